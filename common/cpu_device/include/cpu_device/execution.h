@@ -1,0 +1,216 @@
+// How the CPU device runs a kernel: launches, thread identity, barriers, warp collectives and shared memory.
+//
+// The source rewriter turns `kernel<<<grid, block, bytes, stream>>>(a, b)` into a call of `cpu_device::launch`
+// and `__shared__` declarations into references obtained from `cpu_device::SharedVariable`. Programs never name
+// anything in this header themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "cpu_device/types.h"
+
+// The built-in variables. Real variables and not macros, because host code likes to call its own launch shapes
+// `blockDim` and `gridDim`.
+extern constinit thread_local uint3 threadIdx __attribute__((tls_model("initial-exec")));
+extern constinit thread_local uint3 blockIdx __attribute__((tls_model("initial-exec")));
+extern constinit thread_local dim3 blockDim __attribute__((tls_model("initial-exec")));
+extern constinit thread_local dim3 gridDim __attribute__((tls_model("initial-exec")));
+constexpr int warpSize = 32;
+
+namespace cpu_device {
+
+class Block;
+
+/// A place in the program's source, as `__builtin_FILE()` and `__builtin_LINE()` give it.
+struct Site {
+    const char* file = "";
+    int line = 0;
+};
+
+/// The four arguments between `<<<` and `>>>`.
+struct LaunchConfig {
+    dim3 grid;
+    dim3 block;
+    std::size_t shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+
+    LaunchConfig(dim3 grid_shape, dim3 block_shape, std::size_t bytes = 0, cudaStream_t on_stream = nullptr)
+        : grid(grid_shape), block(block_shape), shared_bytes(bytes), stream(on_stream) {}
+};
+
+/// What the runtime knows of the running device thread beside the four built-in variables.
+struct ThreadState {
+    unsigned linear_thread;  ///< rank of the thread in its block: x fastest, then y, then z
+    unsigned block_threads;  ///< threads in the block
+    unsigned next_thread;    ///< how many threads of the block have started
+    bool shuffled;           ///< threads start in an order drawn from the schedule's seed
+    unsigned row_start;      ///< linear rank of the first thread with the same y and z as the one started last
+    unsigned row_end;        ///< one past the last of them
+    unsigned row_y, row_z;   ///< their y and z
+    Block* block;            ///< null on the host side
+};
+
+extern constinit thread_local ThreadState current_thread __attribute__((tls_model("initial-exec")));
+
+/// True in a kernel, false in host code.
+inline bool in_kernel() { return current_thread.block != nullptr; }
+
+inline unsigned threads_per_block() { return current_thread.block_threads; }
+inline unsigned lane_id() { return current_thread.linear_thread % 32; }
+inline unsigned warp_id() { return current_thread.linear_thread / 32; }
+
+// ---- launching -------------------------------------------------------------------------------------------
+
+struct LaunchSite {
+    const char* kernel;  ///< the expression left of `<<<`, as written
+    Site site;
+};
+
+/// One launch with its types erased: `run_threads(call)` runs device threads, one after the other, until the
+/// block has no unstarted thread left.
+struct ErasedLaunch {
+    void (*run_threads)(void* call);
+    void* call;
+};
+
+void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& launch, bool cooperative);
+
+/// The same for a block whose threads start in shuffled order.
+bool start_next_thread_shuffled();
+
+/// Makes the next thread of the block that has not started the running one; false when there is none.
+inline bool start_next_thread() {
+    ThreadState& state = current_thread;
+    if (state.shuffled) return start_next_thread_shuffled();
+    const unsigned thread = state.next_thread;
+    if (thread == state.block_threads) return false;
+    if (thread == state.row_end) {
+        state.row_start = thread;
+        state.row_end += blockDim.x;
+        if (++state.row_y == blockDim.y) {
+            state.row_y = 0;
+            ++state.row_z;
+        }
+    }
+    state.next_thread = thread + 1;
+    state.linear_thread = thread;
+    threadIdx.x = thread - state.row_start;
+    threadIdx.y = state.row_y;
+    threadIdx.z = state.row_z;
+    return true;
+}
+
+template <class Call>
+void run_threads(void* call) {
+    while (start_next_thread()) (*static_cast<Call*>(call))();
+}
+
+/// Runs `body(arguments...)` once for every thread of the grid. The arguments are copied here, once, as a launch does.
+template <class Body, class... Arguments>
+void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Arguments&&... arguments) {
+    std::tuple<std::decay_t<Arguments>...> copies(std::forward<Arguments>(arguments)...);
+    auto call = [&] { std::apply(body, copies); };
+    launch_erased(site, config, {&run_threads<decltype(call)>, &call}, false);
+}
+
+// ---- shared memory ---------------------------------------------------------------------------------------
+
+/// One `__shared__` declaration of one kernel (or of one instantiation of a kernel template). The rewriter makes it
+/// a `static constinit` variable beside the declaration, and asks it for the running block's copy.
+struct SharedVariable {
+    const char* name;
+    std::size_t bytes;
+    std::size_t alignment;
+    Site site;
+    std::uint64_t launch = 0;  ///< the launch for which `offset` holds
+    std::size_t offset = 0;    ///< bytes from the start of the block's shared memory
+
+    constexpr SharedVariable(const char* name_, std::size_t bytes_, std::size_t alignment_, Site site_)
+        : name(name_), bytes(bytes_), alignment(alignment_), site(site_) {}
+
+    void* address();  ///< of the running block's copy
+};
+
+/// `__shared__ T name;` T may be an array type. Used as: `auto& name = cpu_device::shared<T>(variable);`
+template <class T>
+T& shared(SharedVariable& variable) {
+    static_assert(std::is_trivially_default_constructible_v<std::remove_all_extents_t<T>>,
+                  "a __shared__ variable cannot have a constructor: CUDA does not run it");
+    return *static_cast<T*>(variable.address());
+}
+
+/// Start of the memory that the third launch argument asked for; every `extern __shared__` array begins here.
+void* dynamic_shared_memory();
+std::size_t dynamic_shared_bytes();
+
+/// `__shared__ T name;` at namespace scope, where no code runs to look up the block's copy.
+template <class T>
+struct NamespaceShared {
+    mutable SharedVariable variable;
+    constexpr NamespaceShared(const char* name, Site site) : variable(name, sizeof(T), alignof(T), site) {}
+    operator T&() const { return shared<T>(variable); }  // NOLINT: stands in for the variable itself
+    template <class U>
+    T& operator=(const U& value) const {
+        return shared<T>(variable) = value;
+    }
+    auto operator&() const { return &shared<T>(variable); }
+    template <class Index>
+    decltype(auto) operator[](Index i) const { return (shared<T>(variable))[i]; }
+};
+
+/// `extern __shared__ T name[];` at namespace scope.
+template <class T>
+struct NamespaceDynamicShared {
+    operator T*() const { return static_cast<T*>(dynamic_shared_memory()); }  // NOLINT
+};
+
+// ---- barriers and warp collectives -----------------------------------------------------------------------
+
+/// What a group of lanes meets for. Lanes meet only lanes that came for the same operation with the same mask.
+enum class Collective : unsigned char { syncwarp, shuffle, vote, match, reduce, group };
+
+/// Waits for all threads of the block; returns after adding up `contribution` over the block's threads.
+/// `__syncthreads_and/or/count` and cg::thread_block::sync are built on it.
+unsigned block_barrier(unsigned contribution, Site site);
+
+/// Waits for all blocks of a cooperative launch. Outside one: reported, and the launch fails.
+void grid_barrier(Site site);
+
+/// Values that the lanes of `mask` brought to a collective operation, by lane.
+struct LaneValues {
+    std::uint32_t mask;          ///< lanes that came
+    const std::uint64_t* value;  ///< [32]; only lanes in `mask` hold anything
+    void* meeting;               ///< the runtime's own
+};
+
+/// Brings `value` to the collective operation, waits until every lane named in `mask` came, and shows all values.
+/// Copy what you need and then call `leave_collective` (always, and before anything else that may wait).
+LaneValues enter_collective(Collective operation, std::uint32_t mask, std::uint64_t value, Site site);
+void leave_collective(const LaneValues& values);
+
+/// Lanes of the warp that reached `site` while no lane of the warp could run on: what `__activemask()` and
+/// cg::coalesced_threads() return.
+std::uint32_t converged_lanes(Site site);
+
+/// Lets the other threads of the block run; a thread that spins on an atomic calls it now and then.
+void yield_thread();
+
+/// The order in which threads and blocks run: 0 (the default) is ascending; any other seed shuffles it, the same way
+/// every time, so that code which leans on an order fails. Also set by the environment variable CPU_DEVICE_SEED.
+void set_schedule_seed(std::uint64_t seed);
+
+/// Stops a kernel in which no block has finished for this many seconds; also set by CPU_DEVICE_TIMEOUT. 0: never.
+void set_watchdog_seconds(double seconds);
+
+/// Host cores that run blocks; also set by CPU_DEVICE_CORES. At least 1.
+void set_cores(unsigned cores);
+
+/// Ends the running kernel with `error`, as a trap does on a GPU. Never returns.
+[[noreturn]] void abort_kernel(cudaError_t error, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+}  // namespace cpu_device
+

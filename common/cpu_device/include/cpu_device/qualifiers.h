@@ -1,0 +1,13 @@
+// CUDA's qualifiers, as far as they are no more than a hint to a compiler for one kind of processor.
+// `__shared__` and `__noinline__` are missing on purpose: the source rewriter replaces them.
+#pragma once
+
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))

@@ -1,0 +1,563 @@
+#include "block.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+// The built-in variables and the rest of the running thread's identity.
+constinit thread_local uint3 threadIdx{};
+constinit thread_local uint3 blockIdx{};
+constinit thread_local dim3 blockDim{};
+constinit thread_local dim3 gridDim{};
+
+namespace cpu_device {
+
+constinit thread_local ThreadState current_thread{};
+
+namespace {
+
+// Room for the largest dynamic and the largest static shared memory, each variable on a row of banks of its own.
+constexpr std::size_t kArenaBytes = 1024 * 1024;
+constexpr unsigned kYieldsBeforeOtherBlocks = 4096;
+
+bool same_place(const Site& a, const Site& b) {
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+std::string at(const Site& site) {
+    const char* slash = std::strrchr(site.file, '/');
+    return std::string(slash ? slash + 1 : site.file) + ":" + std::to_string(site.line);
+}
+
+std::string counted(unsigned n, const char* noun) {
+    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+std::uint64_t mix(std::uint64_t z) {  // SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014)
+    z += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+const char* name_of(Collective operation) {
+    switch (operation) {
+        case Collective::syncwarp: return "__syncwarp";
+        case Collective::shuffle: return "a shuffle";
+        case Collective::vote: return "a vote";
+        case Collective::match: return "a match";
+        case Collective::reduce: return "a warp reduction";
+        case Collective::group: return "a group operation";
+    }
+    return "a warp-wide operation";
+}
+
+std::string hex(std::uint32_t mask) {
+    char text[16];
+    std::snprintf(text, sizeof text, "0x%08x", mask);
+    return text;
+}
+
+}  // namespace
+
+Block::Block(FiberPool& pool) : pool_(pool) {
+    void* arena = mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED) throw std::bad_alloc();
+    arena_ = static_cast<std::byte*>(arena);
+    // Nothing below allocates while device threads run: a fault may end a kernel at any instruction.
+    fibers_.reserve(kMaxThreadsPerBlock);
+    ready_ = std::make_unique<Fiber*[]>(kMaxThreadsPerBlock);
+    at_barrier_ = std::make_unique<Fiber*[]>(kMaxThreadsPerBlock);
+    order_.reserve(kMaxThreadsPerBlock);
+}
+
+Block::~Block() { munmap(arena_, kArenaBytes); }
+
+void Block::begin(Launch& launch, std::uint64_t linear_index) {
+    launch_ = &launch;
+    const std::uint64_t plane = static_cast<std::uint64_t>(launch.grid.x) * launch.grid.y;
+    index_.z = static_cast<unsigned>(linear_index / plane);
+    const std::uint64_t in_plane = linear_index % plane;
+    index_.y = static_cast<unsigned>(in_plane / launch.grid.x);
+    index_.x = static_cast<unsigned>(in_plane % launch.grid.x);
+    saved_ = {};
+    saved_.block = this;
+    saved_.block_threads = launch.threads;
+    saved_.row_end = launch.block.x;
+    if (launch.seed != 0) {
+        saved_.shuffled = true;
+        order_.resize(launch.threads);
+        for (unsigned i = 0; i < launch.threads; ++i) order_[i] = i;
+        std::uint64_t random = launch.seed ^ mix(linear_index) ^ mix(launch.id << 32);
+        for (unsigned i = launch.threads; i > 1; --i) {
+            random = mix(random);
+            std::swap(order_[i - 1], order_[random % i]);
+        }
+    }
+    poisoned_ = 0;
+    state_ = State::running;
+    yields_in_a_row_ = 0;
+}
+
+void* Block::shared_address(std::size_t offset, std::size_t bytes) {
+    if (offset + bytes > poisoned_) {
+        // A shared variable that nobody wrote holds NaN. No thread of this block has seen these bytes yet.
+        const std::size_t used = launch_->shared_bytes.load(std::memory_order_relaxed);
+        std::memset(arena_ + poisoned_, kPoison, used - poisoned_);
+        poisoned_ = used;
+    }
+    return arena_ + offset;
+}
+
+Block::State Block::run() {
+    threadIdx = {};
+    blockIdx = index_;
+    blockDim = launch_->block;
+    gridDim = launch_->grid;
+    state_ = State::running;
+    yields_in_a_row_ = 0;
+    do {
+        current_thread = saved_;
+        if (has_ready()) {
+            running_ = pop_ready();
+            switch_context(running_->context, &host_);
+        } else if (current_thread.next_thread < current_thread.block_threads) {
+            start_fiber(&host_);
+        }
+        saved_ = current_thread;
+        current_thread.block = nullptr;
+        running_ = nullptr;
+        if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
+            finish();
+            break;
+        }
+        if (state_ == State::spinning) break;
+        if (has_ready() || saved_.next_thread < saved_.block_threads) continue;
+        bool waiting = false;
+        for (const Fiber* fiber : fibers_) waiting |= fiber->wait != Wait::nothing;
+        if (!waiting) {
+            finish();
+            break;
+        }
+    } while (resolve_stall());
+    return state_;
+}
+
+void Block::finish() {
+    for (Fiber* fiber : fibers_) {
+        // A fiber that still waits, or was left in the middle of a thread, starts afresh.
+        if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) pool_.reset(fiber);
+        fiber->wait = Wait::nothing;
+        pool_.give_back(fiber);
+    }
+    fibers_.clear();
+    ready_head_ = ready_tail_ = 0;
+    arrived_ = 0;
+    barrier_sum_ = 0;
+    if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
+        std::fill(std::begin(open_), std::end(open_), nullptr);
+        free_meetings_ = nullptr;
+        meetings_.clear();
+    }
+    state_ = State::done;
+}
+
+// ---- switching -------------------------------------------------------------------------------------------
+
+// After a switch the processor mispredicts every return up to the kernel's own code, because each stack has calls of its
+// own. So what runs between a kernel and a switch is inlined into one function.
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+void Block::start_fiber(boost::context::detail::fcontext_t* from) {
+    Fiber* next = pool_.take();
+    fibers_.push_back(next);
+    running_ = next;
+    switch_context(next->context, from);
+}
+
+void Block::run_until_idle() {
+    launch_->code.run_threads(launch_->code.call);
+    Fiber* self = running_;  // what follows: no thread is left to start
+    running_ = has_ready() ? pop_ready() : nullptr;
+    switch_context(running_ != nullptr ? running_->context : host_, &self->context);
+}
+
+/// Where no thread is ready: a fresh fiber starts more threads, or the host finds out why none can run.
+__attribute__((noinline)) void Block::switch_away(boost::context::detail::fcontext_t* from) {
+    if (current_thread.next_thread < current_thread.block_threads) {
+        start_fiber(from);
+    } else {
+        switch_context(host_, from);
+    }
+}
+
+ALWAYS_INLINE void Block::switch_to_next() {
+    Fiber* self = running_;
+    if (!has_ready()) return switch_away(&self->context);
+    Fiber* next = pop_ready();
+    if (has_ready()) __builtin_prefetch(ready_[ready_head_ % kMaxThreadsPerBlock]->context);
+    running_ = next;
+    if (next != self) switch_context(next->context, &self->context);
+}
+
+ALWAYS_INLINE void Block::save_thread(Fiber& fiber) {
+    fiber.thread_index = threadIdx;
+    fiber.linear_thread = current_thread.linear_thread;
+}
+
+ALWAYS_INLINE void Block::load_thread(const Fiber& fiber) {
+    threadIdx = fiber.thread_index;
+    current_thread.linear_thread = fiber.linear_thread;
+}
+
+ALWAYS_INLINE void Block::park(Wait wait, Site site) {
+    Fiber* self = running_;
+    save_thread(*self);
+    self->site = site;
+    self->wait = wait;
+    switch_to_next();
+    self->wait = Wait::nothing;
+    load_thread(*self);
+}
+
+void Block::abandon() {
+    boost::context::detail::fcontext_t nowhere = nullptr;
+    for (;;) switch_context(host_, &nowhere);
+}
+
+bool Block::next_shuffled_thread() {
+    ThreadState& state = current_thread;
+    if (state.next_thread == state.block_threads) return false;
+    state.linear_thread = order_[state.next_thread++];
+    threadIdx = thread_index(state.linear_thread);
+    return true;
+}
+
+void Block::yield() {
+    if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) abandon();
+    Fiber* self = running_;
+    save_thread(*self);
+    make_ready(self);
+    if (++yields_in_a_row_ > kYieldsBeforeOtherBlocks) {
+        state_ = State::spinning;
+        switch_context(host_, &self->context);
+    } else if (current_thread.next_thread < current_thread.block_threads) {
+        start_fiber(&self->context);  // whom it waits for may not have started
+    } else {
+        switch_to_next();
+    }
+    load_thread(*self);
+}
+
+// ---- barriers --------------------------------------------------------------------------------------------
+
+ALWAYS_INLINE unsigned Block::barrier(unsigned contribution, Site site) {
+    barrier_sum_ += contribution;
+    if (arrived_ == 0) {
+        barrier_site_ = site;
+    } else if (site.line != barrier_site_.line || site.file != barrier_site_.file) [[unlikely]] {
+        report_second_barrier(site);
+    }
+    if (arrived_ + 1 < current_thread.block_threads) {
+        at_barrier_[arrived_++] = running_;
+        park(Wait::barrier, site);
+    } else {
+        release_barrier();  // the last to come goes on at once
+    }
+    return barrier_result_;
+}
+
+void Block::release_barrier() {
+    barrier_result_ = barrier_sum_;
+    barrier_sum_ = 0;
+    ready_.swap(at_barrier_);  // nobody was ready: all others waited here
+    ready_head_ = 0;
+    ready_tail_ = arrived_;
+    arrived_ = 0;
+    yields_in_a_row_ = 0;
+}
+
+__attribute__((noinline, cold)) void Block::report_second_barrier(Site site) {
+    if (same_place(site, barrier_site_) || !launch_->first_report(FindingKind::divergent_barrier, site.line)) return;
+    Finding found = finding(FindingKind::divergent_barrier, site);
+    found.message = "threads of one block meet at different barriers: this one at " + at(site) + ", others at " +
+                    at(barrier_site_);
+    found.hint = "every thread of the block has to reach the same __syncthreads(): move it out of the branch";
+    report(std::move(found));
+}
+
+void Block::wait_for_grid(Site site) {
+    if (!launch_->cooperative) {
+        abort_kernel(cudaErrorLaunchFailure,
+                     "grid.sync() in a kernel that was not launched by cudaLaunchCooperativeKernel");
+    }
+    park(Wait::grid, site);
+}
+
+void Block::leave_grid_barrier() {
+    for (Fiber* fiber : fibers_) {
+        if (fiber->wait == Wait::grid) make_ready(fiber);
+    }
+}
+
+// ---- warps -----------------------------------------------------------------------------------------------
+
+std::uint32_t Block::lanes_of_warp(unsigned warp) const {
+    const unsigned lanes = std::min(kWarpSize, current_thread.block_threads - warp * kWarpSize);
+    return lanes == kWarpSize ? 0xFFFFFFFFu : (1u << lanes) - 1;
+}
+
+Meeting* Block::open_meeting(unsigned warp, Collective operation, std::uint32_t required, Site site) {
+    if (free_meetings_ == nullptr) {
+        meetings_.push_back(std::make_unique<Meeting>());
+        free_meetings_ = meetings_.back().get();
+    }
+    Meeting* meeting = free_meetings_;
+    free_meetings_ = meeting->next;
+    meeting->required = required;
+    meeting->arrived = 0;
+    meeting->operation = operation;
+    meeting->site = site;
+    meeting->next = open_[warp];
+    open_[warp] = meeting;
+    return meeting;
+}
+
+ALWAYS_INLINE Meeting* Block::meet(Collective operation, std::uint32_t mask, std::uint64_t value, Site site) {
+    const unsigned warp = warp_id();
+    const unsigned lane = lane_id();
+    const std::uint32_t self = 1u << lane;
+    if ((mask & self) == 0) [[unlikely]] end_for_mask(operation, mask, site);
+    const std::uint32_t required = mask & lanes_of_warp(warp);
+    Meeting* meeting = open_[warp];
+    while (meeting != nullptr && (meeting->required != required || meeting->operation != operation)) {
+        meeting = meeting->next;
+    }
+    if (meeting == nullptr) meeting = open_meeting(warp, operation, required, site);
+    meeting->value[lane] = value;
+    meeting->arrived |= self;
+    if (meeting->arrived == required) {
+        complete(warp, meeting, self);
+    } else {
+        meeting->waiting[lane] = running_;
+        park(Wait::meeting, site);
+    }
+    return meeting;
+}
+
+/// All of the lanes that came, less `running`, may go on.
+void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
+    Meeting** link = &open_[warp];
+    while (*link != meeting) link = &(*link)->next;
+    *link = meeting->next;
+    meeting->to_read = static_cast<unsigned>(std::popcount(meeting->arrived));
+    for (std::uint32_t rest = meeting->arrived & ~running; rest != 0; rest &= rest - 1) {
+        make_ready(meeting->waiting[std::countr_zero(rest)]);
+    }
+    yields_in_a_row_ = 0;
+}
+
+__attribute__((noinline, cold)) void Block::end_for_mask(Collective operation, std::uint32_t mask, Site site) {
+    Finding found = finding(FindingKind::mask_without_caller, site);
+    const std::string lane = std::to_string(lane_id());
+    found.message = "lane " + lane + " calls " + name_of(operation) + " with mask " + hex(mask) + ", which leaves lane " +
+                    lane + " out";
+    found.hint = "the mask has to name every lane that makes the call, the caller included";
+    report(std::move(found));
+    launch_->fail(cudaErrorLaunchFailure);
+    abandon();
+}
+
+void Block::leave(Meeting* meeting) {
+    if (--meeting->to_read > 0) return;
+    meeting->next = free_meetings_;
+    free_meetings_ = meeting;
+}
+
+std::uint32_t Block::converge(Site site) {
+    Fiber* self = running_;
+    park(Wait::convergence, site);
+    return self->converged;
+}
+
+// ---- when no thread can run ------------------------------------------------------------------------------
+
+template <class Visit>
+void Block::for_each_waiting(Visit visit) const {
+    for (Fiber* fiber : fibers_) {
+        if (fiber->wait != Wait::nothing) visit(*fiber);
+    }
+}
+
+uint3 Block::thread_index(unsigned linear) const {
+    const dim3& shape = launch_->block;
+    return {linear % shape.x, linear / shape.x % shape.y, linear / (shape.x * shape.y)};
+}
+
+Finding Block::finding(FindingKind kind, Site site) const {
+    Finding found{};
+    found.kind = kind;
+    found.kernel = launch_->site.kernel;
+    found.site = site;
+    found.block = index_;
+    found.thread = threadIdx;
+    return found;
+}
+
+bool Block::resolve_stall() {
+    unsigned waiting = 0;
+    unsigned at_grid = 0;
+    for_each_waiting([&](const Fiber& fiber) {
+        ++waiting;
+        at_grid += fiber.wait == Wait::grid;
+    });
+    if (resolve_convergence()) return true;
+    const unsigned exited = launch_->threads - waiting;
+    if (at_grid == waiting && exited == 0) {
+        state_ = State::at_grid_barrier;
+        return false;
+    }
+    if (resolve_barrier(exited) || resolve_meetings()) {
+        if (launch_->failure.load() == cudaSuccess) return true;
+        finish();
+        return false;
+    }
+    // Only threads at a grid barrier are left, and some have returned or wait elsewhere.
+    Fiber* stuck = nullptr;
+    for_each_waiting([&](Fiber& fiber) { stuck = &fiber; });
+    threadIdx = stuck->thread_index;
+    Finding found = finding(FindingKind::divergent_barrier, stuck->site);
+    found.message = "grid.sync() was reached by " + counted(at_grid, "thread") + " of a block of " +
+                    std::to_string(launch_->threads);
+    found.hint = "every thread of every block has to reach grid.sync(): do not return before it";
+    report(std::move(found));
+    launch_->fail(cudaErrorLaunchTimeout);
+    finish();
+    return false;
+}
+
+bool Block::resolve_convergence() {
+    // Lanes of a warp that stand at the same call have converged: nobody else can join them.
+    bool any = false;
+    for (Fiber* first : fibers_) {
+        if (first->wait != Wait::convergence) continue;
+        const unsigned warp = first->linear_thread / kWarpSize;
+        std::uint32_t lanes = 0;
+        for (Fiber* fiber : fibers_) {
+            if (fiber->wait == Wait::convergence && fiber->linear_thread / kWarpSize == warp &&
+                same_place(fiber->site, first->site)) {
+                lanes |= 1u << fiber->linear_thread % kWarpSize;
+            }
+        }
+        const Site site = first->site;
+        for (Fiber* fiber : fibers_) {
+            if (fiber->wait == Wait::convergence && fiber->linear_thread / kWarpSize == warp &&
+                same_place(fiber->site, site)) {
+                fiber->converged = lanes;
+                fiber->wait = Wait::nothing;
+                make_ready(fiber);
+            }
+        }
+        any = true;
+    }
+    return any;
+}
+
+bool Block::resolve_barrier(unsigned exited) {
+    if (arrived_ == 0 || arrived_ + exited < launch_->threads) return false;
+    // A GPU counts threads that returned as arrived, so the others go on; but nobody promises that.
+    if (launch_->first_report(FindingKind::divergent_barrier, barrier_site_.line)) {
+        std::vector<bool> here(launch_->threads);
+        for (unsigned i = 0; i < arrived_; ++i) here[at_barrier_[i]->linear_thread] = true;
+        const auto gone = static_cast<unsigned>(std::find(here.begin(), here.end(), false) - here.begin());
+        threadIdx = thread_index(gone);
+        Finding found = finding(FindingKind::divergent_barrier, barrier_site_);
+        found.message = "only " + std::to_string(arrived_) + " of " + std::to_string(launch_->threads) +
+                        " threads reached __syncthreads(); " + counted(exited, "thread") +
+                        " had returned, the first of them named here";
+        found.hint = "let every thread reach the barrier: replace the early return by an if around the work";
+        report(std::move(found));
+    }
+    release_barrier();
+    return true;
+}
+
+std::string Block::fate_of_lane(unsigned warp, unsigned lane) const {
+    std::string fate = "has returned";
+    for_each_waiting([&](const Fiber& fiber) {
+        if (fiber.linear_thread != warp * kWarpSize + lane) return;
+        fate = fiber.wait == Wait::barrier ? "waits at __syncthreads()"
+               : fiber.wait == Wait::grid  ? "waits at grid.sync()"
+                                           : "waits at another warp-wide operation";
+        fate += " (" + at(fiber.site) + ")";
+    });
+    return fate;
+}
+
+bool Block::resolve_meetings() {
+    const unsigned warps = (launch_->threads + kWarpSize - 1) / kWarpSize;
+    for (unsigned warp = 0; warp < warps; ++warp) {
+        Meeting* meeting = open_[warp];
+        if (meeting == nullptr) continue;
+        const std::uint32_t missing = meeting->required & ~meeting->arrived;
+        const auto absent = static_cast<unsigned>(std::countr_zero(missing));
+        const Fiber& witness = *meeting->waiting[std::countr_zero(meeting->arrived)];
+        const std::string fate = fate_of_lane(warp, absent);
+        const bool returned = fate == "has returned";
+        if (launch_->first_report(FindingKind::missing_lane, meeting->site.line)) {
+            threadIdx = witness.thread_index;
+            Finding found = finding(FindingKind::missing_lane, meeting->site);
+            found.message = std::string(name_of(meeting->operation)) + " with mask " + hex(meeting->required) +
+                            " waits for lane " + std::to_string(absent) + " of warp " + std::to_string(warp) +
+                            ", which " + fate +
+                            (std::popcount(missing) > 1
+                                 ? "; " + counted(static_cast<unsigned>(std::popcount(missing)), "lane") + " missing"
+                                 : "");
+            found.hint = "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
+                         "all lanes reach it";
+            report(std::move(found));
+        }
+        // Returned lanes will never come: a GPU goes on without them. Lanes that wait elsewhere would wait forever.
+        if (!returned) {
+            launch_->fail(cudaErrorLaunchTimeout);
+            return true;
+        }
+        complete(warp, meeting, 0);
+        return true;
+    }
+    return false;
+}
+
+// ---- what device code calls ------------------------------------------------------------------------------
+
+Block& running_block(const char* what) {
+    if (current_thread.block == nullptr) {
+        std::fprintf(stderr, "CPU device: %s outside of a kernel\n", what);
+        std::abort();
+    }
+    return *current_thread.block;
+}
+
+unsigned block_barrier(unsigned contribution, Site site) {
+    return running_block("__syncthreads").barrier(contribution, site);
+}
+
+void grid_barrier(Site site) { running_block("grid.sync()").wait_for_grid(site); }
+
+LaneValues enter_collective(Collective operation, std::uint32_t mask, std::uint64_t value, Site site) {
+    Meeting* meeting = running_block("a warp-wide operation").meet(operation, mask, value, site);
+    return {meeting->arrived, meeting->value, meeting};
+}
+
+void leave_collective(const LaneValues& values) {
+    current_thread.block->leave(static_cast<Meeting*>(values.meeting));
+}
+
+std::uint32_t converged_lanes(Site site) { return running_block("__activemask").converge(site); }
+
+}  // namespace cpu_device

@@ -1,0 +1,171 @@
+// One block of a running kernel: its threads, its barrier, its warps' meetings and its shared memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cpu_device/execution.h"
+#include "cpu_device/findings.h"
+#include "fiber.h"
+
+namespace cpu_device {
+
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned kMaxThreadsPerBlock = 1024;
+constexpr std::size_t kStaticSharedLimit = 48 * 1024;
+constexpr std::size_t kSharedLimit = 227 * 1024;
+constexpr std::size_t kSharedAlignment = 128;  // one row of the 32 banks: which array comes first changes no conflict
+constexpr unsigned char kPoison = 0xFF;        // NaN as a float, -1 as an integer
+
+/// Everything that the blocks of one launch have in common.
+struct Launch {
+    explicit Launch(const LaunchSite& launched_at) : site(launched_at) {}
+
+    const LaunchSite& site;
+    std::uint64_t id = 0;  ///< counts up from 1 over the whole process
+    dim3 grid;
+    dim3 block;
+    unsigned threads = 0;  ///< in a block
+    std::size_t dynamic_bytes = 0;
+    ErasedLaunch code{};
+    bool cooperative = false;
+    std::uint64_t blocks = 0;
+    std::uint64_t seed = 0;
+
+    std::atomic<std::uint64_t> next_block{0};
+    std::atomic<std::uint64_t> finished_blocks{0};
+    std::atomic<int> failure{cudaSuccess};  ///< the first cudaError_t that ended the kernel
+    std::atomic<std::size_t> shared_bytes{0};  ///< dynamic and every static variable met so far, in the arena
+
+    std::mutex mutex;  ///< guards what follows
+    std::size_t static_bytes = 0;
+    std::set<std::pair<FindingKind, int>> reported;  ///< kinds and lines: one report each
+
+    /// True for the first finding of this kind at this line.
+    bool first_report(FindingKind kind, int line) {
+        std::lock_guard lock(mutex);
+        return reported.emplace(kind, line).second;
+    }
+    void fail(cudaError_t error) {
+        int none = cudaSuccess;
+        failure.compare_exchange_strong(none, error);
+    }
+};
+
+/// Lanes of one warp that meet for a warp-wide operation.
+struct Meeting {
+    std::uint64_t value[kWarpSize];
+    Fiber* waiting[kWarpSize];
+    std::uint32_t required = 0;  ///< the mask, less lanes that the warp does not have
+    std::uint32_t arrived = 0;
+    unsigned to_read = 0;  ///< lanes that still look at the values
+    Collective operation{};
+    Site site;
+    Meeting* next = nullptr;  ///< in the list of open or of free meetings
+};
+
+class Block {
+public:
+    enum class State {
+        running,
+        spinning,  ///< its threads only spin: other blocks should get a turn
+        at_grid_barrier,
+        done,
+    };
+
+    explicit Block(FiberPool& pool);
+    ~Block();
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    /// Prepares for block `linear_index` of the launch.
+    void begin(Launch& launch, std::uint64_t linear_index);
+
+    /// Runs until the block is done or can only wait for other blocks. A failed launch makes it `done`.
+    State run();
+
+    /// After `at_grid_barrier`: lets the threads go on in the next `run`.
+    void leave_grid_barrier();
+
+    // Called on a fiber, by the running thread.
+    unsigned barrier(unsigned contribution, Site site);
+    Meeting* meet(Collective operation, std::uint32_t mask, std::uint64_t value, Site site);
+    void leave(Meeting* meeting);
+    std::uint32_t converge(Site site);
+    void wait_for_grid(Site site);
+    void yield();
+    [[noreturn]] void abandon();  ///< back to the host stack; the launch has failed
+
+    void run_until_idle();       ///< starts threads until none is left, then gives the fiber up; returns in a later block
+    bool next_shuffled_thread();
+    Launch& launch() { return *launch_; }
+    void* shared_address(std::size_t offset, std::size_t bytes);
+    Finding finding(FindingKind kind, Site site) const;  ///< with kernel, block and running thread filled in
+
+private:
+    using FiberList = std::unique_ptr<Fiber*[]>;
+
+    void park(Wait wait, Site site);
+    void switch_to_next();
+    void switch_away(boost::context::detail::fcontext_t* from);
+    bool has_ready() const { return ready_head_ != ready_tail_; }
+    Fiber* pop_ready() { return ready_[ready_head_++ % kMaxThreadsPerBlock]; }
+    void make_ready(Fiber* fiber) { ready_[ready_tail_++ % kMaxThreadsPerBlock] = fiber; }
+    void start_fiber(boost::context::detail::fcontext_t* from);
+    void save_thread(Fiber& fiber);
+    void load_thread(const Fiber& fiber);
+    void release_barrier();
+    void report_second_barrier(Site site);
+    void finish();
+    bool resolve_stall();
+    bool resolve_convergence();
+    bool resolve_barrier(unsigned exited);
+    bool resolve_meetings();
+    Meeting* open_meeting(unsigned warp, Collective operation, std::uint32_t required, Site site);
+    void complete(unsigned warp, Meeting* meeting, std::uint32_t running);
+    [[noreturn]] void end_for_mask(Collective operation, std::uint32_t mask, Site site);
+    std::uint32_t lanes_of_warp(unsigned warp) const;
+    std::string fate_of_lane(unsigned warp, unsigned lane) const;
+    uint3 thread_index(unsigned linear) const;
+    template <class Visit>
+    void for_each_waiting(Visit visit) const;
+
+    FiberPool& pool_;
+    Launch* launch_ = nullptr;
+    uint3 index_{};
+    ThreadState saved_{};  ///< of `current_thread`, while another block runs on this host thread
+    State state_ = State::done;
+
+    boost::context::detail::fcontext_t host_ = nullptr;  ///< where `run` waits
+    Fiber* running_ = nullptr;
+    std::vector<Fiber*> fibers_;  ///< all that this block holds
+    FiberList ready_{};           ///< a ring: no thread stands in it twice, so it never overflows
+    unsigned ready_head_ = 0;
+    unsigned ready_tail_ = 0;
+    std::vector<unsigned> order_;  ///< of starting threads, when shuffled
+
+    FiberList at_barrier_{};
+    unsigned arrived_ = 0;  ///< threads at the barrier
+    unsigned barrier_sum_ = 0;
+    unsigned barrier_result_ = 0;
+    Site barrier_site_;
+    unsigned yields_in_a_row_ = 0;
+
+    Meeting* open_[kMaxThreadsPerBlock / kWarpSize] = {};  ///< by warp: linked lists of meetings that lack lanes
+    std::vector<std::unique_ptr<Meeting>> meetings_;
+    Meeting* free_meetings_ = nullptr;
+
+    std::byte* arena_ = nullptr;
+    std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
+};
+
+/// The block of the running device thread. `what` is named when there is none: a device function called by the host.
+Block& running_block(const char* what);
+
+}  // namespace cpu_device

@@ -1,0 +1,130 @@
+#include "faults.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+// Set by the linker: where this program's own code begins and ends.
+extern "C" const char __executable_start;
+extern "C" const char etext;
+
+namespace cpu_device {
+namespace {
+
+constexpr std::size_t kSignalStackBytes = 128 * 1024;
+std::atomic<double> watchdog_limit{0};
+
+int watchdog_signal() { return SIGRTMIN + 4; }
+
+const char* instruction_pointer(const void* context) {
+#if defined(__x86_64__)
+    return reinterpret_cast<const char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    return reinterpret_cast<const char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+#else
+#error "the CPU device knows x86-64 and 64-bit Arm"
+#endif
+}
+
+[[noreturn]] void end_kernel(Finding found, cudaError_t error) {
+    Block& block = *current_thread.block;
+    if (block.launch().first_report(found.kind, 0)) report(std::move(found));
+    block.launch().fail(error);
+    block.abandon();  // leaves the signal stack for good; the signal is not blocked (SA_NODEFER)
+}
+
+void on_fault(int signal, siginfo_t* info, void*) {
+    if (!in_kernel()) {  // the host's own mistake: die of it as usual
+        std::signal(signal, SIG_DFL);
+        return;
+    }
+    Block& block = *current_thread.block;
+    Finding found = block.finding(FindingKind::illegal_access, block.launch().site.site);
+    char text[160];
+    cudaError_t error = cudaErrorIllegalAddress;
+    if (signal == SIGFPE) {
+        // A GPU gives some value; this processor cannot.
+        std::snprintf(text, sizeof text, "an integer is divided by zero");
+        found.kind = FindingKind::kernel_trap;
+        found.hint = "a GPU goes on with a meaningless value here";
+        error = cudaErrorLaunchFailure;
+    } else if (signal == SIGILL || signal == SIGTRAP) {
+        std::snprintf(text, sizeof text, "the kernel ran into a trap");
+        found.kind = FindingKind::kernel_trap;
+        error = cudaErrorLaunchFailure;
+    } else if (is_stack_guard(info->si_addr)) {
+        std::snprintf(text, sizeof text, "a device thread needs more than 256 KB of stack");
+        found.kind = FindingKind::kernel_trap;
+        found.hint = "is there a recursion without end, or a large local array?";
+    } else {
+        std::snprintf(text, sizeof text, "access to address %p, which belongs to no allocation", info->si_addr);
+        found.hint = info->si_addr < reinterpret_cast<void*>(65536)
+                         ? "that is a null pointer plus a small offset: was the memory allocated, and the call checked?"
+                         : "check the index against the size, and that the pointer was not freed";
+    }
+    found.message = text;
+    end_kernel(std::move(found), error);
+}
+
+void on_watchdog(int, siginfo_t*, void* context) {
+    const char* at = instruction_pointer(context);
+    if (!in_kernel() || at < &__executable_start || at >= &etext) return;
+    Finding found = current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
+    char text[160];
+    std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g seconds",
+                  watchdog_limit.load());
+    found.message = text;
+    found.hint = "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "
+                 "longer, 0 for ever";
+    end_kernel(std::move(found), cudaErrorLaunchTimeout);
+}
+
+void handle(int signal, void (*handler)(int, siginfo_t*, void*)) {
+    struct sigaction action {};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void install_fault_handlers() {
+    stack_t stack{};
+    stack.ss_sp = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack.ss_size = kSignalStackBytes;
+    if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+    static std::once_flag once;
+    std::call_once(once, [] {
+        for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) handle(signal, on_fault);
+        handle(watchdog_signal(), on_watchdog);
+    });
+}
+
+void interrupt_device_threads(Launch&, double seconds, pthread_t owner, const std::vector<pthread_t>& helpers) {
+    watchdog_limit = seconds;
+    pthread_kill(owner, watchdog_signal());
+    for (const pthread_t thread : helpers) pthread_kill(thread, watchdog_signal());
+}
+
+}  // namespace cpu_device
+
+// assert() in a kernel ends the kernel, not the process; in host code it does what it always did.
+extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line, const char* function) noexcept(true) {
+    if (cpu_device::in_kernel()) {
+        cpu_device::Block& block = *cpu_device::current_thread.block;
+        cpu_device::Finding found =
+            block.finding(cpu_device::FindingKind::kernel_trap, {file, static_cast<int>(line)});
+        found.message = std::string("assertion failed: ") + assertion;
+        if (block.launch().first_report(found.kind, static_cast<int>(line))) cpu_device::report(std::move(found));
+        block.launch().fail(cudaErrorAssert);
+        block.abandon();
+    }
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    std::abort();
+}

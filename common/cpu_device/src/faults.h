@@ -1,0 +1,22 @@
+// What must not take the process down: illegal addresses, failed asserts and endless loops in kernels.
+#pragma once
+
+#include <pthread.h>
+
+#include <vector>
+
+#include "block.h"
+
+namespace cpu_device {
+
+/// Once per host thread that runs blocks: an alternate signal stack, and (once per process) the handlers.
+void install_fault_handlers();
+
+/// Ends the device threads that run on these host threads, because no block finished for `seconds`. A host thread
+/// that happens to be inside a library function is left alone: the caller asks again.
+void interrupt_device_threads(Launch& launch, double seconds, pthread_t owner, const std::vector<pthread_t>& helpers);
+
+/// The most dynamic shared memory that any kernel was allowed so far: 48 KB, or what cudaFuncSetAttribute raised it to.
+std::size_t dynamic_shared_limit();
+
+}  // namespace cpu_device

@@ -1,0 +1,380 @@
+// From a launch to its blocks: checks its shape, spreads blocks over the host's cores, watches over endless kernels.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "block.h"
+#include "cpu_device/error_state.h"
+#include "cpu_device/execution.h"
+#include "cpu_device/findings.h"
+#include "faults.h"
+
+namespace cpu_device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kMostCores = 24;              // stacks with guard pages for that many blocks of 1024 threads
+constexpr std::uint64_t kThreadsWorthAHelper = 2048;  // a smaller grid is done before a second core has woken up
+constexpr std::size_t kMostSpinningBlocks = 256;
+constexpr auto kWatchdogPeriod = std::chrono::milliseconds(50);
+
+double number_from_environment(const char* name, double otherwise) {
+    const char* text = std::getenv(name);
+    if (text == nullptr || *text == '\0') return otherwise;
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    if (*end != '\0' || value < 0) {
+        std::fprintf(stderr, "CPU device: %s=%s is not a number; ignored\n", name, text);
+        return otherwise;
+    }
+    return value;
+}
+
+struct Settings {
+    std::atomic<std::uint64_t> seed{static_cast<std::uint64_t>(number_from_environment("CPU_DEVICE_SEED", 0))};
+    std::atomic<double> watchdog_seconds{number_from_environment("CPU_DEVICE_TIMEOUT", 20)};
+    std::atomic<unsigned> cores{0};
+};
+
+Settings& settings() {
+    static Settings all;
+    return all;
+}
+
+[[noreturn]] void fiber_entry(boost::context::detail::transfer_t from) {
+    *static_cast<boost::context::detail::fcontext_t*>(from.data) = from.fctx;
+    for (;;) current_thread.block->run_until_idle();
+}
+
+/// What one host thread needs to run blocks.
+class Worker {
+public:
+    Worker() : fibers_(fiber_entry) { install_fault_handlers(); }
+
+    void run(Launch& launch) { launch.cooperative ? run_together(launch) : run_one_by_one(launch); }
+
+private:
+    Block& block(std::size_t i) {
+        while (blocks_.size() <= i) blocks_.push_back(std::make_unique<Block>(fibers_));
+        return *blocks_[i];
+    }
+
+    /// Blocks in ascending order (or the seed's), each to its end. One that only spins is set aside for others.
+    void run_one_by_one(Launch& launch) {
+        std::vector<std::size_t> spinning;
+        std::vector<std::size_t> spare;
+        std::size_t used = 0;
+        const std::uint64_t chunk = std::clamp<std::uint64_t>(launch.blocks / 256, 1, 64);
+        for (;;) {
+            const std::uint64_t first = launch.next_block.fetch_add(chunk, std::memory_order_relaxed);
+            if (first >= launch.blocks) break;
+            const std::uint64_t end = std::min(first + chunk, launch.blocks);
+            for (std::uint64_t i = first; i < end; ++i) {
+                std::size_t slot = used;
+                if (spare.empty()) {
+                    ++used;
+                } else {
+                    slot = spare.back();
+                    spare.pop_back();
+                }
+                block(slot).begin(launch, shuffled_block(launch, i));
+                if (block(slot).run() == Block::State::done) {
+                    finished(launch);
+                    spare.push_back(slot);
+                } else {
+                    spinning.push_back(slot);
+                }
+                if (failed(launch)) break;
+                if (!spinning.empty()) turn(launch, spinning, spare);
+                while (spinning.size() >= kMostSpinningBlocks && !failed(launch)) turn(launch, spinning, spare);
+            }
+            if (failed(launch)) break;
+        }
+        while (!spinning.empty()) turn(launch, spinning, spare);  // a failed launch ends each at once
+    }
+
+    void turn(Launch& launch, std::vector<std::size_t>& spinning, std::vector<std::size_t>& spare) {
+        std::erase_if(spinning, [&](std::size_t slot) {
+            if (block(slot).run() != Block::State::done) return false;
+            finished(launch);
+            spare.push_back(slot);
+            return true;
+        });
+    }
+
+    /// A cooperative grid: all blocks alive at once, from one grid barrier to the next.
+    void run_together(Launch& launch) {
+        const auto blocks = static_cast<std::size_t>(launch.blocks);
+        std::vector<Block::State> state(blocks, Block::State::running);
+        for (std::size_t i = 0; i < blocks; ++i) block(i).begin(launch, shuffled_block(launch, i));
+        std::size_t done = 0;
+        while (done < blocks) {
+            std::size_t waiting = 0;
+            for (std::size_t i = 0; i < blocks; ++i) {
+                if (state[i] == Block::State::done) continue;
+                if (state[i] != Block::State::at_grid_barrier || failed(launch)) state[i] = block(i).run();
+                if (state[i] == Block::State::done) {
+                    ++done;
+                    finished(launch);
+                }
+                waiting += state[i] == Block::State::at_grid_barrier;
+            }
+            if (waiting == 0 || waiting + done < blocks) continue;
+            if (done > 0 && !failed(launch)) {
+                Finding found{};
+                found.kind = FindingKind::divergent_barrier;
+                found.kernel = launch.site.kernel;
+                found.site = launch.site.site;
+                found.message = "grid.sync() was reached by " + std::to_string(waiting) + " of " +
+                                std::to_string(blocks) + " blocks; the others have returned";
+                found.hint = "every block of the grid has to reach grid.sync(): do not return before it";
+                report(std::move(found));
+                launch.fail(cudaErrorLaunchTimeout);
+            }
+            for (std::size_t i = 0; i < blocks; ++i) {
+                if (state[i] != Block::State::at_grid_barrier) continue;
+                if (!failed(launch)) block(i).leave_grid_barrier();
+                state[i] = Block::State::running;
+            }
+        }
+        blocks_.resize(std::min<std::size_t>(blocks_.size(), 4));
+    }
+
+    static bool failed(const Launch& launch) { return launch.failure.load(std::memory_order_relaxed) != cudaSuccess; }
+    static void finished(Launch& launch) { launch.finished_blocks.fetch_add(1, std::memory_order_relaxed); }
+
+    static std::uint64_t shuffled_block(const Launch& launch, std::uint64_t i) {
+        if (launch.seed == 0 || launch.blocks < 3) return i;
+        // i -> (multiplier * i + shift) mod blocks visits every block once when the two have no common factor.
+        std::uint64_t multiplier = launch.seed % launch.blocks | 1;
+        while (std::gcd(multiplier, launch.blocks) != 1) multiplier += 2;
+        const auto product = static_cast<unsigned __int128>(multiplier) * i + launch.seed;
+        return static_cast<std::uint64_t>(product % launch.blocks);
+    }
+
+    FiberPool fibers_;
+    std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+Worker& this_worker() {
+    thread_local Worker worker;
+    return worker;
+}
+
+/// Host threads that help with a launch, and the one that watches it. Kept until the process ends.
+class Crew {
+public:
+    static Crew& instance() {
+        static Crew* crew = new Crew;  // never destroyed: its threads outlive main
+        return *crew;
+    }
+
+    void run(Launch& launch) {
+        std::lock_guard one_launch_at_a_time(launching_);
+        const unsigned cores = cores_in_use();
+        const bool alone = cores == 1 || launch.cooperative || launch.blocks < 2 ||
+                           launch.blocks * launch.threads < kThreadsWorthAHelper;
+        const unsigned helpers = alone ? 0 : static_cast<unsigned>(std::min<std::uint64_t>(cores - 1, launch.blocks - 1));
+        start_watchdog();
+        {
+            std::lock_guard lock(mutex_);
+            while (threads_.size() < helpers) threads_.emplace_back([this] { help(); }).detach();
+            launch_ = &launch;
+            wanted_ = helpers;
+            owner_ = pthread_self();
+            ++generation_;
+        }
+        if (helpers > 0) wake_.notify_all();
+        active_.store(true, std::memory_order_release);
+        this_worker().run(launch);
+        std::unique_lock lock(mutex_);
+        wanted_ = 0;  // whoever has not begun need not
+        idle_.wait(lock, [this] { return busy_.empty(); });
+        launch_ = nullptr;
+        active_.store(false, std::memory_order_release);
+    }
+
+private:
+    static unsigned cores_in_use() {
+        std::atomic<unsigned>& chosen = settings().cores;
+        if (chosen == 0) {
+            const unsigned host = std::max(1u, std::thread::hardware_concurrency());
+            chosen = std::clamp(static_cast<unsigned>(number_from_environment("CPU_DEVICE_CORES", host)), 1u, kMostCores);
+        }
+        return chosen;
+    }
+
+    void help() {
+        std::unique_lock lock(mutex_);
+        std::uint64_t seen = 0;
+        for (;;) {
+            wake_.wait(lock, [&] { return generation_ != seen && wanted_ > 0; });
+            seen = generation_;
+            --wanted_;
+            busy_.push_back(pthread_self());
+            Launch& launch = *launch_;
+            lock.unlock();
+            this_worker().run(launch);
+            lock.lock();
+            std::erase_if(busy_, [](pthread_t thread) { return pthread_equal(thread, pthread_self()); });
+            if (busy_.empty()) idle_.notify_all();
+        }
+    }
+
+    void start_watchdog() {
+        if (watching_) return;
+        watching_ = true;
+        std::thread([this] { watch(); }).detach();
+    }
+
+    void watch() {
+        std::uint64_t generation = 0;
+        std::uint64_t finished = 0;
+        Clock::time_point progress = Clock::now();
+        for (;;) {
+            std::this_thread::sleep_for(kWatchdogPeriod);
+            if (!active_.load(std::memory_order_acquire)) continue;
+            std::lock_guard lock(mutex_);
+            if (launch_ == nullptr) continue;
+            const std::uint64_t now_finished = launch_->finished_blocks.load(std::memory_order_relaxed);
+            if (generation != generation_ || finished != now_finished) {
+                generation = generation_;
+                finished = now_finished;
+                progress = Clock::now();
+                continue;
+            }
+            const double limit = settings().watchdog_seconds;
+            const std::chrono::duration<double> quiet = Clock::now() - progress;
+            if (limit == 0 || quiet.count() < limit) continue;
+            // Interrupts whoever still runs a device thread; asked again until all have stopped.
+            interrupt_device_threads(*launch_, limit, owner_, busy_);
+        }
+    }
+
+    std::mutex launching_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::condition_variable idle_;
+    std::vector<std::thread> threads_;
+    std::vector<pthread_t> busy_;
+    Launch* launch_ = nullptr;
+    pthread_t owner_{};
+    unsigned wanted_ = 0;
+    std::uint64_t generation_ = 0;
+    std::atomic<bool> active_{false};
+    bool watching_ = false;
+};
+
+bool shape_is_valid(const LaunchConfig& config) {
+    const dim3& g = config.grid;
+    const dim3& b = config.block;
+    if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0) return false;
+    if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535) return false;
+    if (b.x > 1024 || b.y > 1024 || b.z > 64) return false;
+    return static_cast<std::uint64_t>(b.x) * b.y * b.z <= kMaxThreadsPerBlock;
+}
+
+std::atomic<std::uint64_t> launches{0};
+
+}  // namespace
+
+void set_schedule_seed(std::uint64_t seed) { settings().seed = seed; }
+void set_watchdog_seconds(double seconds) { settings().watchdog_seconds = seconds; }
+void set_cores(unsigned cores) { settings().cores = std::clamp(cores, 1u, kMostCores); }
+
+void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
+    if (in_kernel()) {
+        abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
+                     site.kernel);
+    }
+    if (device_is_lost()) return;
+    if (!shape_is_valid(config)) return launch_refused(cudaErrorInvalidConfiguration);
+    if (config.shared_bytes > dynamic_shared_limit()) return launch_refused(cudaErrorInvalidValue);
+
+    Launch launch(site);
+    launch.id = ++launches;
+    launch.grid = config.grid;
+    launch.block = config.block;
+    launch.threads = config.block.x * config.block.y * config.block.z;
+    launch.dynamic_bytes = config.shared_bytes;
+    launch.code = code;
+    launch.cooperative = cooperative;
+    launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
+    launch.seed = settings().seed;
+    launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+    Crew::instance().run(launch);
+    const int failure = launch.failure;
+    if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure));
+}
+
+bool start_next_thread_shuffled() { return current_thread.block->next_shuffled_thread(); }
+
+void* SharedVariable::address() {
+    Block& block = running_block("a __shared__ variable is used");
+    Launch& running = block.launch();
+    if (__atomic_load_n(&launch, __ATOMIC_ACQUIRE) != running.id) {
+        std::unique_lock lock(running.mutex);
+        if (launch != running.id) {
+            if (running.static_bytes + bytes > kStaticSharedLimit) {
+                const std::size_t total = running.static_bytes + bytes;
+                lock.unlock();
+                abort_kernel(cudaErrorInvalidValue,
+                             "the kernel's __shared__ variables take %zu bytes with '%s'; a block has %zu (ask for more "
+                             "with extern __shared__ and cudaFuncSetAttribute)",
+                             total, name, kStaticSharedLimit);
+            }
+            running.static_bytes += bytes;
+            const std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+            offset = running.shared_bytes.fetch_add(rows, std::memory_order_relaxed);
+            __atomic_store_n(&launch, running.id, __ATOMIC_RELEASE);
+        }
+    }
+    return block.shared_address(offset, bytes);
+}
+
+void* dynamic_shared_memory() {
+    Block& block = running_block("extern __shared__ memory is used");
+    return block.shared_address(0, block.launch().dynamic_bytes);
+}
+
+std::size_t dynamic_shared_bytes() { return running_block("dynamic shared memory is used").launch().dynamic_bytes; }
+
+void yield_thread() {
+    if (in_kernel()) current_thread.block->yield();
+}
+
+void abort_kernel(cudaError_t error, const char* format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!in_kernel()) {
+        std::fprintf(stderr, "CPU device: %s (outside of a kernel)\n", text);
+        std::abort();
+    }
+    Block& block = *current_thread.block;
+    const FindingKind kind = error == cudaErrorNotSupported ? FindingKind::unsupported : FindingKind::kernel_trap;
+    if (block.launch().first_report(kind, 0)) {
+        Finding found = block.finding(kind, block.launch().site.site);
+        found.message = text;
+        report(std::move(found));
+    }
+    block.launch().fail(error);
+    block.abandon();
+}
+
+}  // namespace cpu_device

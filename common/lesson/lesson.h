@@ -1,0 +1,131 @@
+// What a lesson is written against: its text, its steps, its tables.
+//
+//     void vector_add(warpwise::Lesson& lesson) {
+//         lesson.text("Adding two vectors moves twelve bytes for every addition ...");
+//         lesson.steps<VectorAdd>({.gpu = {1 << 28}, .cpu = {1 << 20}, .awkward = {{0}, {1}, {31}, {33}, {1009}}},
+//             {{"one_per_thread", "one element a thread", [](VectorAdd& problem) { ... }}, ...});
+//         lesson.text("Try next: ...");
+//     }
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/helpers/compare.h"
+#include "common/lesson/refusal.h"
+
+namespace warpwise {
+
+/// Extents of a problem: {n}, {rows, cols} or {m, n, k}. `--size 1000x700` on the command line.
+class Size {
+public:
+    Size() = default;
+    Size(std::initializer_list<std::size_t> extents) : extents_(extents) {}
+    explicit Size(std::vector<std::size_t> extents) : extents_(std::move(extents)) {}
+
+    std::size_t dimensions() const { return extents_.size(); }
+    std::size_t operator[](std::size_t dimension) const { return extents_.at(dimension); }
+    std::size_t count() const;  ///< product of the extents
+    std::string text() const;   ///< "1000 x 700"
+    bool operator==(const Size&) const = default;
+
+private:
+    std::vector<std::size_t> extents_;
+};
+
+/// The least work that any implementation of a problem has to do; the table turns it into GB/s and Gop/s.
+struct Work {
+    double bytes = 0;       ///< read and written once each, in device memory
+    double operations = 0;  ///< additions and multiplications, or what else the lesson counts
+};
+
+/// One extra column of the table for one step, such as pi's error.
+struct Figure {
+    std::string column;
+    double value = 0;
+    std::string unit;  ///< may be empty
+};
+
+/// The sizes a lesson runs at. Every step is checked at every awkward size before it is measured at the main size.
+struct Sizes {
+    Size gpu;                   ///< main size on a GPU; halved until it fits the free memory
+    Size cpu;                   ///< main size on the CPU device
+    std::vector<Size> awkward;  ///< 0, 1, 31, 32, 33, a prime, several blocks, non-square ...
+};
+
+/// What a step runs on, and how it is timed.
+enum class StepKind {
+    device,  ///< kernels; timed by device events
+    host,    ///< serial or OpenMP code on the host; timed by the host's clock
+    vendor,  ///< the library routine that a user would call instead; timed by device events
+};
+
+/// One numbered step of a lesson. `Problem` holds inputs, reference and output, and offers
+///   explicit Problem(const Size&)     prepares inputs, reference and device memory
+///   void poison()                     fills the output with NaN or another value that cannot be right
+///   Comparison compare()              copies the output back and compares it with the double reference
+///   Work work() const                 the least bytes and operations of the main size
+///   std::size_t device_bytes(const Size&)   static: device memory that such a problem allocates
+///   std::vector<Figure> figures()     optional: extra columns, read after compare()
+template <class Problem>
+struct Step {
+    std::string name;                   ///< what `--step` matches: the kernel's name
+    std::string change;                 ///< what changed against the step before, in a clause
+    std::function<void(Problem&)> run;  ///< all of the step's work: memsets, second kernels and copies included
+    StepKind kind = StepKind::device;
+};
+
+class Lesson {
+public:
+    /// Set by the chapter program; see chapter.h.
+    struct Options;
+    class Output;
+
+    Lesson(std::string name, const Options& options, Output& output);
+
+    /// Prints a paragraph, wrapped to the terminal. Blank lines separate paragraphs; a line that starts with four
+    /// spaces is printed as it is.
+    void text(std::string_view paragraphs);
+
+    /// True when the program was built by nvcc and runs on a GPU, false on the CPU device.
+    static bool on_gpu();
+
+    /// Runs the steps: each at every awkward size, then all of them at the main size, poisoned and compared before
+    /// and after they are timed in turn with the roof; prints the table. Wrong steps print their first misses and
+    /// make the chapter's exit status 1.
+    /// Throws Refusal when the size has the wrong number of extents or does not fit.
+    template <class Problem>
+    void steps(const Sizes& sizes, const std::vector<Step<Problem>>& steps);
+
+    /// A table that is not a list of steps. All rows have as many cells as `header`.
+    void table(const std::string& title, const std::vector<std::string>& header,
+               const std::vector<std::vector<std::string>>& rows);
+
+    /// A check outside of `steps`; a failed one is printed and makes the exit status 1.
+    void expect(bool passed, const std::string& what);
+
+    /// `--size` where it was given, else `gpu` or `cpu` by the device. For lessons without `steps`.
+    Size size(const Size& gpu, const Size& cpu) const;
+
+private:
+    struct ErasedStep;
+    struct ErasedProblem;
+    void run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Size&),
+                   const std::function<std::unique_ptr<ErasedProblem>(const Size&)>& make,
+                   const std::vector<ErasedStep>& steps);
+
+    std::string name_;
+    const Options& options_;
+    Output& output_;
+};
+
+}  // namespace warpwise
+
+#include "common/lesson/lesson_steps.h"  // the template above
