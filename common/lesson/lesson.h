@@ -50,14 +50,14 @@ struct Work {
 struct Figure {
     std::string column;
     double value = 0;
-    std::string unit;  ///< may be empty
+    std::string unit = {};  ///< may be empty
 };
 
 /// The sizes a lesson runs at. Every step is checked at every awkward size before it is measured at the main size.
 struct Sizes {
-    Size gpu;                   ///< main size on a GPU; halved until it fits the free memory
-    Size cpu;                   ///< main size on the CPU device
-    std::vector<Size> awkward;  ///< 0, 1, 31, 32, 33, a prime, several blocks, non-square ...
+    Size gpu;                        ///< main size on a GPU; halved until it fits the free memory
+    Size cpu;                        ///< main size on the CPU device
+    std::vector<Size> awkward = {};  ///< 0, 1, 31, 32, 33, a prime, several blocks, non-square ...
 };
 
 /// What a step runs on, and how it is timed.

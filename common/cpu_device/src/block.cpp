@@ -34,9 +34,7 @@ std::string at(const Site& site) {
     return std::string(slash ? slash + 1 : site.file) + ":" + std::to_string(site.line);
 }
 
-std::string counted(unsigned n, const char* noun) {
-    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
-}
+std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 std::uint64_t mix(std::uint64_t z) {  // SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014)
     z += 0x9E3779B97F4A7C15u;
@@ -47,12 +45,18 @@ std::uint64_t mix(std::uint64_t z) {  // SplitMix64's finalizer (Steele, Lea, Fl
 
 const char* name_of(Collective operation) {
     switch (operation) {
-        case Collective::syncwarp: return "__syncwarp";
-        case Collective::shuffle: return "a shuffle";
-        case Collective::vote: return "a vote";
-        case Collective::match: return "a match";
-        case Collective::reduce: return "a warp reduction";
-        case Collective::group: return "a group operation";
+        case Collective::syncwarp:
+            return "__syncwarp";
+        case Collective::shuffle:
+            return "a shuffle";
+        case Collective::vote:
+            return "a vote";
+        case Collective::match:
+            return "a match";
+        case Collective::reduce:
+            return "a warp reduction";
+        case Collective::group:
+            return "a group operation";
     }
     return "a warp-wide operation";
 }
@@ -66,7 +70,8 @@ std::string hex(std::uint32_t mask) {
 }  // namespace
 
 Block::Block(FiberPool& pool) : pool_(pool) {
-    void* arena = mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* arena =
+        mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED) throw std::bad_alloc();
     arena_ = static_cast<std::byte*>(arena);
     // Nothing below allocates while device threads run: a fault may end a kernel at any instruction.
@@ -169,8 +174,8 @@ void Block::finish() {
 
 // ---- switching -------------------------------------------------------------------------------------------
 
-// After a switch the processor mispredicts every return up to the kernel's own code, because each stack has calls of its
-// own. So what runs between a kernel and a switch is inlined into one function.
+// After a switch the processor mispredicts every return up to the kernel's own code, because each stack has calls of
+// its own. So what runs between a kernel and a switch is inlined into one function.
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 void Block::start_fiber(boost::context::detail::fcontext_t* from) {
@@ -285,8 +290,8 @@ void Block::release_barrier() {
 __attribute__((noinline, cold)) void Block::report_second_barrier(Site site) {
     if (same_place(site, barrier_site_) || !launch_->first_report(FindingKind::divergent_barrier, site.line)) return;
     Finding found = finding(FindingKind::divergent_barrier, site);
-    found.message = "threads of one block meet at different barriers: this one at " + at(site) + ", others at " +
-                    at(barrier_site_);
+    found.message =
+        "threads of one block meet at different barriers: this one at " + at(site) + ", others at " + at(barrier_site_);
     found.hint = "every thread of the block has to reach the same __syncthreads(): move it out of the branch";
     report(std::move(found));
 }
@@ -332,7 +337,8 @@ ALWAYS_INLINE Meeting* Block::meet(Collective operation, std::uint32_t mask, std
     const unsigned warp = warp_id();
     const unsigned lane = lane_id();
     const std::uint32_t self = 1u << lane;
-    if ((mask & self) == 0) [[unlikely]] end_for_mask(operation, mask, site);
+    if ((mask & self) == 0) [[unlikely]]
+        end_for_mask(operation, mask, site);
     const std::uint32_t required = mask & lanes_of_warp(warp);
     Meeting* meeting = open_[warp];
     while (meeting != nullptr && (meeting->required != required || meeting->operation != operation)) {
@@ -365,8 +371,8 @@ void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
 __attribute__((noinline, cold)) void Block::end_for_mask(Collective operation, std::uint32_t mask, Site site) {
     Finding found = finding(FindingKind::mask_without_caller, site);
     const std::string lane = std::to_string(lane_id());
-    found.message = "lane " + lane + " calls " + name_of(operation) + " with mask " + hex(mask) + ", which leaves lane " +
-                    lane + " out";
+    found.message = "lane " + lane + " calls " + name_of(operation) + " with mask " + hex(mask) +
+                    ", which leaves lane " + lane + " out";
     found.hint = "the mask has to name every lane that makes the call, the caller included";
     report(std::move(found));
     launch_->fail(cudaErrorLaunchFailure);
@@ -518,8 +524,9 @@ bool Block::resolve_meetings() {
                             (std::popcount(missing) > 1
                                  ? "; " + counted(static_cast<unsigned>(std::popcount(missing)), "lane") + " missing"
                                  : "");
-            found.hint = "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
-                         "all lanes reach it";
+            found.hint =
+                "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
+                "all lanes reach it";
             report(std::move(found));
         }
         // Returned lanes will never come: a GPU goes on without them. Lanes that wait elsewhere would wait forever.
@@ -554,9 +561,7 @@ LaneValues enter_collective(Collective operation, std::uint32_t mask, std::uint6
     return {meeting->arrived, meeting->value, meeting};
 }
 
-void leave_collective(const LaneValues& values) {
-    current_thread.block->leave(static_cast<Meeting*>(values.meeting));
-}
+void leave_collective(const LaneValues& values) { current_thread.block->leave(static_cast<Meeting*>(values.meeting)); }
 
 std::uint32_t converged_lanes(Site site) { return running_block("__activemask").converge(site); }
 

@@ -40,7 +40,7 @@ struct Launch {
 
     std::atomic<std::uint64_t> next_block{0};
     std::atomic<std::uint64_t> finished_blocks{0};
-    std::atomic<int> failure{cudaSuccess};  ///< the first cudaError_t that ended the kernel
+    std::atomic<int> failure{cudaSuccess};     ///< the first cudaError_t that ended the kernel
     std::atomic<std::size_t> shared_bytes{0};  ///< dynamic and every static variable met so far, in the arena
 
     std::mutex mutex;  ///< guards what follows
@@ -102,7 +102,7 @@ public:
     void yield();
     [[noreturn]] void abandon();  ///< back to the host stack; the launch has failed
 
-    void run_until_idle();       ///< starts threads until none is left, then gives the fiber up; returns in a later block
+    void run_until_idle();  ///< starts threads until none is left, then gives the fiber up; returns in a later block
     bool next_shuffled_thread();
     Launch& launch() { return *launch_; }
     void* shared_address(std::size_t offset, std::size_t bytes);

@@ -3,11 +3,16 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+
+#include "allocations.h"
 
 // Set by the linker: where this program's own code begins and ends.
 extern "C" const char __executable_start;
@@ -17,6 +22,8 @@ namespace cpu_device {
 namespace {
 
 constexpr std::size_t kSignalStackBytes = 128 * 1024;
+constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+struct sigaction before[kFaults.size()];  // the handlers that are set while no kernel runs
 std::atomic<double> watchdog_limit{0};
 
 int watchdog_signal() { return SIGRTMIN + 4; }
@@ -39,8 +46,9 @@ const char* instruction_pointer(const void* context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void*) {
-    if (!in_kernel()) {  // the host's own mistake: die of it as usual
-        std::signal(signal, SIG_DFL);
+    if (!in_kernel()) {  // the host's own mistake: the instruction runs again, and into the handler it would have had
+        const auto which = std::find(kFaults.begin(), kFaults.end(), signal) - kFaults.begin();
+        sigaction(signal, &before[which], nullptr);
         return;
     }
     Block& block = *current_thread.block;
@@ -62,7 +70,9 @@ void on_fault(int signal, siginfo_t* info, void*) {
         found.kind = FindingKind::kernel_trap;
         found.hint = "is there a recursion without end, or a large local array?";
     } else {
-        std::snprintf(text, sizeof text, "access to address %p, which belongs to no allocation", info->si_addr);
+        const std::string nearby = describe_address(info->si_addr);
+        std::snprintf(text, sizeof text, "access to address %p, %s", info->si_addr,
+                      nearby.empty() ? "which belongs to no allocation" : nearby.c_str());
         found.hint = info->si_addr < reinterpret_cast<void*>(65536)
                          ? "that is a null pointer plus a small offset: was the memory allocated, and the call checked?"
                          : "check the index against the size, and that the pointer was not freed";
@@ -74,36 +84,47 @@ void on_fault(int signal, siginfo_t* info, void*) {
 void on_watchdog(int, siginfo_t*, void* context) {
     const char* at = instruction_pointer(context);
     if (!in_kernel() || at < &__executable_start || at >= &etext) return;
-    Finding found = current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
+    Finding found =
+        current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
     char text[160];
     std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g seconds",
                   watchdog_limit.load());
     found.message = text;
-    found.hint = "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "
-                 "longer, 0 for ever";
+    found.hint =
+        "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "
+        "longer, 0 for ever";
     end_kernel(std::move(found), cudaErrorLaunchTimeout);
 }
 
-void handle(int signal, void (*handler)(int, siginfo_t*, void*)) {
+struct sigaction action_for(void (*handler)(int, siginfo_t*, void*)) {
     struct sigaction action {};
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);
-    sigaction(signal, &action, nullptr);
+    return action;
 }
 
 }  // namespace
 
-void install_fault_handlers() {
+void give_signal_stack() {
     stack_t stack{};
     stack.ss_sp = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack.ss_size = kSignalStackBytes;
     if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
     static std::once_flag once;
     std::call_once(once, [] {
-        for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) handle(signal, on_fault);
-        handle(watchdog_signal(), on_watchdog);
+        const struct sigaction action = action_for(on_watchdog);
+        sigaction(watchdog_signal(), &action, nullptr);
     });
+}
+
+FaultHandlers::FaultHandlers() {
+    const struct sigaction action = action_for(on_fault);
+    for (std::size_t i = 0; i < kFaults.size(); ++i) sigaction(kFaults[i], &action, &before[i]);
+}
+
+FaultHandlers::~FaultHandlers() {
+    for (std::size_t i = 0; i < kFaults.size(); ++i) sigaction(kFaults[i], &before[i], nullptr);
 }
 
 void interrupt_device_threads(Launch&, double seconds, pthread_t owner, const std::vector<pthread_t>& helpers) {
@@ -115,11 +136,11 @@ void interrupt_device_threads(Launch&, double seconds, pthread_t owner, const st
 }  // namespace cpu_device
 
 // assert() in a kernel ends the kernel, not the process; in host code it does what it always did.
-extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line, const char* function) noexcept(true) {
+extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
+                              const char* function) noexcept(true) {
     if (cpu_device::in_kernel()) {
         cpu_device::Block& block = *cpu_device::current_thread.block;
-        cpu_device::Finding found =
-            block.finding(cpu_device::FindingKind::kernel_trap, {file, static_cast<int>(line)});
+        cpu_device::Finding found = block.finding(cpu_device::FindingKind::kernel_trap, {file, static_cast<int>(line)});
         found.message = std::string("assertion failed: ") + assertion;
         if (block.launch().first_report(found.kind, static_cast<int>(line))) cpu_device::report(std::move(found));
         block.launch().fail(cudaErrorAssert);

@@ -9,8 +9,18 @@
 
 namespace cpu_device {
 
-/// Once per host thread that runs blocks: an alternate signal stack, and (once per process) the handlers.
-void install_fault_handlers();
+/// Once per host thread that runs blocks: the stack on which signals are handled.
+void give_signal_stack();
+
+/// Catches faults while it lives: one for each launch. Whoever caught them before (a test framework, say) does so again
+/// afterwards, and gets the host's own faults in the meantime.
+class FaultHandlers {
+public:
+    FaultHandlers();
+    ~FaultHandlers();
+    FaultHandlers(const FaultHandlers&) = delete;
+    FaultHandlers& operator=(const FaultHandlers&) = delete;
+};
 
 /// Ends the device threads that run on these host threads, because no block finished for `seconds`. A host thread
 /// that happens to be inside a library function is left alone: the caller asks again.

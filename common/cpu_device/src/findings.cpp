@@ -31,7 +31,8 @@ bool use_colour() {
 void at_exit(int status, void*) {
     const std::size_t found = state().kept.size();
     if (status != 0 || found == 0) return;
-    std::fprintf(stderr, "CPU device: %zu mistake%s found; exit status %d\n", found, found == 1 ? "" : "s", kExitStatus);
+    std::fprintf(stderr, "CPU device: %zu mistake%s found; exit status %d\n", found, found == 1 ? "" : "s",
+                 kExitStatus);
     std::fflush(nullptr);
     _exit(kExitStatus);
 }
@@ -44,11 +45,12 @@ void print(const Finding& finding) {
     const char* red = colour ? "\033[1;31m" : "";
     const char* plain = colour ? "\033[0m" : "";
     std::fflush(stdout);
-    std::string text = std::string(red) + "CPU device: " + name_of(finding.kind) + plain + ": " + finding.message + "\n";
+    std::string text =
+        std::string(red) + "CPU device: " + name_of(finding.kind) + plain + ": " + finding.message + "\n";
     if (!finding.kernel.empty()) {
         char where[160];
-        std::snprintf(where, sizeof where, ", block (%u, %u, %u), thread (%u, %u, %u)", finding.block.x, finding.block.y,
-                      finding.block.z, finding.thread.x, finding.thread.y, finding.thread.z);
+        std::snprintf(where, sizeof where, ", block (%u, %u, %u), thread (%u, %u, %u)", finding.block.x,
+                      finding.block.y, finding.block.z, finding.thread.x, finding.thread.y, finding.thread.z);
         text += "    in kernel " + finding.kernel + where + "\n";
     }
     if (finding.site.line > 0) {
@@ -62,15 +64,24 @@ void print(const Finding& finding) {
 
 const char* name_of(FindingKind kind) {
     switch (kind) {
-        case FindingKind::divergent_barrier: return "divergent barrier";
-        case FindingKind::missing_lane: return "missing lane";
-        case FindingKind::mask_without_caller: return "mask without its caller";
-        case FindingKind::endless_kernel: return "endless kernel";
-        case FindingKind::illegal_access: return "illegal access";
-        case FindingKind::kernel_trap: return "kernel trap";
-        case FindingKind::launch_shape: return "launch shape";
-        case FindingKind::api_misuse: return "API misuse";
-        case FindingKind::unsupported: return "not supported";
+        case FindingKind::divergent_barrier:
+            return "divergent barrier";
+        case FindingKind::missing_lane:
+            return "missing lane";
+        case FindingKind::mask_without_caller:
+            return "mask without its caller";
+        case FindingKind::endless_kernel:
+            return "endless kernel";
+        case FindingKind::illegal_access:
+            return "illegal access";
+        case FindingKind::kernel_trap:
+            return "kernel trap";
+        case FindingKind::launch_shape:
+            return "launch shape";
+        case FindingKind::api_misuse:
+            return "API misuse";
+        case FindingKind::unsupported:
+            return "not supported";
     }
     return "mistake";
 }

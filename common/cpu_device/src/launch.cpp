@@ -20,13 +20,14 @@
 #include "cpu_device/execution.h"
 #include "cpu_device/findings.h"
 #include "faults.h"
+#include "streams.h"
 
 namespace cpu_device {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kMostCores = 24;              // stacks with guard pages for that many blocks of 1024 threads
+constexpr unsigned kMostCores = 24;                   // stacks with guard pages for that many blocks of 1024 threads
 constexpr std::uint64_t kThreadsWorthAHelper = 2048;  // a smaller grid is done before a second core has woken up
 constexpr std::size_t kMostSpinningBlocks = 256;
 constexpr auto kWatchdogPeriod = std::chrono::milliseconds(50);
@@ -62,7 +63,7 @@ Settings& settings() {
 /// What one host thread needs to run blocks.
 class Worker {
 public:
-    Worker() : fibers_(fiber_entry) { install_fault_handlers(); }
+    Worker() : fibers_(fiber_entry) { give_signal_stack(); }
 
     void run(Launch& launch) { launch.cooperative ? run_together(launch) : run_one_by_one(launch); }
 
@@ -184,10 +185,13 @@ public:
 
     void run(Launch& launch) {
         std::lock_guard one_launch_at_a_time(launching_);
+        Worker& worker = this_worker();
+        const FaultHandlers handlers;
         const unsigned cores = cores_in_use();
         const bool alone = cores == 1 || launch.cooperative || launch.blocks < 2 ||
                            launch.blocks * launch.threads < kThreadsWorthAHelper;
-        const unsigned helpers = alone ? 0 : static_cast<unsigned>(std::min<std::uint64_t>(cores - 1, launch.blocks - 1));
+        const unsigned helpers =
+            alone ? 0 : static_cast<unsigned>(std::min<std::uint64_t>(cores - 1, launch.blocks - 1));
         start_watchdog();
         {
             std::lock_guard lock(mutex_);
@@ -199,7 +203,7 @@ public:
         }
         if (helpers > 0) wake_.notify_all();
         active_.store(true, std::memory_order_release);
-        this_worker().run(launch);
+        worker.run(launch);
         std::unique_lock lock(mutex_);
         wanted_ = 0;  // whoever has not begun need not
         idle_.wait(lock, [this] { return busy_.empty(); });
@@ -212,7 +216,8 @@ private:
         std::atomic<unsigned>& chosen = settings().cores;
         if (chosen == 0) {
             const unsigned host = std::max(1u, std::thread::hardware_concurrency());
-            chosen = std::clamp(static_cast<unsigned>(number_from_environment("CPU_DEVICE_CORES", host)), 1u, kMostCores);
+            chosen =
+                std::clamp(static_cast<unsigned>(number_from_environment("CPU_DEVICE_CORES", host)), 1u, kMostCores);
         }
         return chosen;
     }
@@ -300,9 +305,12 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
                      site.kernel);
     }
-    if (device_is_lost()) return;
-    if (!shape_is_valid(config)) return launch_refused(cudaErrorInvalidConfiguration);
-    if (config.shared_bytes > dynamic_shared_limit()) return launch_refused(cudaErrorInvalidValue);
+    if (device_is_lost()) return launch_refused(device_status(false));
+    if (!stream_exists(config.stream)) return launch_refused(cudaErrorInvalidResourceHandle);
+    // CUDA 13 names both an invalid value; up to CUDA 12 the first was cudaErrorInvalidConfiguration.
+    if (!shape_is_valid(config) || config.shared_bytes > dynamic_shared_limit()) {
+        return launch_refused(cudaErrorInvalidValue);
+    }
 
     Launch launch(site);
     launch.id = ++launches;
@@ -331,10 +339,11 @@ void* SharedVariable::address() {
             if (running.static_bytes + bytes > kStaticSharedLimit) {
                 const std::size_t total = running.static_bytes + bytes;
                 lock.unlock();
-                abort_kernel(cudaErrorInvalidValue,
-                             "the kernel's __shared__ variables take %zu bytes with '%s'; a block has %zu (ask for more "
-                             "with extern __shared__ and cudaFuncSetAttribute)",
-                             total, name, kStaticSharedLimit);
+                abort_kernel(
+                    cudaErrorInvalidValue,
+                    "the kernel's __shared__ variables take %zu bytes with '%s'; a block has %zu (ask for more "
+                    "with extern __shared__ and cudaFuncSetAttribute)",
+                    total, name, kStaticSharedLimit);
             }
             running.static_bytes += bytes;
             const std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -111,9 +110,8 @@ void run_threads(void* call) {
 
 /// Runs `body(arguments...)` once for every thread of the grid. The arguments are copied here, once, as a launch does.
 template <class Body, class... Arguments>
-void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Arguments&&... arguments) {
-    std::tuple<std::decay_t<Arguments>...> copies(std::forward<Arguments>(arguments)...);
-    auto call = [&] { std::apply(body, copies); };
+void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Arguments... arguments) {
+    auto call = [&] { body(arguments...); };
     launch_erased(site, config, {&run_threads<decltype(call)>, &call}, false);
 }
 
@@ -151,7 +149,8 @@ std::size_t dynamic_shared_bytes();
 template <class T>
 struct NamespaceShared {
     mutable SharedVariable variable;
-    constexpr NamespaceShared(const char* name, Site site) : variable(name, sizeof(T), alignof(T), site) {}
+    constexpr NamespaceShared(const char* name, Site site, std::size_t alignment = alignof(T))
+        : variable(name, sizeof(T), alignment, site) {}
     operator T&() const { return shared<T>(variable); }  // NOLINT: stands in for the variable itself
     template <class U>
     T& operator=(const U& value) const {
@@ -159,7 +158,9 @@ struct NamespaceShared {
     }
     auto operator&() const { return &shared<T>(variable); }
     template <class Index>
-    decltype(auto) operator[](Index i) const { return (shared<T>(variable))[i]; }
+    decltype(auto) operator[](Index i) const {
+        return (shared<T>(variable))[i];
+    }
 };
 
 /// `extern __shared__ T name[];` at namespace scope.
@@ -213,4 +214,3 @@ void set_cores(unsigned cores);
 [[noreturn]] void abort_kernel(cudaError_t error, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 }  // namespace cpu_device
-

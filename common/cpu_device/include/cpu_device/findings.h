@@ -12,15 +12,15 @@
 namespace cpu_device {
 
 enum class FindingKind {
-    divergent_barrier,   ///< __syncthreads reached by some threads of the block only
-    missing_lane,        ///< a warp-wide operation names a lane that never comes
-    mask_without_caller, ///< a lane calls a warp-wide operation whose mask leaves it out
-    endless_kernel,      ///< stopped by the watchdog
-    illegal_access,      ///< an address that belongs to nobody
-    kernel_trap,         ///< __trap(), a failed assert, or exhausted stack
-    launch_shape,        ///< a launch that a GPU would refuse
-    api_misuse,          ///< a runtime call that the real runtime refuses
-    unsupported,         ///< something the CPU device does not do
+    divergent_barrier,    ///< __syncthreads reached by some threads of the block only
+    missing_lane,         ///< a warp-wide operation names a lane that never comes
+    mask_without_caller,  ///< a lane calls a warp-wide operation whose mask leaves it out
+    endless_kernel,       ///< stopped by the watchdog
+    illegal_access,       ///< an address that belongs to nobody
+    kernel_trap,          ///< __trap(), a failed assert, or exhausted stack
+    launch_shape,         ///< a launch that a GPU would refuse
+    api_misuse,           ///< a runtime call that the real runtime refuses
+    unsupported,          ///< something the CPU device does not do
 };
 
 const char* name_of(FindingKind kind);
@@ -32,7 +32,7 @@ struct Finding {
     Site site;            ///< where; file empty when unknown
     uint3 block{};
     uint3 thread{};
-    std::string hint;     ///< what to try
+    std::string hint;  ///< what to try
 };
 
 /// Prints the finding on stderr and keeps it.

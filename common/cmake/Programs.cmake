@@ -1,0 +1,173 @@
+# How programs are made: from the same sources once for each device of WARPWISE_DEVICES.
+#
+#     add_chapter(basics_and_pi SOURCES main.cpp device_query.cu ...)   a chapter's program
+#     add_exercise(grid_stride)                                          stub, solution and wrong answers of an exercise
+#     add_device_library(lesson SOURCES ...)                             -> lesson_cpu, lesson_cuda
+#     add_device_program(speed SOURCES ...)                              -> speed_cpu, speed_cuda
+
+# Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device.
+function(target_device_sources target device)
+    foreach(source IN LISTS ARGN)
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+        cmake_path(GET source EXTENSION LAST_ONLY extension)
+        if(device STREQUAL "cpu" AND extension STREQUAL ".cu")
+            cmake_path(GET source STEM name)
+            # One rewritten file for each target: ninja wants an output to have one rule.
+            set(rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${target}/${name}.cpp)
+            add_custom_command(
+                OUTPUT ${rewritten}
+                COMMAND cuda_to_cpp ${source} -o ${rewritten} --depfile ${rewritten}.d -I ${PROJECT_SOURCE_DIR}
+                DEPENDS ${source} cuda_to_cpp
+                DEPFILE ${rewritten}.d
+                COMMENT "Rewriting ${name}.cu for the CPU device"
+                VERBATIM)
+            set_source_files_properties(${rewritten} PROPERTIES
+                COMPILE_OPTIONS "-include;cuda_runtime.h;-Wno-unknown-pragmas"  # '#pragma unroll' is nvcc's
+                COMPILE_DEFINITIONS "__CUDACC__")
+            target_sources(${target} PRIVATE ${rewritten})
+        else()
+            target_sources(${target} PRIVATE ${source})
+        endif()
+    endforeach()
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_WARNINGS}>")
+    if(device STREQUAL "cpu")
+        target_link_libraries(${target} PUBLIC cpu_device)
+    else()
+        target_link_libraries(${target} PUBLIC CUDA::cudart_static)
+    endif()
+endfunction()
+
+# Whether tests of a device can run here: a GPU's need a GPU.
+function(can_run device result)
+    if(device STREQUAL "cpu" OR WARPWISE_GPU_PRESENT)
+        set(${result} ON PARENT_SCOPE)
+    else()
+        set(${result} OFF PARENT_SCOPE)
+    endif()
+endfunction()
+
+function(add_device_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;DEVICE_LIBRARIES")
+    foreach(device IN LISTS WARPWISE_DEVICES)
+        add_library(${name}_${device} STATIC)
+        target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
+        list(TRANSFORM arg_DEVICE_LIBRARIES APPEND _${device} OUTPUT_VARIABLE device_libraries)
+        target_link_libraries(${name}_${device} PUBLIC ${device_libraries} ${arg_LIBRARIES})
+    endforeach()
+endfunction()
+
+# FOLDER: below the device's folder of programs.
+function(add_device_program name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;LIBRARIES;DEVICE_LIBRARIES")
+    foreach(device IN LISTS WARPWISE_DEVICES)
+        add_executable(${name}_${device})
+        target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
+        list(TRANSFORM arg_DEVICE_LIBRARIES APPEND _${device} OUTPUT_VARIABLE device_libraries)
+        target_link_libraries(${name}_${device} PRIVATE ${device_libraries} ${arg_LIBRARIES})
+        set_target_properties(${name}_${device} PROPERTIES
+            OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/${device}/${arg_FOLDER})
+    endforeach()
+endfunction()
+
+# Catch2 tests, found when the program was built; `ctest` lists every test case by its title.
+function(add_device_tests name)
+    add_device_program(${name} FOLDER tests ${ARGN})
+    foreach(device IN LISTS WARPWISE_DEVICES)
+        can_run(${device} runs)
+        if(runs)
+            catch_discover_tests(${name}_${device} TEST_PREFIX "${device}: " PROPERTIES LABELS ${device} TIMEOUT 300)
+        endif()
+    endforeach()
+endfunction()
+
+function(add_chapter name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LESSONS")
+    add_device_program(${name} SOURCES ${arg_SOURCES} DEVICE_LIBRARIES lesson)
+    add_custom_target(${name})
+    foreach(device IN LISTS WARPWISE_DEVICES)
+        add_dependencies(${name} ${name}_${device})
+        if(OpenMP_CXX_FOUND)
+            # nvcc hands the option to the host compiler.
+            target_compile_options(${name}_${device} PRIVATE
+                "$<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>"
+                "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OpenMP_CXX_FLAGS}>")
+            target_link_libraries(${name}_${device} PRIVATE ${OpenMP_CXX_LIBRARIES})
+        endif()
+        can_run(${device} runs)
+        if(runs)
+            foreach(lesson IN LISTS arg_LESSONS)
+                add_test(NAME "${device}: lesson ${lesson} is right at every step"
+                    COMMAND ${name}_${device} ${lesson} --device ${device})
+                set_property(TEST "${device}: lesson ${lesson} is right at every step" PROPERTY LABELS ${device})
+            endforeach()
+        endif()
+    endforeach()
+endfunction()
+
+# The exercise in the current folder's subfolder `name`. Targets: `name` (the learner's answer), `name_solution`, and
+# one for each wrong answer. Built on demand only; the tests build them first.
+function(add_exercise name)
+    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME chapter)
+    set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+    set(solution ${PROJECT_SOURCE_DIR}/solutions/${chapter}/${name}/${name}.cu)
+    file(GLOB wrong_answers CONFIGURE_DEPENDS ${folder}/wrong_answers/*.cu)
+    list(LENGTH wrong_answers count)
+    if(count LESS 3)
+        message(FATAL_ERROR "Exercise ${name} has ${count} wrong answers; its grader should prove itself on three or more")
+    endif()
+    foreach(device IN LISTS WARPWISE_DEVICES)
+        add_library(${name}_grader_${device} OBJECT EXCLUDE_FROM_ALL)
+        target_device_sources(${name}_grader_${device} ${device}
+            ${folder}/${name}_test.cpp
+            ${PROJECT_SOURCE_DIR}/common/grading/main.cpp)
+        target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
+        add_answer(${name} ${device} ${name} ${folder}/${name}.cu)
+        add_answer(${name} ${device} ${name}_solution ${solution})
+        can_run(${device} runs)
+        if(runs)
+            add_graded_test("${device}: ${name}: the solution passes" ${device} COMMAND ${name}_solution_${device})
+        endif()
+    endforeach()
+    add_custom_target(${name})
+    list(GET WARPWISE_DEVICES 0 first_device)
+    add_dependencies(${name} ${name}_${first_device})
+
+    # Wrong answers lean on nothing that only a GPU has: one device proves the grader.
+    if("cpu" IN_LIST WARPWISE_DEVICES)
+        set(scripts ${PROJECT_SOURCE_DIR}/common/grading)
+        add_graded_test("cpu: ${name}: the stub compiles and fails" cpu
+            COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_cpu> -P ${scripts}/check_stub_fails.cmake)
+        foreach(answer IN LISTS wrong_answers)
+            cmake_path(GET answer STEM mistake)
+            add_answer(${name} cpu ${name}_${mistake} ${answer})
+            add_graded_test("cpu: ${name}: rejects ${mistake}" cpu
+                COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_${mistake}_cpu> -DANSWER=${answer}
+                        -P ${scripts}/check_rejection.cmake)
+        endforeach()
+    endif()
+endfunction()
+
+function(add_answer exercise device program source)
+    add_executable(${program}_${device} EXCLUDE_FROM_ALL)
+    target_device_sources(${program}_${device} ${device} ${source})
+    target_include_directories(${program}_${device} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${exercise})
+    target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device})
+    set_target_properties(${program}_${device} PROPERTIES
+        OUTPUT_NAME ${program}
+        RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/${device}/exercises)
+    add_dependencies(answers ${program}_${device})
+endfunction()
+
+# A test of answers that are not part of the default build: a fixture builds them all first.
+function(add_graded_test title device)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND")
+    add_test(NAME "${title}" COMMAND ${arg_COMMAND})
+    set_tests_properties("${title}" PROPERTIES FIXTURES_REQUIRED answers LABELS "${device};exercise" TIMEOUT 300)
+endfunction()
+
+add_custom_target(answers COMMENT "Stubs, solutions and wrong answers of all exercises")
+add_test(NAME "build the answers of all exercises"
+    COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target answers --config $<CONFIG>)
+set_tests_properties("build the answers of all exercises" PROPERTIES FIXTURES_SETUP answers TIMEOUT 1800)

@@ -1,0 +1,37 @@
+// Device functions that steer the running thread: clocks, sleeping, traps and promises to the compiler.
+#pragma once
+
+#include <chrono>
+#include <ctime>
+
+#include "cpu_device/execution.h"
+
+/// A counter that runs on while a kernel runs, in nanoseconds (a GPU counts cycles).
+inline long long clock64() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// Lets the other threads of the block run. The sleep itself takes no time here.
+inline void __nanosleep(unsigned int /*nanoseconds*/) {
+    if (cpu_device::in_kernel()) cpu_device::yield_thread();
+}
+
+/// Ends the kernel with an error.
+[[noreturn]] inline void __trap() {
+    if (cpu_device::in_kernel()) cpu_device::abort_kernel(cudaErrorLaunchFailure, "the kernel called __trap()");
+    __builtin_trap();
+}
+
+/// Marks a moment for a GPU's profiler; nothing here.
+inline void __prof_trigger(int /*counter*/) {}
+
+/// Promises to the compiler that `condition` holds.
+inline void __assume(bool condition) {
+    if (!condition) __builtin_unreachable();
+}
+#if !defined(__clang__)
+inline void __builtin_assume(bool condition) {
+    if (!condition) __builtin_unreachable();
+}
+#endif

@@ -1,0 +1,487 @@
+// The host side of CUDA: memory, copies, streams, events, device properties, launches by function.
+//
+// Work is done inside the call that asks for it, in the calling thread: streams and events are handles that keep
+// nobody waiting. Functions return what the real runtime returns; where versions differ, CUDA 13 on an H200 was asked.
+// Copies between memory and arrays, and everything else about textures, is in texture.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "cpu_device/execution.h"
+#include "cpu_device/types.h"
+
+// ---- errors ----------------------------------------------------------------------------------------------
+
+/// The last error of the calling thread, which is forgotten. A kernel's failure is among them only after a call that
+/// waited for the device.
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+
+// ---- the device ------------------------------------------------------------------------------------------
+
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags);
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaRuntimeGetVersion(int* version);
+
+cudaError_t cudaSetDeviceFlags(unsigned flags);
+cudaError_t cudaGetDeviceFlags(unsigned* flags);
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config);
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+
+/// Waits for the device: here, shows what went wrong in kernels so far.
+cudaError_t cudaDeviceSynchronize();
+
+/// Frees all memory, streams and events, and forgets a kernel's failure. (On a GPU, a failed kernel may leave the
+/// device unusable for the rest of the process.)
+cudaError_t cudaDeviceReset();
+
+inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
+
+// ---- memory ----------------------------------------------------------------------------------------------
+
+/// Fresh memory holds bytes 0xFF, which are NaN as floating-point numbers and -1 as integers, in its first 1 MiB;
+/// the rest of a larger allocation is zero. Addresses are multiples of 512 bytes. The bytes right before and behind
+/// an allocation are watched: if somebody wrote there, freeing the memory reports it.
+cudaError_t cudaMalloc(void** pointer, size_t bytes);
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal);
+cudaError_t cudaMallocHost(void** pointer, size_t bytes);
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent);
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaFreeHost(void* pointer);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* pointer);
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host_pointer);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
+
+/// Advice and prefetching have no effect beyond their checks: all memory is the host's. The second form of each is
+/// that of CUDA 12 and before.
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location);
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
+                                 cudaStream_t stream = nullptr);
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream = nullptr);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes = 0,
+                                     unsigned flags = cudaMemAttachSingle);
+
+/// Memory pools: there is one, which gives memory back at once.
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                                cudaStream_t stream = nullptr);
+
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream = nullptr);
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream = nullptr);
+
+template <class T>
+cudaError_t cudaMalloc(T** pointer, size_t bytes) {
+    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal) {
+    return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = cudaHostAllocDefault) {
+    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+template <class T>
+cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags) {
+    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+template <class T>
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
+    return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
+    return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+}
+template <class T>
+cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, unsigned flags) {
+    return cudaHostGetDevicePointer(reinterpret_cast<void**>(device_pointer), host_pointer, flags);
+}
+
+// ---- `__device__`, `__constant__` and `__managed__` variables ----------------------------------------------
+
+namespace cpu_device {
+
+/// A variable of the program that kernels use.
+struct Symbol {
+    void* address;
+    std::size_t bytes;
+};
+
+template <class T>
+Symbol symbol_of(const T& variable) {
+    return {const_cast<void*>(static_cast<const volatile void*>(std::addressof(variable))), sizeof(T)};
+}
+
+cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                           cudaStream_t stream, bool waits);
+cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                             cudaStream_t stream, bool waits);
+cudaError_t symbol_address(void** pointer, Symbol symbol);
+cudaError_t symbol_size(std::size_t* bytes, Symbol symbol);
+
+}  // namespace cpu_device
+
+template <class T>
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, nullptr, true);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr) {
+    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, stream, false);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, nullptr, true);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr) {
+    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, stream, false);
+}
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
+    return cpu_device::symbol_address(pointer, cpu_device::symbol_of(symbol));
+}
+template <class P, class T>
+cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
+    return cpu_device::symbol_address(reinterpret_cast<void**>(pointer), cpu_device::symbol_of(symbol));
+}
+template <class T>
+cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
+    return cpu_device::symbol_size(bytes, cpu_device::symbol_of(symbol));
+}
+
+// ---- streams and events ----------------------------------------------------------------------------------
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = cudaEventWaitDefault);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* user_data, unsigned flags);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
+
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr,
+                                     unsigned flags = cudaEventRecordDefault);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+
+/// Time of the host's clock between the two records, in milliseconds.
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+// ---- kernels: attributes and occupancy ---------------------------------------------------------------------
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncSetCacheConfig(const void* kernel, cudaFuncCache config);
+cudaError_t cudaFuncSetSharedMemConfig(const void* kernel, cudaSharedMemConfig config);
+
+/// There is no GPU code to ask: registers are taken to be 32, and static shared memory 0.
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
+
+/// Blocks of the kernel that one multiprocessor holds at a time, by the rules in occupancy.h, with 32 registers a
+/// thread and the dynamic shared memory only.
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel, int block_size,
+                                                                   size_t dynamic_shared_bytes, unsigned flags);
+
+/// The most dynamic shared memory with which `blocks` blocks fit on a multiprocessor. The 1 KB that each block takes
+/// for the system is left out of it, which the real runtime (13.0) forgets.
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_bytes, const void* kernel, int blocks,
+                                                      int block_size);
+
+namespace cpu_device {
+
+/// The block size, at most `block_size_limit` (0: the device's), with most resident threads.
+/// `shared_bytes(context, threads)` gives the dynamic shared memory of a block of that many threads.
+cudaError_t best_block_size(int* min_grid_size, int* block_size, const void* kernel, int block_size_limit,
+                            std::size_t (*shared_bytes)(const void* context, int threads), const void* context);
+
+template <class Kernel>
+const void* address_of(Kernel* kernel) {
+    return (const void*)kernel;  // a function's address or an object's
+}
+
+}  // namespace cpu_device
+
+template <class T>
+cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute(cpu_device::address_of(kernel), attribute, value);
+}
+template <class T>
+cudaError_t cudaFuncSetCacheConfig(T* kernel, cudaFuncCache config) {
+    return cudaFuncSetCacheConfig(cpu_device::address_of(kernel), config);
+}
+template <class T>
+cudaError_t cudaFuncSetSharedMemConfig(T* kernel, cudaSharedMemConfig config) {
+    return cudaFuncSetSharedMemConfig(cpu_device::address_of(kernel), config);
+}
+template <class T>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T* kernel) {
+    return cudaFuncGetAttributes(attributes, cpu_device::address_of(kernel));
+}
+template <class T>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, T* kernel, int block_size,
+                                                                   size_t dynamic_shared_bytes, unsigned flags) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, cpu_device::address_of(kernel), block_size,
+                                                                  dynamic_shared_bytes, flags);
+}
+template <class T>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T* kernel, int block_size,
+                                                          size_t dynamic_shared_bytes) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, cpu_device::address_of(kernel), block_size,
+                                                                  dynamic_shared_bytes, cudaOccupancyDefault);
+}
+template <class T>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_bytes, T* kernel, int blocks,
+                                                      int block_size) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(dynamic_shared_bytes, cpu_device::address_of(kernel), blocks,
+                                                     block_size);
+}
+
+/// `shared_bytes_of(block_size)` gives the dynamic shared memory of a block.
+template <class BytesOfBlockSize, class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size, int* block_size, T* kernel,
+                                                           BytesOfBlockSize shared_bytes_of, int block_size_limit = 0) {
+    const auto shared_bytes = [](const void* context, int threads) {
+        // The function object may be one whose call operator is not const.
+        return static_cast<std::size_t>((*static_cast<BytesOfBlockSize*>(const_cast<void*>(context)))(threads));
+    };
+    return cpu_device::best_block_size(min_grid_size, block_size, cpu_device::address_of(kernel), block_size_limit,
+                                       shared_bytes, std::addressof(shared_bytes_of));
+}
+template <class BytesOfBlockSize, class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* min_grid_size, int* block_size, T* kernel,
+                                                                    BytesOfBlockSize shared_bytes_of,
+                                                                    int block_size_limit = 0, unsigned /*flags*/ = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(min_grid_size, block_size, kernel, shared_bytes_of,
+                                                          block_size_limit);
+}
+template <class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, T* kernel,
+                                               size_t dynamic_shared_bytes = 0, int block_size_limit = 0) {
+    const auto same_for_all = [dynamic_shared_bytes](int) { return dynamic_shared_bytes; };
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(min_grid_size, block_size, kernel, same_for_all,
+                                                          block_size_limit);
+}
+template <class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid_size, int* block_size, T* kernel,
+                                                        size_t dynamic_shared_bytes = 0, int block_size_limit = 0,
+                                                        unsigned /*flags*/ = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(min_grid_size, block_size, kernel, dynamic_shared_bytes,
+                                              block_size_limit);
+}
+
+// ---- kernels: launches by function -------------------------------------------------------------------------
+
+typedef enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributePreferredClusterDimension = 11,
+    cudaLaunchAttributePreferredSharedMemoryCarveout = 14,
+} cudaLaunchAttributeID;
+
+typedef union cudaLaunchAttributeValue {
+    char pad[64];
+    int cooperative;
+    struct {
+        unsigned int x, y, z;
+    } clusterDim;
+    int programmaticStreamSerializationAllowed;
+    int priority;
+    unsigned int sharedMemCarveout;
+} cudaLaunchAttributeValue;
+
+typedef struct cudaLaunchAttribute_st {
+    cudaLaunchAttributeID id;
+    cudaLaunchAttributeValue val;
+} cudaLaunchAttribute;
+
+typedef struct cudaLaunchConfig_st {
+    dim3 gridDim;
+    dim3 blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute* attrs;
+    unsigned int numAttrs;
+} cudaLaunchConfig_t;
+
+namespace cpu_device {
+
+/// Where a function with this as the default of its last parameter is called.
+constexpr Site call_site(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+
+template <class T>
+concept Function = std::is_function_v<T>;
+
+/// A launch that is not written with `<<< >>>`: returns the error that the launch is refused with.
+cudaError_t launch_function(const void* kernel, const LaunchConfig& config, const ErasedLaunch& launch,
+                            bool cooperative, Site site);
+
+/// The same for `cudaLaunchKernelEx`, which says in attributes what kind of launch it is.
+cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* config, const ErasedLaunch& launch,
+                              Site site);
+
+/// A kernel whose type was cast away: nobody knows its parameters any more.
+cudaError_t refuse_untyped_kernel(Site site);
+
+/// Copies the arguments that `pointers` point to and calls `run(erased_launch)`.
+template <class Run, class... Parameters>
+cudaError_t with_arguments(void (*kernel)(Parameters...), void** pointers, const Run& run) {
+    if (kernel == nullptr || (sizeof...(Parameters) > 0 && pointers == nullptr)) return run(ErasedLaunch{});
+    const auto copy = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<std::decay_t<Parameters>...>(*static_cast<std::decay_t<Parameters>*>(pointers[I])...);
+    };
+    auto copies = copy(std::index_sequence_for<Parameters...>());
+    auto call = [&] { std::apply(kernel, copies); };
+    return run(ErasedLaunch{&run_threads<decltype(call)>, &call});
+}
+
+}  // namespace cpu_device
+
+/// `arguments[i]` points to the kernel's i-th argument.
+template <cpu_device::Function Kernel>
+cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+                             cudaStream_t stream = nullptr, cpu_device::Site site = cpu_device::call_site()) {
+    const auto run = [&](const cpu_device::ErasedLaunch& launch) {
+        return cpu_device::launch_function(cpu_device::address_of(kernel), {grid, block, shared_bytes, stream}, launch,
+                                           false, site);
+    };
+    return cpu_device::with_arguments(kernel, arguments, run);
+}
+
+/// All blocks of the grid must fit on the device at a time; they may meet with
+/// `cooperative_groups::this_grid().sync()`.
+template <cpu_device::Function Kernel>
+cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                                        cpu_device::Site site = cpu_device::call_site()) {
+    const auto run = [&](const cpu_device::ErasedLaunch& launch) {
+        return cpu_device::launch_function(cpu_device::address_of(kernel), {grid, block, shared_bytes, stream}, launch,
+                                           true, site);
+    };
+    return cpu_device::with_arguments(kernel, arguments, run);
+}
+
+template <cpu_device::Function Kernel>
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel, void** arguments,
+                                cpu_device::Site site = cpu_device::call_site()) {
+    const auto run = [&](const cpu_device::ErasedLaunch& launch) {
+        return cpu_device::launch_configured(cpu_device::address_of(kernel), config, launch, site);
+    };
+    return cpu_device::with_arguments(kernel, arguments, run);
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+    std::tuple<std::decay_t<Parameters>...> copies(std::forward<Arguments>(arguments)...);
+    auto call = [&] { std::apply(kernel, copies); };
+    return cpu_device::launch_configured(cpu_device::address_of(kernel), config,
+                                         {&cpu_device::run_threads<decltype(call)>, &call}, {});
+}
+
+inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr,
+                                    cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::refuse_untyped_kernel(site);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr,
+                                               cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::refuse_untyped_kernel(site);
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**,
+                                       cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::refuse_untyped_kernel(site);
+}
+
+// ---- not supported: stream capture and graphs ----------------------------------------------------------------
+
+// Each reports the feature by name and returns cudaErrorNotSupported. Other functions about graphs do not exist.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
+                                   cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
+                                 cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags, cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaGraphDestroy(cudaGraph_t graph, cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0,
+                                 cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
+                                 size_t log_bytes, cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream,
+                            cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable, cpu_device::Site site = cpu_device::call_site());
+
+/// No stream is ever being captured.
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);

@@ -1,0 +1,1 @@
+#error "The CPU device does not support the random number library cuRAND (<curand.h>): build this program with nvcc"

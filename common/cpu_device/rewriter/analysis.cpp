@@ -1,0 +1,1382 @@
+#include "analysis.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lexer.h"
+#include "rewriter.h"
+
+namespace cpu_device::rewriter {
+namespace {
+
+using Tokens = std::vector<Token>;
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+template <std::size_t n>
+bool one_of(std::string_view text, const std::array<std::string_view, n>& words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+/// Words after which an expression begins: never the name of a kernel.
+constexpr std::array<std::string_view, 17> expression_keywords{
+    "return", "else",     "do",     "case", "default", "goto", "throw",  "co_return", "co_await",
+    "new",    "co_yield", "delete", "and",  "or",      "not",  "sizeof", "operator"};
+constexpr std::array<std::string_view, 6> statement_keywords{"if", "while", "for", "switch", "constexpr", "catch"};
+constexpr std::array<std::string_view, 17> builtin_types{
+    "void",     "bool",    "char",    "short",    "int",      "long",     "float",    "double", "signed",
+    "unsigned", "wchar_t", "char8_t", "char16_t", "char32_t", "__int128", "_Float16", "auto"};
+constexpr std::array<std::string_view, 9> dropped_specifiers{
+    "__shared__", "static", "extern", "inline", "__device__", "thread_local", "register", "__restrict__", "constexpr"};
+constexpr std::array<std::string_view, 6> cv_qualifiers{"const",     "volatile",     "__const",
+                                                        "__const__", "__volatile__", "__volatile"};
+constexpr std::array<std::string_view, 7> attribute_words{
+    "alignas", "__align__", "__attribute__", "__attribute", "__declspec", "__builtin_align__", "_Alignas"};
+constexpr std::array<std::string_view, 4> class_keys{"struct", "class", "union", "enum"};
+
+// ---- what the file's macros mean -------------------------------------------------------------------------
+
+/// A macro's parameters while its body is being rewritten.
+struct MacroDefinition {
+    std::vector<std::string_view> parameters;
+    std::string_view rest;  ///< name of the parameter that takes all remaining arguments; may be empty
+    Tokens body;
+
+    bool has_parameter(std::string_view name) const {
+        return std::find(parameters.begin(), parameters.end(), name) != parameters.end();
+    }
+};
+
+/// What the macros that a file defines have to do with CUDA syntax.
+struct FileMacros {
+    std::unordered_set<std::string_view> names;
+    std::unordered_map<std::string_view, Tokens> shared_aliases;  ///< `#define SHARED __shared__`
+    std::unordered_set<std::string_view> launch_configurations;   ///< `#define SHAPE(g, b) <<<g, b>>>`
+};
+
+struct Sources {
+    std::string_view text;
+    const std::string& file_name;
+    FileMacros macros;
+
+    [[noreturn]] void fail(int line, const std::string& message) const { throw Error(message, file_name, line); }
+};
+
+std::string as_string_literal(std::string_view text) {
+    std::string result = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        if (c == '\n') {
+            result += "\\n";
+        } else {
+            result += c;
+        }
+    }
+    return result + '"';
+}
+
+// ---- inline PTX ------------------------------------------------------------------------------------------
+
+/// Words of inline assembly that only PTX has, beside its dotted mnemonics.
+bool is_ptx_word(std::string_view word) {
+    static constexpr std::array<std::string_view, 4> instructions{"trap", "exit", "brkpt", "activemask"};
+    if (one_of(word, instructions)) return true;
+    const std::size_t dot = word.find('.');
+    if (dot == std::string_view::npos || dot == 0 || dot + 1 >= word.size()) return false;
+    if (word.substr(0, dot) == "b") return false;  // a conditional branch on Arm, such as b.ne
+    return std::isalpha(static_cast<unsigned char>(word[0])) != 0 &&
+           std::isalpha(static_cast<unsigned char>(word[dot + 1])) != 0;
+}
+
+bool is_ptx_register(std::string_view name) {
+    static constexpr std::array<std::string_view, 16> registers{"tid",
+                                                                "ntid",
+                                                                "laneid",
+                                                                "warpid",
+                                                                "nwarpid",
+                                                                "ctaid",
+                                                                "nctaid",
+                                                                "smid",
+                                                                "nsmid",
+                                                                "gridid",
+                                                                "clock",
+                                                                "clock64",
+                                                                "clock_hi",
+                                                                "globaltimer",
+                                                                "dynamic_smem_size",
+                                                                "total_smem_size"};
+    if (name.substr(0, 8) == "lanemask" || name.substr(0, 7) == "cluster") return true;
+    if (name.substr(0, 11) == "globaltimer") return true;
+    return one_of(name.substr(0, name.find('.')), registers);
+}
+
+/// The feature that a piece of inline assembly uses, in words; empty when it is not PTX.
+std::string ptx_feature(std::string_view code) {
+    bool ptx = false;
+    std::string first;
+    for (std::size_t at = 0; at < code.size();) {
+        const auto in_word = [&](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+        };
+        if (!in_word(code[at])) {
+            ++at;
+            continue;
+        }
+        std::size_t end = at;
+        while (end < code.size() && (in_word(code[end]) || (code[end] == ':' && code.substr(end, 2) == "::"))) {
+            end += code[end] == ':' ? 2 : 1;
+        }
+        const std::string_view word = code.substr(at, end - at);
+        const bool is_register = at > 0 && code[at - 1] == '%';
+        if (is_register ? is_ptx_register(word) : is_ptx_word(word)) {
+            ptx = true;
+            if (first.empty()) first = (is_register ? "%" : "") + std::string(word);
+            const auto starts = [&](std::string_view prefix) { return word.substr(0, prefix.size()) == prefix; };
+            if (starts("wgmma.")) return "wgmma (warpgroup matrix multiply)";
+            if (starts("tcgen05.")) return "tcgen05 (tensor memory)";
+            if (starts("cp.async.bulk") || starts("cp.reduce.async.bulk") || starts("tensormap."))
+                return "the tensor memory accelerator";
+            if (starts("cp.async")) return "cp.async (asynchronous copy)";
+            if (starts("mma.") || starts("wmma.") || starts("ldmatrix.")) return "mma (warp matrix multiply)";
+        }
+        at = end;
+    }
+    return ptx ? first : std::string();
+}
+
+// ---- the pass over a token sequence ----------------------------------------------------------------------
+
+/// Collects the edits for the tokens of a file or, with `macro` given, of one macro's body.
+class Pass {
+public:
+    Pass(const Sources& sources, const Tokens& tokens, const std::vector<Directive>& directives,
+         const MacroDefinition* macro, std::vector<Edit>& edits)
+        : sources_(sources), tokens_(tokens), directives_(directives), macro_(macro), edits_(edits) {}
+
+    void run() {
+        match_brackets();
+        std::size_t directive = 0;
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            for (; directive < directives_.size() && directives_[directive].position <= i; ++directive)
+                follow_condition(directives_[directive]);
+            i = visit(i);
+        }
+    }
+
+private:
+    enum class Scope { name_space, type, code };
+
+    /// A bracket that is open while the pass goes over the tokens.
+    struct Open {
+        std::string_view bracket;
+        Scope scope;               ///< of what is inside
+        bool device_only;          ///< inside a function that never runs on the host
+        std::size_t head;          ///< where the declaration or statement around the bracket began
+        std::size_t shared_names;  ///< how many were visible outside
+    };
+
+    struct State {
+        std::vector<Open> open;
+        std::size_t head = 0;  ///< first token of the present declaration or statement
+        std::vector<std::string_view> shared_names;
+    };
+
+    // ---- small helpers
+
+    bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].text == text; }
+    bool identifier_at(std::size_t i) const { return i < tokens_.size() && tokens_[i].is_identifier(); }
+    [[noreturn]] void fail(std::size_t i, const std::string& message) const {
+        sources_.fail(tokens_[std::min(i, tokens_.size() - 1)].line, message);
+    }
+
+    Scope scope() const {
+        if (!state_.open.empty()) return state_.open.back().scope;
+        return macro_ ? Scope::code : Scope::name_space;
+    }
+    bool device_only() const { return !state_.open.empty() && state_.open.back().device_only; }
+    bool in_parentheses() const { return !state_.open.empty() && state_.open.back().bracket != "{"; }
+
+    /// Source lines as the program sees them: a macro's code is on the line of its use.
+    std::string site(std::size_t i) const {
+        return "{__FILE__, " + (macro_ ? std::string("__LINE__") : std::to_string(tokens_[i].line)) + "}";
+    }
+
+    /// Tokens [begin, end) on one line, without comments.
+    std::string text(std::size_t begin, std::size_t end) const {
+        std::string result;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i > begin && tokens_[i - 1].end() < tokens_[i].begin) result += ' ';
+            result += tokens_[i].text;
+        }
+        return result;
+    }
+
+    /// A string literal that spells tokens [begin, end); a macro's parameters appear as the caller wrote them.
+    std::string spelled(std::size_t begin, std::size_t end) const {
+        if (!macro_) return as_string_literal(text(begin, end));
+        std::string result, plain;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i > begin && !is(i, "##") && !is(i - 1, "##") && tokens_[i - 1].end() < tokens_[i].begin) plain += ' ';
+            if (is(i, "##")) continue;
+            if (macro_->has_parameter(tokens_[i].text)) {
+                if (!plain.empty()) result += as_string_literal(plain) + ' ';
+                plain.clear();
+                result += '#' + std::string(tokens_[i].text) + ' ';
+            } else {
+                plain += tokens_[i].text;
+            }
+        }
+        if (!plain.empty() || result.empty()) return result + as_string_literal(plain);
+        result.pop_back();
+        return result;
+    }
+
+    /// The line ends between two offsets, with the backslash of a continued line.
+    std::string line_ends(std::size_t begin, std::size_t end) const {
+        std::string result;
+        for (std::size_t at = begin; at < end; ++at) {
+            if (sources_.text[at] != '\n') continue;
+            std::size_t before = at;
+            while (before > begin && (sources_.text[before - 1] == '\r' || sources_.text[before - 1] == ' ')) --before;
+            result += before > begin && sources_.text[before - 1] == '\\' ? "\\\n" : "\n";
+        }
+        return result;
+    }
+
+    void replace(std::size_t begin, std::size_t end, std::string text) {
+        edits_.push_back({begin, end, std::move(text) + line_ends(begin, end)});
+    }
+
+    void insert(std::size_t at, std::string text) { edits_.push_back({at, at, std::move(text)}); }
+
+    /// Fails when a preprocessor directive stands between two tokens whose text is about to move.
+    void require_no_directive(std::size_t first, std::size_t last, const char* where) const {
+        const auto found =
+            std::upper_bound(directives_.begin(), directives_.end(), first,
+                             [](std::size_t i, const Directive& directive) { return i < directive.position; });
+        if (found != directives_.end() && found->position <= last)
+            sources_.fail(found->line, std::string("a preprocessor directive inside ") + where + " cannot be read");
+    }
+
+    static bool is_conditional(const Directive& directive) {
+        const std::string_view name = directive.name;
+        return name == "if" || name == "ifdef" || name == "ifndef" || is_alternative(directive) || name == "endif";
+    }
+    static bool is_alternative(const Directive& directive) {
+        return directive.name == "else" || directive.name.substr(0, 4) == "elif";
+    }
+
+    // ---- brackets and scopes
+
+    /// Fills `match_` for ( ) [ ] { }. The branches of an #if begin with the same open brackets.
+    void match_brackets() {
+        match_.assign(tokens_.size(), none);
+        std::vector<std::size_t> open;
+        std::vector<std::vector<std::size_t>> saved;
+        std::size_t directive = 0;
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            for (; directive < directives_.size() && directives_[directive].position <= i; ++directive) {
+                const Directive& next = directives_[directive];
+                if (!is_conditional(next)) continue;
+                if (next.name == "endif") {
+                    if (!saved.empty()) saved.pop_back();
+                } else if (is_alternative(next)) {
+                    if (!saved.empty()) open = saved.back();
+                } else {
+                    saved.push_back(open);
+                }
+            }
+            const std::string_view text = tokens_[i].text;
+            if (text.size() != 1 || tokens_[i].kind != Token::Kind::punctuator) continue;
+            const char c = text[0];
+            if (c == '(' || c == '[' || c == '{') {
+                open.push_back(i);
+            } else if (c == ')' || c == ']' || c == '}') {
+                const char opener = c == ')' ? '(' : c == ']' ? '[' : '{';
+                if (c == '}')  // a brace closes what was left open inside it
+                    while (!open.empty() && tokens_[open.back()].text[0] != '{') open.pop_back();
+                if (open.empty() || tokens_[open.back()].text[0] != opener) continue;
+                match_[i] = open.back();
+                if (match_[open.back()] == none) match_[open.back()] = i;
+                open.pop_back();
+            }
+        }
+    }
+
+    void follow_condition(const Directive& directive) {
+        if (!is_conditional(directive)) return;
+        if (directive.name == "endif") {
+            if (!saved_states_.empty()) saved_states_.pop_back();
+        } else if (is_alternative(directive)) {
+            if (!saved_states_.empty()) state_ = saved_states_.back();
+        } else {
+            saved_states_.push_back(state_);
+        }
+    }
+
+    void open_bracket(std::size_t i) {
+        Open open{tokens_[i].text, scope(), device_only(), state_.head, state_.shared_names.size()};
+        if (is(i, "{")) {
+            classify_brace(i, open);
+            state_.head = i + 1;
+        }
+        state_.open.push_back(open);
+    }
+
+    void close_bracket(std::size_t i) {
+        const std::string_view opener = is(i, ")") ? "(" : is(i, "]") ? "[" : "{";
+        std::size_t depth = state_.open.size();
+        while (depth > 0 && state_.open[depth - 1].bracket != opener) {
+            if (opener != "{") return;
+            --depth;
+        }
+        if (depth == 0) return;
+        const Open closed = state_.open[depth - 1];
+        state_.open.resize(depth - 1);
+        state_.shared_names.resize(closed.shared_names);
+        if (opener != "{") return;
+        static constexpr std::array<std::string_view, 8> going_on{",", ")", "]", ".", "(", "{", ";", "}"};
+        const bool initializer = i + 1 < tokens_.size() && one_of(tokens_[i + 1].text, going_on);
+        const bool goes_on = initializer && !is(i + 1, "}") && (!is(i + 1, "{") || scope() != Scope::code);
+        state_.head = goes_on || in_parentheses() ? closed.head : i + 1;
+    }
+
+    /// What the head of a declaration says about the braces behind it.
+    struct Head {
+        bool name_space = false, linkage = false, type = false, function = false, assigned = false;
+        bool device = false, host = false;
+    };
+
+    Head read_head(std::size_t begin, std::size_t end) const {
+        static constexpr std::array<std::string_view, 5> no_parameters{"decltype", "noexcept", "explicit",
+                                                                       "__launch_bounds__", "requires"};
+        Head head;
+        head.linkage = end - begin == 2 && is(begin, "extern") && tokens_[begin + 1].kind == Token::Kind::string;
+        for (std::size_t i = begin; i < end; ++i) {
+            const Token& token = tokens_[i];
+            if (token.is("(") || token.is("[")) {
+                const bool attribute = i > begin && (one_of(tokens_[i - 1].text, no_parameters) ||
+                                                     one_of(tokens_[i - 1].text, attribute_words));
+                if (token.is("(") && !attribute) head.function = true;
+                if (match_[i] != none && match_[i] < end) i = match_[i];
+            } else if (token.is("{")) {
+                if (match_[i] != none && match_[i] < end) i = match_[i];
+            } else if (token.is("<") && i > begin && tokens_[i - 1].is_identifier() && !is(i - 1, "operator")) {
+                const std::size_t close = closing_angle(i, end);
+                if (close != none) i = close;
+            } else if (token.is("namespace")) {
+                head.name_space = true;
+            } else if (one_of(token.text, class_keys)) {
+                head.type = true;
+            } else if (token.is("=") && !is(i - 1, "operator")) {
+                head.assigned = true;
+            } else if (token.is("__global__") || token.is("__device__")) {
+                head.device = true;
+            } else if (token.is("__host__")) {
+                head.host = true;
+            }
+        }
+        return head;
+    }
+
+    void classify_brace(std::size_t i, Open& open) const {
+        open.scope = Scope::code;
+        if (in_parentheses() || scope() == Scope::code) {
+            if (!in_parentheses() && state_.head < i) {
+                static constexpr std::array<std::string_view, 4> first{"struct", "class", "union", "enum"};
+                if (one_of(tokens_[state_.head].text, first)) {
+                    const Head head = read_head(state_.head, i);
+                    if (!head.function && !head.assigned) open.scope = Scope::type;
+                }
+            }
+            if (is_device_lambda(i)) open.device_only = true;
+            return;
+        }
+        const Head head = read_head(state_.head, i);
+        if (head.linkage || (head.name_space && !head.function)) {
+            open.scope = Scope::name_space;
+        } else if (head.type && !head.function && !head.assigned) {
+            open.scope = Scope::type;
+        } else if (head.device && !head.host) {
+            open.device_only = true;
+        }
+    }
+
+    /// Whether the brace at `i` opens the body of a `[...] __device__ (...) {`.
+    bool is_device_lambda(std::size_t i) const {
+        std::size_t at = i;
+        for (int steps = 0; at > 0 && steps < 16 && !is(at - 1, ")"); ++steps) {
+            --at;
+            if (!identifier_at(at) && !is(at, "->") && !is(at, "::")) return false;
+        }
+        if (at == 0 || !is(at - 1, ")") || match_[at - 1] == none) return false;
+        bool device = false, host = false;
+        for (at = match_[at - 1]; at > 0 && identifier_at(at - 1); --at) {
+            device = device || is(at - 1, "__device__");
+            host = host || is(at - 1, "__host__");
+        }
+        return device && !host && at > 0 && is(at - 1, "]");
+    }
+
+    // ---- angle brackets
+
+    /// The `>` that closes a template argument list opened at `open`, before `end`; `none` when there is none.
+    std::size_t closing_angle(std::size_t open, std::size_t end) const {
+        int depth = 0;
+        for (std::size_t i = open; i < end; ++i) {
+            const std::string_view text = tokens_[i].text;
+            if (text == "(" || text == "[" || text == "{") {
+                if (match_[i] == none || match_[i] >= end) return none;
+                i = match_[i];
+            } else if (text == ")" || text == "]" || text == "}" || text == ";") {
+                return none;
+            } else if (text == "<" && (i == open || opens_angle(i))) {
+                ++depth;
+            } else if (text == ">" && --depth == 0) {
+                return i;
+            }
+        }
+        return none;
+    }
+
+    /// The `<` that opens the template argument list closed at `close`; `none` when there is none.
+    std::size_t opening_angle(std::size_t close) const {
+        int depth = 0;
+        for (std::size_t i = close + 1; i-- > 0;) {
+            const std::string_view text = tokens_[i].text;
+            if (text == ")" || text == "]" || text == "}") {
+                if (match_[i] == none) return none;
+                i = match_[i];
+            } else if (text == "(" || text == "[" || text == "{" || text == ";") {
+                return none;
+            } else if (text == ">") {
+                ++depth;
+            } else if (text == "<") {
+                if (i > 0 && is(i - 1, "<")) {  // a shift
+                    --i;
+                    continue;
+                }
+                if (--depth == 0) return i > 0 && identifier_at(i - 1) ? i : none;
+            }
+        }
+        return none;
+    }
+
+    /// Whether the `<` at `i` may open template arguments: it follows a name and is no part of `<<`.
+    bool opens_angle(std::size_t i) const {
+        return i > 0 && tokens_[i - 1].is_identifier() && !is(i + 1, "<") && !is(i - 1, "operator");
+    }
+
+    /// Whether the `>` at `i` may close template arguments: what follows continues an expression.
+    bool may_close_angle(std::size_t i) const {
+        if (i + 1 >= tokens_.size()) return true;
+        return tokens_[i + 1].kind == Token::Kind::punctuator && !is(i + 1, "!") && !is(i + 1, "~");
+    }
+
+    /// Positions of the commas in (begin, end) that separate arguments: not those in brackets or template arguments.
+    std::vector<std::size_t> separators(std::size_t begin, std::size_t end) const {
+        std::vector<std::size_t> commas, angles;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::string_view text = tokens_[i].text;
+            if (text == "(" || text == "[" || text == "{") {
+                if (match_[i] != none && match_[i] < end) i = match_[i];
+            } else if (text == ",") {
+                commas.push_back(i);
+            } else if (text == "<" && opens_angle(i)) {
+                angles.push_back(i);
+            } else if (text == ">" && !angles.empty() && (i + 1 == end || may_close_angle(i))) {
+                while (!commas.empty() && commas.back() > angles.back()) commas.pop_back();
+                angles.pop_back();
+            }
+        }
+        return commas;
+    }
+
+    // ---- tokens in turn
+
+    /// Handles token `i` and returns the last token that is done with.
+    std::size_t visit(std::size_t i) {
+        const Token& token = tokens_[i];
+        if (token.kind == Token::Kind::punctuator) {
+            if (token.text.size() != 1) return i;
+            switch (token.text[0]) {
+                case '[':
+                    capture_shared_names(i);
+                    [[fallthrough]];
+                case '(':
+                case '{':
+                    open_bracket(i);
+                    return i;
+                case ')':
+                case ']':
+                case '}':
+                    close_bracket(i);
+                    return i;
+                case ';':
+                    if (!in_parentheses()) state_.head = i + 1;
+                    return i;
+                case '<':
+                    if (is(i + 1, "<") && is(i + 2, "<") && !(i > 0 && is(i - 1, "operator"))) {
+                        rewrite_launch(i);
+                        return i + 2;
+                    }
+                    return i;
+                default:
+                    return i;
+            }
+        }
+        if (token.kind != Token::Kind::identifier) return i;
+        if (token.is("__shared__") || sources_.macros.shared_aliases.count(token.text) != 0) return rewrite_shared(i);
+        if (token.is("__noinline__")) {
+            rewrite_noinline(i);
+        } else if (token.is("asm") || token.is("__asm__") || token.is("__asm")) {
+            refuse_ptx(i);
+        } else if (token.is("texture")) {
+            refuse_texture_reference(i);
+        } else if (token.is("__cluster_dims__")) {
+            fail(i, "__cluster_dims__: thread block clusters are not supported on the CPU device");
+        } else if (!macro_ && sources_.macros.launch_configurations.count(token.text) != 0) {
+            rewrite_macro_launch(i);
+        }
+        return i;
+    }
+
+    void rewrite_noinline(std::size_t i) {
+        for (std::size_t depth = state_.open.size(); depth-- > 0 && state_.open[depth].bracket != "{";)
+            if (state_.open[depth].bracket == "[") return;       // [[gnu::__noinline__]]
+        if (i >= 2 && is(i - 1, "(") && is(i - 2, "(")) return;  // __attribute__((__noinline__))
+        if (i >= 1 && in_parentheses() && is(i - 1, ",")) return;
+        replace(tokens_[i].begin, tokens_[i].end(), "__attribute__((noinline))");
+    }
+
+    void refuse_ptx(std::size_t i) const {
+        std::size_t at = i + 1;
+        while (identifier_at(at)) ++at;  // volatile, inline, goto
+        if (!is(at, "(") || match_[at] == none) return;
+        std::string code;
+        for (std::size_t k = at + 1; k < match_[at] && !is(k, ":"); ++k) {
+            if (tokens_[k].kind != Token::Kind::string) continue;
+            const std::string_view literal = tokens_[k].text;
+            const std::size_t open = literal.find('"');
+            for (std::size_t c = open + 1; c + 1 < literal.size(); ++c) {
+                if (literal[c] == '\\' && c + 2 < literal.size()) {
+                    ++c;
+                    code += literal[c] == 'n' || literal[c] == 't' ? ' ' : literal[c];
+                } else {
+                    code += literal[c];
+                }
+            }
+        }
+        if (code.find_first_not_of(" \n\t") == std::string::npos) return;
+        const std::string feature = ptx_feature(code);
+        if (!feature.empty()) fail(i, "inline PTX is not supported on the CPU device: " + feature);
+        if (device_only()) fail(i, "inline PTX is not supported on the CPU device: asm in device code");
+    }
+
+    void refuse_texture_reference(std::size_t i) {
+        if (i > 0 && (one_of(tokens_[i - 1].text, class_keys) || is(i - 1, "using"))) own_texture_ = true;
+        if (!is(i + 1, "<") || scope() != Scope::name_space || in_parentheses() || own_texture_) return;
+        for (std::size_t k = state_.head; k < i; ++k)
+            if (!is(k, "static") && !is(k, "extern") && !is(k, "const")) return;
+        fail(i, "texture references left CUDA with version 12; use texture objects");
+    }
+
+    // ---- launches
+
+    /// What stands left of `<<<`.
+    struct Kernel {
+        std::size_t begin;
+        bool is_name;  ///< a (qualified, templated) name, and not an expression to evaluate
+    };
+
+    bool is_macro_like(std::string_view name) const {
+        if (sources_.macros.names.count(name) != 0) return true;
+        return std::all_of(name.begin(), name.end(), [](unsigned char c) { return !std::islower(c); });
+    }
+
+    /// Walks back over the postfix expression that ends in front of token `end`.
+    Kernel kernel_before(std::size_t end) const {
+        const auto missing = [&]() { fail(end, "expected the name of a kernel before '<<<'"); };
+        Kernel kernel{end, true};
+        std::size_t at = end;  // tokens [at, end) are the kernel so far
+        bool need_operand = true;
+        while (at > 0) {
+            const Token& before = tokens_[at - 1];
+            if (!need_operand) {
+                if (before.is("::") || before.is(".") || before.is("->") || before.is("##")) {
+                    if (!before.is("::") && !before.is("##")) kernel.is_name = false;
+                    --at;
+                    if (before.is("::")) {  // a leading `::` needs nothing in front
+                        const bool qualified =
+                            at > 0 && ((identifier_at(at - 1) && !one_of(tokens_[at - 1].text, expression_keywords)) ||
+                                       is(at - 1, ">") || is_type_of(at - 1));
+                        if (!qualified) break;
+                    }
+                    need_operand = true;
+                    continue;
+                }
+                if (before.is("template") && at >= 2 && (is(at - 2, "::") || is(at - 2, ".") || is(at - 2, "->"))) {
+                    --at;
+                    continue;
+                }
+                break;
+            }
+            if (before.is(")") || before.is("]")) {
+                const std::size_t open = match_[at - 1];
+                if (open == none) missing();
+                const bool is_operand = before.is(")") && !follows_operand(open);
+                if (before.is("]") || !is_operand) {
+                    const bool macro_call =
+                        before.is(")") && identifier_at(open - 1) && is_macro_like(tokens_[open - 1].text);
+                    if (!macro_call && !is_type_of(at - 1)) kernel.is_name = false;
+                    at = open;
+                    if (at == 0) missing();
+                    continue;  // what is called or indexed comes first
+                }
+                if (!only_name(open + 1, at - 1)) kernel.is_name = false;
+                at = open;
+                need_operand = false;
+            } else if (before.is(">")) {
+                const std::size_t open = opening_angle(at - 1);
+                if (open == none) missing();
+                at = open;
+            } else if (before.is_identifier() && !one_of(before.text, expression_keywords)) {
+                --at;
+                need_operand = false;
+            } else {
+                missing();
+            }
+        }
+        if (need_operand && !(at < end && is(at, "::"))) missing();
+        kernel.begin = at;
+        return kernel;
+    }
+
+    /// Whether the `)` at `i` closes a decltype(...).
+    bool is_type_of(std::size_t i) const {
+        return is(i, ")") && match_[i] != none && match_[i] > 0 && is(match_[i] - 1, "decltype");
+    }
+
+    /// Whether the bracket at `open` belongs to the operand in front of it, as in `f(x)`.
+    bool follows_operand(std::size_t open) const {
+        if (open == 0) return false;
+        const Token& before = tokens_[open - 1];
+        if (before.is("]")) return true;
+        if (before.is(">")) return opening_angle(open - 1) != none;
+        if (before.is(")")) {  // f(x)(y), but not if (x) (y)
+            const std::size_t inner = match_[open - 1];
+            return inner != none && inner > 0 && !one_of(tokens_[inner - 1].text, statement_keywords) &&
+                   follows_operand(inner);
+        }
+        return before.is_identifier() && !one_of(before.text, expression_keywords) &&
+               !one_of(before.text, statement_keywords);
+    }
+
+    bool only_name(std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (is(i, "<")) {
+                const std::size_t close = closing_angle(i, end);
+                if (close == none) return false;
+                i = close;
+            } else if (!identifier_at(i) && !is(i, "::")) {
+                return false;
+            }
+        }
+        return begin < end;
+    }
+
+    /// Finds the first `>` of the `>>>` that ends a launch configuration. `open` template brackets may be open.
+    std::size_t configuration_end(std::size_t begin, int open, std::size_t& missing_parenthesis) const {
+        for (std::size_t i = begin; i < tokens_.size(); ++i) {
+            const std::string_view text = tokens_[i].text;
+            if (text == "(" || text == "[" || text == "{") {
+                if (match_[i] == none) return none;
+                i = match_[i];
+            } else if (text == ")" || text == "]" || text == "}" || text == ";") {
+                return none;
+            } else if (text == "<" && opens_angle(i)) {
+                ++open;
+            } else if (text == "<" && is(i + 1, "<")) {
+                ++i;  // a shift
+            } else if (text == ">") {
+                int run = 1;
+                while (is(i + run, ">")) ++run;
+                const std::size_t behind = i + run;
+                if (run >= 3 && open >= run - 3) {
+                    if (open >= run) {  // could also close templates, as in f<A<B<int>>>(x)
+                        const std::size_t later = configuration_end(behind, open - run, missing_parenthesis);
+                        if (later != none) return later;
+                    }
+                    if (is(behind, "(")) return behind - 3;
+                    if (missing_parenthesis == none) missing_parenthesis = behind;
+                    if (open < run) return none;
+                }
+                for (std::size_t k = i; k < behind && open > 0; ++k)
+                    if (k + 1 < behind || may_close_angle(k)) --open;
+                i = behind - 1;
+            }
+        }
+        return none;
+    }
+
+    void check_configuration(std::size_t launch, std::size_t begin, std::size_t end) const {
+        const std::size_t count = begin == end ? 0 : separators(begin, end).size() + 1;
+        if (count > 4)
+            fail(launch,
+                 "a launch has at most four arguments between '<<<' and '>>>': grid, block, shared bytes, stream");
+        if (count >= 2) return;
+        bool open_ended = false;  // a macro or a parameter pack may stand for several arguments
+        for (std::size_t i = begin; i < end; ++i) {
+            const bool parameter = macro_ && (macro_->has_parameter(tokens_[i].text) || is(i, "__VA_ARGS__"));
+            if (parameter || is(i, "...") || (identifier_at(i) && is_macro_like(tokens_[i].text))) open_ended = true;
+        }
+        if (!open_ended) fail(launch, "a launch needs at least two arguments between '<<<' and '>>>': grid and block");
+    }
+
+    /// An integer literal of value zero, `NULL` or `nullptr`, perhaps in parentheses: a null pointer constant.
+    bool is_null_literal(std::size_t begin, std::size_t end) const {
+        while (end - begin > 2 && is(begin, "(") && match_[begin] == end - 1) ++begin, --end;
+        if (end - begin != 1) return false;
+        const Token& token = tokens_[begin];
+        if (token.is("NULL") || token.is("nullptr") || token.is("__null")) return true;
+        if (token.kind != Token::Kind::number) return false;
+        std::string_view digits = token.text;
+        const std::string_view prefix = digits.substr(0, 2);
+        if (prefix == "0x" || prefix == "0X" || prefix == "0b" || prefix == "0B") digits.remove_prefix(2);
+        while (!digits.empty() && std::string_view("uUlLzZ").find(digits.back()) != std::string_view::npos)
+            digits.remove_suffix(1);
+        return !digits.empty() && digits.find_first_not_of("0'") == std::string_view::npos;
+    }
+
+    bool is_literal(std::size_t begin, std::size_t end) const {
+        return (is(begin, "{") && match_[begin] == end - 1) || is_null_literal(begin, end);
+    }
+
+    struct Argument {
+        std::size_t begin, end;
+        bool literal;  ///< has no type of its own to be passed on with: stays in the call of the kernel
+        bool pack;
+    };
+
+    /// The arguments in (open, close), but only when one of them has to stay in the call and the others can be told
+    /// apart.
+    std::vector<Argument> arguments_to_split(std::size_t open, std::size_t close) const {
+        std::vector<Argument> arguments;
+        std::vector<std::size_t> ends = separators(open + 1, close);
+        ends.push_back(close);
+        std::size_t begin = open + 1;
+        for (std::size_t end : ends) {
+            if (begin == end) return {};
+            arguments.push_back({begin, end, is_literal(begin, end), is(end - 1, "...")});
+            begin = end + 1;
+        }
+        const auto literal = [](const Argument& argument) { return argument.literal; };
+        if (std::none_of(arguments.begin(), arguments.end(), literal)) return {};
+        bool pack_before = false;  // only the last parameter of a lambda can be a pack
+        for (const Argument& argument : arguments) {
+            if (argument.literal) continue;
+            if (pack_before) return {};
+            const bool rest = macro_ && (is(argument.begin, "__VA_ARGS__") || is(argument.begin, "##"));
+            pack_before = argument.pack || rest;
+            if (rest) return {};
+        }
+        const auto directive = std::upper_bound(directives_.begin(), directives_.end(), open,
+                                                [](std::size_t i, const Directive& next) { return i < next.position; });
+        if (directive != directives_.end() && directive->position <= close) return {};
+        return arguments;
+    }
+
+    void check_launch_place(std::size_t i) const {
+        if (device_only()) fail(i, "a launch in device code (dynamic parallelism) is not supported on the CPU device");
+    }
+
+    std::string launch_head(const Kernel& kernel, std::size_t end) const {
+        return "::cpu_device::launch({" + spelled(kernel.begin, end) + ", " + site(kernel.begin) + "}, ";
+    }
+
+    /// Puts the lambda that calls the kernel in front of the arguments: everything from offset `from` to the opening
+    /// parenthesis `open` is replaced.
+    void rewrite_arguments(const Kernel& kernel, std::size_t kernel_end, std::size_t from, std::size_t open,
+                           const std::string& before) {
+        const std::size_t close = match_[open];
+        if (close == none) fail(open, "no ')' ends the kernel's arguments");
+        const std::string called = kernel.is_name ? text(kernel.begin, kernel_end) : "cpu_device_kernel";
+        const std::string captures =
+            kernel.is_name ? "[&]" : "[&, cpu_device_kernel = " + text(kernel.begin, kernel_end) + "]";
+        const std::string front = before + ", " + captures;
+        const std::size_t to = tokens_[open].end();
+        if (close == open + 1) {
+            replace(from, to, front + " { " + called + "(); }");
+            return;
+        }
+        const std::vector<Argument> arguments = arguments_to_split(open, close);
+        if (arguments.empty()) {
+            const bool maybe_none =
+                macro_ && (is(open + 1, "__VA_ARGS__") || (!macro_->rest.empty() && is(open + 1, macro_->rest)));
+            replace(from, to,
+                    front + "(auto&... cpu_device_arguments) { " + called + "(cpu_device_arguments...); }" +
+                        (maybe_none ? " __VA_OPT__(,) " : ", "));
+            return;
+        }
+        std::string parameters, call;
+        int number = 0;
+        for (const Argument& argument : arguments) {
+            if (!call.empty()) call += ", ";
+            if (argument.literal) {
+                call += text(argument.begin, argument.end);
+                continue;
+            }
+            const std::string name = "cpu_device_argument_" + std::to_string(number++);
+            if (!parameters.empty()) parameters += ", ";
+            parameters += (argument.pack ? "auto&... " : "auto& ") + name;
+            call += name + (argument.pack ? "..." : "");
+        }
+        replace(from, to, front + "(" + parameters + ") { " + called + "(" + call + "); }");
+        for (const Argument& argument : arguments) {
+            const std::size_t begin = tokens_[argument.begin].begin;
+            if (argument.literal) {
+                replace(begin, tokens_[argument.end - 1].end(), "");
+            } else {
+                insert(begin, ", ");
+            }
+            if (argument.end != close) replace(tokens_[argument.end].begin, tokens_[argument.end].end(), "");
+        }
+    }
+
+    void rewrite_launch(std::size_t i) {
+        if (is_launch_configuration_macro()) return rewrite_configuration_macro(i);
+        const Kernel kernel = kernel_before(i);
+        const std::size_t begin = i + 3;
+        std::size_t missing_parenthesis = none;
+        const std::size_t end = configuration_end(begin, 0, missing_parenthesis);
+        if (end == none) {
+            if (missing_parenthesis != none)
+                fail(missing_parenthesis - 1, "expected '(' and the kernel's arguments after '>>>'");
+            fail(i, "no '>>>' ends the launch configuration, or its brackets are not balanced");
+        }
+        check_launch_place(i);
+        check_configuration(i, begin, end);
+        require_no_directive(kernel.begin, begin - 1, "a launch");
+        require_no_directive(end, end + 3, "a launch");
+        replace(tokens_[kernel.begin].begin, tokens_[i + 2].end(),
+                launch_head(kernel, i) + "::cpu_device::LaunchConfig(");
+        rewrite_arguments(kernel, i, tokens_[end].begin, end + 3, ")");
+    }
+
+    // ---- macros that stand for <<<...>>>
+
+    bool is_launch_configuration_macro() const { return macro_ && is_launch_configuration(macro_->body); }
+
+public:
+    static bool is_launch_configuration(const Tokens& body) {
+        if (body.size() < 7) return false;
+        for (std::size_t i = 0; i < 3; ++i)
+            if (!body[i].is("<") || !body[body.size() - 1 - i].is(">")) return false;
+        return true;
+    }
+
+private:
+    void rewrite_configuration_macro(std::size_t i) {
+        if (i != 0) fail(i, "expected the name of a kernel before '<<<'");
+        const std::size_t end = tokens_.size() - 3;
+        replace(tokens_[0].begin, tokens_[2].end(), "::cpu_device::LaunchConfig(");
+        replace(tokens_[end].begin, tokens_[end + 2].end(), ")");
+    }
+
+    /// `kernel SHAPE(grid, block)(arguments)` where SHAPE is such a macro.
+    void rewrite_macro_launch(std::size_t i) {
+        const Kernel kernel = kernel_before(i);
+        std::size_t open = i + 1;
+        if (is(open, "(") && match_[open] != none && is(match_[open] + 1, "(")) open = match_[open] + 1;
+        if (!is(open, "(")) fail(i, "expected '(' and the kernel's arguments after the launch configuration");
+        check_launch_place(i);
+        require_no_directive(kernel.begin, open, "a launch");
+        replace(tokens_[kernel.begin].begin, tokens_[i].begin, launch_head(kernel, i));
+        rewrite_arguments(kernel, i, tokens_[open].begin, open, "");
+    }
+
+    // ---- __shared__
+
+    struct Specifiers {
+        std::size_t end = 0;  ///< first token of the declarators
+        bool is_extern = false;
+        bool has_type = false;
+        std::string type;         ///< with const and volatile
+        std::string alignment;    ///< alignas(...) and its kin
+        std::size_t body = none;  ///< the brace of a class that is defined in the declaration
+        std::size_t class_key = none;
+        bool named_class = false;
+    };
+
+    void add(std::string& list, const std::string& word) const {
+        if (!list.empty()) list += ' ';
+        list += word;
+    }
+
+    /// Behind a possibly qualified name with template arguments at `i`.
+    std::size_t name_end(std::size_t i) const {
+        if (is(i, "::")) ++i;
+        while (identifier_at(i)) {
+            ++i;
+            while (macro_ && is(i, "##")) i += 2;
+            if (is(i, "<")) {
+                const std::size_t close = closing_angle(i, tokens_.size());
+                if (close == none) fail(i, "no '>' ends these template arguments");
+                i = close + 1;
+            }
+            if (!is(i, "::")) break;
+            ++i;
+            if (is(i, "template")) ++i;
+        }
+        return i;
+    }
+
+    Specifiers read_specifiers(std::size_t i) const {
+        Specifiers result;
+        bool plain_name = false;  // the type is a single name that may turn out to be an attribute macro
+        const auto turn_name_into_attribute = [&] {
+            add(result.alignment, result.type);
+            result.type.clear();
+            result.has_type = plain_name = false;
+        };
+        std::string cv;
+        for (; i < tokens_.size(); ++i) {
+            const Token& token = tokens_[i];
+            const auto alias = sources_.macros.shared_aliases.find(token.text);
+            if (alias != sources_.macros.shared_aliases.end()) {
+                for (const Token& word : alias->second) {
+                    if (word.is("extern")) result.is_extern = true;
+                    if (one_of(word.text, cv_qualifiers)) add(cv, std::string(word.text));
+                }
+            } else if (one_of(token.text, dropped_specifiers)) {
+                if (token.is("extern")) result.is_extern = true;
+            } else if (one_of(token.text, cv_qualifiers)) {
+                add(cv, std::string(token.text));
+            } else if (token.is("[") && is(i + 1, "[")) {
+                if (match_[i] == none) break;
+                i = match_[i];
+            } else if (one_of(token.text, attribute_words)) {
+                if (!is(i + 1, "(") || match_[i + 1] == none) fail(i, "cannot read this __shared__ declaration");
+                add(result.alignment, text(i, match_[i + 1] + 1));
+                i = match_[i + 1];
+            } else if (one_of(token.text, builtin_types) && !(is(i + 1, "::") || is(i + 1, "<"))) {
+                if (plain_name) turn_name_into_attribute();
+                add(result.type, std::string(token.text));
+                result.has_type = true;
+            } else if (result.has_type) {
+                if (!(plain_name && token.is_identifier() && identifier_at(i + 1))) break;
+                turn_name_into_attribute();
+                --i;
+            } else if (one_of(token.text, class_keys)) {
+                i = read_class(i, result) - 1;
+            } else if (token.is("decltype") || token.is("typeof") || token.is("__typeof__")) {
+                if (!is(i + 1, "(") || match_[i + 1] == none) break;
+                std::size_t end = match_[i + 1] + 1;
+                if (is(end, "::")) end = name_end(end);
+                add(result.type, text(i, end));
+                result.has_type = true;
+                i = end - 1;
+            } else if (token.is_identifier() || token.is("::")) {
+                const bool is_typename = token.is("typename");
+                const std::size_t end = name_end(is_typename ? i + 1 : i);
+                if (is(end, "(") && match_[end] != none && end == i + 1) {  // MACRO(x): an attribute or a type
+                    const std::size_t behind = match_[end] + 1;
+                    const bool attribute = identifier_at(behind) &&
+                                           (identifier_at(behind + 1) || is(behind + 1, "::") || is(behind + 1, "<"));
+                    if (!identifier_at(behind)) break;
+                    if (attribute) {
+                        add(result.alignment, text(i, behind));
+                    } else {
+                        add(result.type, text(i, behind));
+                        result.has_type = true;
+                    }
+                    i = behind - 1;
+                    continue;
+                }
+                plain_name = end == i + 1;
+                add(result.type, text(i, end));
+                result.has_type = true;
+                i = end - 1;
+            } else {
+                break;
+            }
+        }
+        if (!cv.empty()) result.type = cv + ' ' + result.type;
+        result.end = i;
+        const bool declarator = identifier_at(i) || is(i, "*") || is(i, "&") || is(i, "(");
+        result.has_type = result.has_type && declarator;
+        return result;
+    }
+
+    /// Reads `struct Name`, `struct Name {...}` or `struct {...}` at `i` and returns the token behind it.
+    std::size_t read_class(std::size_t i, Specifiers& result) const {
+        result.class_key = i;
+        std::size_t at = i + 1;
+        if (is(i, "enum") && (is(at, "class") || is(at, "struct"))) ++at;
+        while (at < tokens_.size() && (one_of(tokens_[at].text, attribute_words) || is(at, "["))) {
+            if (!is(at, "[")) ++at;
+            if (at >= tokens_.size() || match_[at] == none) fail(i, "cannot read this __shared__ declaration");
+            at = match_[at] + 1;
+        }
+        const std::size_t name = at;
+        at = name_end(at);
+        result.named_class = at > name;
+        std::size_t brace = at;
+        if (is(at, ":"))
+            while (brace < tokens_.size() && !is(brace, "{") && !is(brace, ";")) ++brace;
+        result.has_type = true;
+        if (!is(brace, "{")) {
+            add(result.type, text(i, at));
+            return at;
+        }
+        if (match_[brace] == none) fail(brace, "no '}' ends this class");
+        result.body = brace;
+        if (result.named_class) add(result.type, text(name, at));
+        return match_[brace] + 1;
+    }
+
+    /// First token of the specifiers in front of `i`: storage words, qualifiers, alignment and built-in types;
+    /// with `any_type` a type of any other kind too.
+    std::size_t specifiers_begin(std::size_t i, bool any_type) const {
+        bool type_seen = false;
+        while (i > 0) {
+            const Token& before = tokens_[i - 1];
+            if (one_of(before.text, dropped_specifiers) || one_of(before.text, cv_qualifiers) ||
+                one_of(before.text, builtin_types) || sources_.macros.shared_aliases.count(before.text) != 0) {
+                type_seen = type_seen || one_of(before.text, builtin_types);
+                --i;
+                continue;
+            }
+            if ((before.is(")") || before.is("]")) && match_[i - 1] != none) {
+                const std::size_t open = match_[i - 1];
+                if (before.is("]") && is(open + 1, "[")) {
+                    i = open;
+                    continue;
+                }
+                if (before.is(")") && open > 0 && one_of(tokens_[open - 1].text, attribute_words)) {
+                    i = open - 1;
+                    continue;
+                }
+                if (before.is(")") && open > 0 && any_type && !type_seen && is(open - 1, "decltype")) {
+                    i = open - 1;
+                    type_seen = true;
+                    continue;
+                }
+            }
+            if (!any_type || type_seen) break;
+            if (before.is("}") && match_[i - 1] != none) {
+                i = class_begin(match_[i - 1], i);
+                type_seen = true;
+                continue;
+            }
+            const bool name = before.is_identifier() && !one_of(before.text, expression_keywords);
+            if (!name && !before.is(">")) break;
+            i = type_name_begin(i);
+            type_seen = true;
+        }
+        return i;
+    }
+
+    /// First token of a class definition whose brace is at `brace`; `otherwise` when it is none.
+    std::size_t class_begin(std::size_t brace, std::size_t otherwise) const {
+        for (std::size_t i = brace; i-- > 0 && !is(i, ";") && !is(i, "{") && !is(i, "}");)
+            if (one_of(tokens_[i].text, class_keys)) return i;
+        return otherwise;
+    }
+
+    /// First token of the (qualified, templated) type name that ends in front of `i`.
+    std::size_t type_name_begin(std::size_t i) const {
+        while (i > 0) {
+            if (is(i - 1, ">")) {
+                const std::size_t open = opening_angle(i - 1);
+                if (open == none) return i;
+                i = open;
+            }
+            if (i == 0 || !identifier_at(i - 1)) return i;
+            --i;
+            if (i > 0 && is(i - 1, "template")) --i;
+            if (i == 0 || !is(i - 1, "::")) break;
+            --i;
+            if (i == 0 || !(identifier_at(i - 1) || is(i - 1, ">"))) return i;
+        }
+        if (i > 0 && (is(i - 1, "typename") || one_of(tokens_[i - 1].text, class_keys))) --i;
+        return i;
+    }
+
+    struct Declarator {
+        std::size_t name = none;
+        std::size_t name_end = none;
+        std::string abstract;  ///< the declarator without its name, such as `*[4]`
+        std::string alignment;
+        bool is_array = false;
+    };
+
+    /// Reads one declarator and moves `i` to the `,` or `;` behind it.
+    Declarator read_declarator(std::size_t& i) const {
+        Declarator result;
+        const std::size_t first = i;
+        int depth = 0;
+        std::string abstract;
+        for (; i < tokens_.size(); ++i) {
+            const Token& token = tokens_[i];
+            if (depth == 0 && (token.is(",") || token.is(";"))) break;
+            if (token.is("=") || token.is("{") || (token.is("(") && result.name != none && depth == 0))
+                fail(i, "a __shared__ variable cannot have an initializer");
+            if (one_of(token.text, attribute_words)) {
+                if (!is(i + 1, "(") || match_[i + 1] == none) fail(i, "cannot read this __shared__ declaration");
+                add(result.alignment, text(i, match_[i + 1] + 1));
+                i = match_[i + 1];
+            } else if (token.is("[")) {
+                if (match_[i] == none) fail(i, "no ']' ends the array bound");
+                if (result.name != none && depth == 0) result.is_array = true;
+                abstract += text(i, match_[i] + 1);
+                i = match_[i];
+            } else if (token.is("(") && result.name != none) {  // parameters of a function pointer
+                if (match_[i] == none) fail(i, "no ')' ends the parameters");
+                abstract += text(i, match_[i] + 1);
+                i = match_[i];
+            } else if (token.is("(")) {
+                ++depth;
+                abstract += '(';
+            } else if (token.is(")")) {
+                if (--depth < 0) fail(i, "a __shared__ declaration in a macro's arguments cannot be read");
+                abstract += ')';
+                if (depth == 0 && is(i + 1, "(") && match_[i + 1] != none) {
+                    abstract += text(i + 1, match_[i + 1] + 1);
+                    i = match_[i + 1];
+                }
+            } else if (token.is("*") || token.is("::") || one_of(token.text, cv_qualifiers) ||
+                       token.is("__restrict__")) {
+                abstract += token.is_identifier() ? ' ' + std::string(token.text) + ' ' : std::string(token.text);
+            } else if (token.is_identifier() && result.name == none) {
+                result.name = i;
+                while (macro_ && is(i + 1, "##")) i += 2;
+                result.name_end = i + 1;
+            } else if (token.is("&") || token.is("&&")) {
+                fail(i, "a __shared__ variable cannot be a reference");
+            } else {
+                fail(i, "cannot read this __shared__ declaration");
+            }
+        }
+        if (result.name == none) fail(std::min(first, tokens_.size() - 1), "cannot read this __shared__ declaration");
+        result.abstract = abstract;
+        return result;
+    }
+
+    /// `prefix` and the declared name as one identifier.
+    std::string joined_name(const char* prefix, const Declarator& declarator) const {
+        const bool parameter = macro_ && macro_->has_parameter(tokens_[declarator.name].text);
+        return std::string(prefix) + (parameter ? "##" : "") + text(declarator.name, declarator.name_end);
+    }
+
+    std::string shared_declaration(const Specifiers& specifiers, const Declarator& declarator,
+                                   const std::string& base) const {
+        const std::string name = text(declarator.name, declarator.name_end);
+        const std::string type = joined_name("cpu_device_type_", declarator);
+        std::string result =
+            "using " + type + " = " + base + (declarator.abstract.empty() ? "" : " ") + declarator.abstract + "; ";
+        if (specifiers.is_extern) {
+            if (!declarator.is_array)
+                fail(declarator.name,
+                     "extern __shared__ needs an array without a size, such as 'extern __shared__ float data[];'");
+            if (scope() == Scope::name_space)
+                return result +
+                       "[[maybe_unused]] static const ::cpu_device::NamespaceDynamicShared<std::remove_extent_t<" +
+                       type + ">> " + name + "{}";
+            return result + "[[maybe_unused]] auto& " + name + " = *static_cast<" + type +
+                   "*>(::cpu_device::dynamic_shared_memory())";
+        }
+        std::string alignment = specifiers.alignment;
+        if (!declarator.alignment.empty()) add(alignment, declarator.alignment);
+        std::string alignment_of = type;
+        if (!alignment.empty()) {
+            alignment_of = joined_name("cpu_device_alignment_", declarator);
+            result += "struct " + alignment_of + " { " + alignment + ' ' + type + " value; }; ";
+        }
+        const std::string label = spelled(declarator.name, declarator.name_end);
+        const std::string place = site(declarator.name);
+        if (scope() == Scope::name_space)
+            return result + "[[maybe_unused]] static const ::cpu_device::NamespaceShared<" + type + "> " + name + "{" +
+                   label + ", " + place + (alignment.empty() ? "" : ", alignof(" + alignment_of + ")") + "}";
+        const std::string variable = joined_name("cpu_device_shared_", declarator);
+        return result + "static constinit ::cpu_device::SharedVariable " + variable + "{" + label + ", sizeof(" + type +
+               "), alignof(" + alignment_of + "), " + place + "}; [[maybe_unused]] auto& " + name +
+               " = ::cpu_device::shared<" + type + ">(" + variable + ")";
+    }
+
+    /// Rewrites the declaration around the `__shared__` at `i` and returns its last token in front of the `;`.
+    std::size_t rewrite_shared(std::size_t i) {
+        std::size_t begin = specifiers_begin(i, false);
+        Specifiers specifiers = read_specifiers(begin);
+        if (!specifiers.has_type) {
+            begin = specifiers_begin(i, true);
+            specifiers = read_specifiers(begin);
+        }
+        if (!specifiers.has_type || specifiers.end <= i) {
+            if (is_shared_alias()) return tokens_.size() - 1;
+            fail(i, "cannot read this __shared__ declaration");
+        }
+        if (scope() == Scope::type) fail(i, "__shared__ cannot stand in a class");
+        if (in_parentheses()) fail(i, "a __shared__ declaration in parentheses or a macro's arguments cannot be read");
+
+        std::size_t at = specifiers.end;
+        std::string declarations;
+        std::string base = specifiers.type;
+        while (true) {
+            const std::size_t first = at;
+            const Declarator declarator = read_declarator(at);
+            if (first == specifiers.end && specifiers.body != none && !specifiers.named_class)
+                add(base, joined_name("cpu_device_struct_", declarator));
+            if (!declarations.empty()) declarations += "; ";
+            declarations += shared_declaration(specifiers, declarator, base);
+            state_.shared_names.push_back(tokens_[declarator.name].text);
+            if (!is(at, ",")) break;
+            ++at;
+        }
+        if (at == tokens_.size() && !macro_) fail(i, "no ';' ends this __shared__ declaration");
+        require_no_directive(begin, at - 1, "a __shared__ declaration");
+        const std::size_t end = tokens_[at - 1].end();
+        if (specifiers.body == none) {
+            replace(tokens_[begin].begin, end, declarations);
+            return at - 1;
+        }
+        // The class stays where it is, with a name, and the variables follow it.
+        const std::size_t brace_end = tokens_[match_[specifiers.body]].end();
+        const std::size_t tag = base.rfind(' ') == std::string::npos ? 0 : base.rfind(' ') + 1;
+        replace(tokens_[begin].begin, tokens_[specifiers.class_key].begin, "");
+        if (!specifiers.named_class) insert(tokens_[specifiers.body].begin, base.substr(tag) + ' ');
+        replace(brace_end, end, "; " + declarations);
+        return at - 1;
+    }
+
+    /// Whether the macro's body is nothing but specifiers: `#define SHARED __shared__`.
+    bool is_shared_alias() const { return macro_ && is_shared_alias(macro_->body); }
+
+public:
+    static bool is_shared_alias(const Tokens& body) {
+        bool shared = false;
+        for (const Token& token : body) {
+            if (!one_of(token.text, dropped_specifiers) && !one_of(token.text, cv_qualifiers)) return false;
+            shared = shared || token.is("__shared__");
+        }
+        return shared;
+    }
+
+private:
+    /// A lambda inside device code may use `__shared__` variables without capturing them in CUDA, because they are
+    /// static there. Here they are local references: adds the captures.
+    void capture_shared_names(std::size_t i) {
+        if (state_.shared_names.empty() || match_[i] == none || is(i + 1, "[")) return;
+        if (i > 0) {
+            const Token& before = tokens_[i - 1];
+            const bool operand = before.kind != Token::Kind::punctuator || before.is(")") || before.is("]");
+            if ((operand && !before.is("return")) || before.is("[")) return;
+        }
+        const std::size_t close = match_[i];
+        if (is(i + 1, "&") && (is(i + 2, ",") || i + 2 == close)) return;  // captures everything by reference
+        std::size_t brace = close + 1;
+        while (brace < tokens_.size() && !is(brace, "{") && !is(brace, ";") && !is(brace, ")") && !is(brace, ",") &&
+               !is(brace, "}"))
+            brace = (is(brace, "(") || is(brace, "[")) && match_[brace] != none ? match_[brace] + 1 : brace + 1;
+        if (!is(brace, "{") || match_[brace] == none) return;
+        std::string captures;
+        std::vector<std::string_view> done;
+        for (std::string_view name : state_.shared_names) {
+            const auto mentioned = [&](std::size_t from, std::size_t to) {
+                for (std::size_t k = from; k < to; ++k)
+                    if (is(k, name) && !is(k - 1, ".") && !is(k - 1, "->") && !is(k - 1, "::")) return true;
+                return false;
+            };
+            if (std::find(done.begin(), done.end(), name) != done.end()) continue;
+            if (mentioned(i + 1, brace) || !mentioned(brace, match_[brace])) continue;
+            done.push_back(name);
+            captures += (captures.empty() && close == i + 1 ? "&" : ", &") + std::string(name);
+        }
+        if (!captures.empty()) insert(tokens_[close].begin, captures);
+    }
+
+    const Sources& sources_;
+    const Tokens& tokens_;
+    const std::vector<Directive>& directives_;
+    const MacroDefinition* macro_;
+    std::vector<Edit>& edits_;
+    std::vector<std::size_t> match_;  ///< of every bracket the other one's position
+    State state_;
+    std::vector<State> saved_states_;
+    bool own_texture_ = false;  ///< the file defines a `texture` of its own
+};
+
+/// Splits `NAME(parameters) body`.
+MacroDefinition read_macro(const Directive& directive) {
+    MacroDefinition macro;
+    const Tokens& tokens = directive.tokens;
+    std::size_t i = 1;
+    if (tokens.size() > 1 && tokens[1].is("(") && tokens[1].begin == tokens[0].end()) {
+        for (i = 2; i < tokens.size() && !tokens[i].is(")"); ++i) {
+            if (tokens[i].is_identifier()) macro.parameters.push_back(tokens[i].text);
+            if (!tokens[i].is("...")) continue;
+            if (tokens[i - 1].is_identifier()) macro.rest = tokens[i - 1].text;
+            macro.parameters.push_back("__VA_ARGS__");
+        }
+        ++i;
+    }
+    for (; i < tokens.size(); ++i) macro.body.push_back(tokens[i]);
+    return macro;
+}
+
+std::optional<Include> read_include(std::string_view source, const Directive& directive) {
+    const std::size_t begin = source.find_first_not_of(" \t", directive.begin);
+    if (begin == std::string_view::npos || begin >= directive.end) return std::nullopt;
+    const char open = source[begin];
+    if (open != '"' && open != '<') return std::nullopt;
+    const std::size_t close = source.find(open == '"' ? '"' : '>', begin + 1);
+    if (close == std::string_view::npos || close >= directive.end) return std::nullopt;
+    return Include{begin, close + 1, std::string(source.substr(begin + 1, close - begin - 1)), open == '"'};
+}
+
+}  // namespace
+
+Analysis analyze(std::string_view source, const std::string& file_name) {
+    const TokenizedFile file = tokenize(source);
+    Sources sources{source, file_name, {}};
+    Analysis analysis;
+
+    std::vector<MacroDefinition> macros;
+    for (const Directive& directive : file.directives) {
+        if (directive.name == "include") {
+            if (auto include = read_include(source, directive)) analysis.includes.push_back(std::move(*include));
+        }
+        if (directive.name != "define" || directive.tokens.empty()) continue;
+        macros.push_back(read_macro(directive));
+        const std::string_view name = directive.tokens[0].text;
+        const Tokens& body = macros.back().body;
+        sources.macros.names.insert(name);
+        if (Pass::is_shared_alias(body)) sources.macros.shared_aliases.emplace(name, body);
+        if (Pass::is_launch_configuration(body)) sources.macros.launch_configurations.insert(name);
+    }
+
+    static const std::vector<Directive> no_directives;
+    for (const MacroDefinition& macro : macros) Pass(sources, macro.body, no_directives, &macro, analysis.edits).run();
+    Pass(sources, file.tokens, file.directives, nullptr, analysis.edits).run();
+    return analysis;
+}
+
+std::string apply_edits(std::string_view source, std::vector<Edit> edits, const std::string& file_name) {
+    std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+    std::string result = "#line 1 " + as_string_literal(file_name) + "\n";
+    result.reserve(source.size() + source.size() / 4);
+    std::size_t at = source.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;  // a byte order mark may only stand in front
+    for (const Edit& edit : edits) {
+        if (edit.begin < at) continue;  // inside text that another edit has moved
+        result += source.substr(at, edit.begin - at);
+        result += edit.text;
+        at = edit.end;
+    }
+    result += source.substr(at);
+    return result;
+}
+
+}  // namespace cpu_device::rewriter

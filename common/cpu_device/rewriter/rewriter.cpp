@@ -1,0 +1,164 @@
+#include "rewriter.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "analysis.h"
+
+namespace cpu_device::rewriter {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_text(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return std::nullopt;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    return file.bad() ? std::nullopt : std::optional(std::move(text));
+}
+
+/// Leaves a file that already holds `text` alone; others may be reading it.
+void write_if_changed(const fs::path& path, const std::string& text) {
+    if (read_text(path) == text) return;
+    fs::create_directories(path.parent_path());
+    const fs::path partial = path.string() + "." + std::to_string(getpid()) + ".part";
+    std::ofstream file(partial, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) throw Error("cannot write this file", partial.string(), 0);
+    fs::rename(partial, path);
+}
+
+/// The input file and all local files it includes, however far.
+class IncludeGraph {
+public:
+    IncludeGraph(const fs::path& include_folder, const std::vector<fs::path>& search_folders)
+        : include_folder_(fs::absolute(include_folder)), search_folders_(search_folders) {}
+
+    Result rewrite(const fs::path& input) {
+        const fs::path root = fs::absolute(input).lexically_normal();
+        if (!load(root)) throw Error("cannot read this file", input.string(), 0);
+        spread_need_to_includers();
+        for (const std::string& path : order_)
+            if (path != root.string() && files_.at(path).rewritten)
+                write_if_changed(rewritten_path(path), rewritten_text(files_.at(path), path));
+        return {rewritten_text(files_.at(root.string()), root.string()), order_};
+    }
+
+private:
+    struct File {
+        std::string text;
+        Analysis analysis;
+        std::vector<std::string> included;  ///< for each of `analysis.includes` the file found, or nothing
+        bool rewritten = false;
+    };
+
+    bool load(const fs::path& path) {
+        const std::string key = path.string();
+        if (files_.count(key) != 0) return true;
+        std::optional<std::string> text = read_text(path);
+        if (!text) return false;
+        File& file = files_[key];
+        order_.push_back(key);
+        file.text = std::move(*text);
+        file.analysis = analyze(file.text, key);
+        file.rewritten = !file.analysis.edits.empty() || path.extension() == ".cu" || path.extension() == ".cuh";
+        for (const Include& include : file.analysis.includes) file.included.push_back(find(include, path));
+        return true;
+    }
+
+    /// Finds and loads an included file; an empty string when it is not a local file.
+    std::string find(const Include& include, const fs::path& includer) {
+        if (include.quoted) {
+            const fs::path beside = (includer.parent_path() / include.name).lexically_normal();
+            if (load(beside)) return beside.string();
+        }
+        for (const fs::path& folder : search_folders_) {
+            const fs::path candidate = (fs::absolute(folder) / include.name).lexically_normal();
+            if (load(candidate)) return candidate.string();
+        }
+        return {};
+    }
+
+    /// A file that includes a rewritten file has to be rewritten too, to name it.
+    void spread_need_to_includers() {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (auto& [path, file] : files_) {
+                if (file.rewritten) continue;
+                file.rewritten = std::any_of(file.included.begin(), file.included.end(), [&](const std::string& name) {
+                    return !name.empty() && files_.at(name).rewritten;
+                });
+                changed = changed || file.rewritten;
+            }
+        }
+    }
+
+    fs::path rewritten_path(const fs::path& original) const {
+        std::uint64_t hash = 14695981039346656037u;  // FNV-1a of the path: files of one name stay apart
+        for (unsigned char c : original.string()) hash = (hash ^ c) * 1099511628211u;
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+        return include_folder_ / (original.stem().string() + "." + digits + original.extension().string());
+    }
+
+    std::string rewritten_text(const File& file, const std::string& path) const {
+        std::vector<Edit> edits = file.analysis.edits;
+        for (std::size_t i = 0; i < file.included.size(); ++i) {
+            const Include& include = file.analysis.includes[i];
+            const std::string& found = file.included[i];
+            if (found.empty()) continue;
+            const bool rewritten = files_.at(found).rewritten;
+            const bool beside =
+                include.quoted && fs::path(found) == (fs::path(path).parent_path() / include.name).lexically_normal();
+            if (!rewritten && !beside) continue;  // the compiler finds it by its own search folders
+            edits.push_back(
+                {include.begin, include.end, '"' + (rewritten ? rewritten_path(found).string() : found) + '"'});
+        }
+        return apply_edits(file.text, std::move(edits), path);
+    }
+
+    fs::path include_folder_;
+    std::vector<fs::path> search_folders_;
+    std::map<std::string, File> files_;
+    std::vector<std::string> order_;
+};
+
+std::string escaped(const std::string& path) {
+    std::string result;
+    for (char c : path) {
+        if (c == ' ' || c == '#' || c == '\\') result += '\\';
+        if (c == '$') result += '$';
+        result += c;
+    }
+    return result;
+}
+
+}  // namespace
+
+std::string rewrite(std::string_view source, const std::string& file_name) {
+    return apply_edits(source, analyze(source, file_name).edits, file_name);
+}
+
+Result rewrite_file(const fs::path& input, const fs::path& include_folder,
+                    const std::vector<fs::path>& search_folders) {
+    return IncludeGraph(include_folder, search_folders).rewrite(input);
+}
+
+std::string depfile(const std::string& target, const std::vector<std::string>& dependencies) {
+    std::string result = escaped(target) + ":";
+    for (const std::string& dependency : dependencies) result += " \\\n  " + escaped(dependency);
+    return result + "\n";
+}
+
+}  // namespace cpu_device::rewriter

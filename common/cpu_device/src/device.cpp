@@ -1,0 +1,500 @@
+// The one device: what it is, and the settings that programs make.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "allocations.h"
+#include "api_call.h"
+#include "cpu_device/device_model.h"
+#include "cpu_device/runtime_api.h"
+#include "function_attributes.h"
+#include "streams.h"
+
+using namespace cpu_device;
+
+namespace {
+
+constexpr const char* pci_bus_id = "0000:00:00.0";
+
+/// Everything that can be known. Clocks, bus width and cache size stay 0: they belong to a GPU.
+cudaDeviceProp make_properties() {
+    using namespace model;
+    cudaDeviceProp p{};
+    std::snprintf(p.name, sizeof p.name, "Warpwise CPU device");
+    std::memcpy(p.uuid.bytes, "Warpwise CPU dev", sizeof p.uuid.bytes);
+    p.major = compute_capability_major;
+    p.minor = compute_capability_minor;
+    p.totalGlobalMem = device_memory().total_bytes;
+    p.totalConstMem = constant_bytes;
+    p.memPitch = max_pitch;
+    p.warpSize = warp_size;
+    p.multiProcessorCount = multiprocessors;
+
+    p.maxThreadsPerBlock = max_threads_per_block;
+    p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
+    p.maxThreadsDim[2] = 64;
+    p.maxGridSize[0] = 2147483647;
+    p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+    p.maxThreadsPerMultiProcessor = max_threads_per_sm;
+    p.maxBlocksPerMultiProcessor = max_blocks_per_sm;
+    p.regsPerBlock = registers_per_block;
+    p.regsPerMultiprocessor = registers_per_sm;
+    p.sharedMemPerBlock = shared_bytes_per_block;
+    p.sharedMemPerBlockOptin = shared_bytes_per_block_opt_in;
+    p.sharedMemPerMultiprocessor = shared_bytes_per_sm;
+    p.reservedSharedMemPerBlock = reserved_shared_bytes_per_block;
+
+    const auto set = [](auto& target, auto... values) {
+        int i = 0;
+        ((target[i++] = values), ...);
+    };
+    p.textureAlignment = 512;
+    p.texturePitchAlignment = 32;
+    p.surfaceAlignment = 512;
+    p.maxTexture1D = 131072;
+    p.maxTexture1DMipmap = 32768;
+    p.maxTexture1DLinear = 268435456;
+    set(p.maxTexture2D, 131072, 65536);
+    set(p.maxTexture2DMipmap, 32768, 32768);
+    set(p.maxTexture2DLinear, 131072, 65000, 2097120);
+    set(p.maxTexture2DGather, 32768, 32768);
+    set(p.maxTexture3D, 16384, 16384, 16384);
+    set(p.maxTexture3DAlt, 8192, 8192, 32768);
+    p.maxTextureCubemap = 32768;
+    set(p.maxTexture1DLayered, 32768, 2048);
+    set(p.maxTexture2DLayered, 32768, 32768, 2048);
+    set(p.maxTextureCubemapLayered, 32768, 2046);
+    p.maxSurface1D = 32768;
+    set(p.maxSurface2D, 131072, 65536);
+    set(p.maxSurface3D, 16384, 16384, 16384);
+    set(p.maxSurface1DLayered, 32768, 2048);
+    set(p.maxSurface2DLayered, 32768, 32768, 2048);
+    p.maxSurfaceCubemap = 32768;
+    set(p.maxSurfaceCubemapLayered, 32768, 2046);
+
+    p.integrated = 1;  // it shares the host's memory
+    p.canMapHostMemory = 1;
+    p.unifiedAddressing = 1;
+    p.managedMemory = 1;
+    p.concurrentManagedAccess = 1;
+    p.canUseHostPointerForRegisteredMem = 1;
+    p.hostRegisterSupported = 1;
+    p.hostRegisterReadOnlySupported = 1;
+    p.memoryPoolsSupported = 1;
+    p.cooperativeLaunch = 1;
+    p.streamPrioritiesSupported = 1;
+    p.globalL1CacheSupported = 1;
+    p.localL1CacheSupported = 1;
+    p.deviceNumaId = -1;
+    p.kernelExecTimeoutEnabled = 1;  // the watchdog
+    p.computeMode = cudaComputeModeDefault;
+    p.singleToDoublePrecisionPerfRatio = 2;
+    return p;
+}
+
+const cudaDeviceProp& properties() {
+    static const cudaDeviceProp all = make_properties();
+    return all;
+}
+
+/// False for an attribute that is unknown; otherwise sets `*value`.
+bool attribute_value(cudaDeviceAttr attribute, int* value) {
+    const cudaDeviceProp& p = properties();
+    const auto is = [value](auto number) {
+        *value = static_cast<int>(number);
+        return true;
+    };
+    switch (attribute) {
+        case cudaDevAttrMaxThreadsPerBlock:
+            return is(p.maxThreadsPerBlock);
+        case cudaDevAttrMaxBlockDimX:
+            return is(p.maxThreadsDim[0]);
+        case cudaDevAttrMaxBlockDimY:
+            return is(p.maxThreadsDim[1]);
+        case cudaDevAttrMaxBlockDimZ:
+            return is(p.maxThreadsDim[2]);
+        case cudaDevAttrMaxGridDimX:
+            return is(p.maxGridSize[0]);
+        case cudaDevAttrMaxGridDimY:
+            return is(p.maxGridSize[1]);
+        case cudaDevAttrMaxGridDimZ:
+            return is(p.maxGridSize[2]);
+        case cudaDevAttrMaxSharedMemoryPerBlock:
+            return is(p.sharedMemPerBlock);
+        case cudaDevAttrTotalConstantMemory:
+            return is(p.totalConstMem);
+        case cudaDevAttrWarpSize:
+            return is(p.warpSize);
+        case cudaDevAttrMaxPitch:
+            return is(p.memPitch);
+        case cudaDevAttrMaxRegistersPerBlock:
+            return is(p.regsPerBlock);
+        case cudaDevAttrTextureAlignment:
+            return is(p.textureAlignment);
+        case cudaDevAttrMultiProcessorCount:
+            return is(p.multiProcessorCount);
+        case cudaDevAttrKernelExecTimeout:
+            return is(p.kernelExecTimeoutEnabled);
+        case cudaDevAttrIntegrated:
+            return is(p.integrated);
+        case cudaDevAttrCanMapHostMemory:
+            return is(p.canMapHostMemory);
+        case cudaDevAttrComputeMode:
+            return is(p.computeMode);
+        case cudaDevAttrMaxTexture1DWidth:
+            return is(p.maxTexture1D);
+        case cudaDevAttrMaxTexture2DWidth:
+            return is(p.maxTexture2D[0]);
+        case cudaDevAttrMaxTexture2DHeight:
+            return is(p.maxTexture2D[1]);
+        case cudaDevAttrMaxTexture3DWidth:
+            return is(p.maxTexture3D[0]);
+        case cudaDevAttrMaxTexture3DHeight:
+            return is(p.maxTexture3D[1]);
+        case cudaDevAttrMaxTexture3DDepth:
+            return is(p.maxTexture3D[2]);
+        case cudaDevAttrMaxTexture2DLayeredWidth:
+            return is(p.maxTexture2DLayered[0]);
+        case cudaDevAttrMaxTexture2DLayeredHeight:
+            return is(p.maxTexture2DLayered[1]);
+        case cudaDevAttrMaxTexture2DLayeredLayers:
+            return is(p.maxTexture2DLayered[2]);
+        case cudaDevAttrSurfaceAlignment:
+            return is(p.surfaceAlignment);
+        case cudaDevAttrPciBusId:
+            return is(p.pciBusID);
+        case cudaDevAttrPciDeviceId:
+            return is(p.pciDeviceID);
+        case cudaDevAttrPciDomainId:
+            return is(p.pciDomainID);
+        case cudaDevAttrMaxThreadsPerMultiProcessor:
+            return is(p.maxThreadsPerMultiProcessor);
+        case cudaDevAttrUnifiedAddressing:
+            return is(p.unifiedAddressing);
+        case cudaDevAttrMaxTexture1DLayeredWidth:
+            return is(p.maxTexture1DLayered[0]);
+        case cudaDevAttrMaxTexture1DLayeredLayers:
+            return is(p.maxTexture1DLayered[1]);
+        case cudaDevAttrMaxTexture2DGatherWidth:
+            return is(p.maxTexture2DGather[0]);
+        case cudaDevAttrMaxTexture2DGatherHeight:
+            return is(p.maxTexture2DGather[1]);
+        case cudaDevAttrMaxTexture3DWidthAlt:
+            return is(p.maxTexture3DAlt[0]);
+        case cudaDevAttrMaxTexture3DHeightAlt:
+            return is(p.maxTexture3DAlt[1]);
+        case cudaDevAttrMaxTexture3DDepthAlt:
+            return is(p.maxTexture3DAlt[2]);
+        case cudaDevAttrTexturePitchAlignment:
+            return is(p.texturePitchAlignment);
+        case cudaDevAttrMaxTextureCubemapWidth:
+            return is(p.maxTextureCubemap);
+        case cudaDevAttrMaxTextureCubemapLayeredWidth:
+            return is(p.maxTextureCubemapLayered[0]);
+        case cudaDevAttrMaxTextureCubemapLayeredLayers:
+            return is(p.maxTextureCubemapLayered[1]);
+        case cudaDevAttrMaxSurface1DWidth:
+            return is(p.maxSurface1D);
+        case cudaDevAttrMaxSurface2DWidth:
+            return is(p.maxSurface2D[0]);
+        case cudaDevAttrMaxSurface2DHeight:
+            return is(p.maxSurface2D[1]);
+        case cudaDevAttrMaxSurface3DWidth:
+            return is(p.maxSurface3D[0]);
+        case cudaDevAttrMaxSurface3DHeight:
+            return is(p.maxSurface3D[1]);
+        case cudaDevAttrMaxSurface3DDepth:
+            return is(p.maxSurface3D[2]);
+        case cudaDevAttrMaxSurface1DLayeredWidth:
+            return is(p.maxSurface1DLayered[0]);
+        case cudaDevAttrMaxSurface1DLayeredLayers:
+            return is(p.maxSurface1DLayered[1]);
+        case cudaDevAttrMaxSurface2DLayeredWidth:
+            return is(p.maxSurface2DLayered[0]);
+        case cudaDevAttrMaxSurface2DLayeredHeight:
+            return is(p.maxSurface2DLayered[1]);
+        case cudaDevAttrMaxSurface2DLayeredLayers:
+            return is(p.maxSurface2DLayered[2]);
+        case cudaDevAttrMaxSurfaceCubemapWidth:
+            return is(p.maxSurfaceCubemap);
+        case cudaDevAttrMaxSurfaceCubemapLayeredWidth:
+            return is(p.maxSurfaceCubemapLayered[0]);
+        case cudaDevAttrMaxSurfaceCubemapLayeredLayers:
+            return is(p.maxSurfaceCubemapLayered[1]);
+        case cudaDevAttrMaxTexture1DLinearWidth:
+            return is(p.maxTexture1DLinear);
+        case cudaDevAttrMaxTexture2DLinearWidth:
+            return is(p.maxTexture2DLinear[0]);
+        case cudaDevAttrMaxTexture2DLinearHeight:
+            return is(p.maxTexture2DLinear[1]);
+        case cudaDevAttrMaxTexture2DLinearPitch:
+            return is(p.maxTexture2DLinear[2]);
+        case cudaDevAttrMaxTexture2DMipmappedWidth:
+            return is(p.maxTexture2DMipmap[0]);
+        case cudaDevAttrMaxTexture2DMipmappedHeight:
+            return is(p.maxTexture2DMipmap[1]);
+        case cudaDevAttrComputeCapabilityMajor:
+            return is(p.major);
+        case cudaDevAttrComputeCapabilityMinor:
+            return is(p.minor);
+        case cudaDevAttrMaxTexture1DMipmappedWidth:
+            return is(p.maxTexture1DMipmap);
+        case cudaDevAttrStreamPrioritiesSupported:
+            return is(p.streamPrioritiesSupported);
+        case cudaDevAttrGlobalL1CacheSupported:
+            return is(p.globalL1CacheSupported);
+        case cudaDevAttrLocalL1CacheSupported:
+            return is(p.localL1CacheSupported);
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+            return is(p.sharedMemPerMultiprocessor);
+        case cudaDevAttrMaxRegistersPerMultiprocessor:
+            return is(p.regsPerMultiprocessor);
+        case cudaDevAttrManagedMemory:
+            return is(p.managedMemory);
+        case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+            return is(p.singleToDoublePrecisionPerfRatio);
+        case cudaDevAttrConcurrentManagedAccess:
+            return is(p.concurrentManagedAccess);
+        case cudaDevAttrCanUseHostPointerForRegisteredMem:
+            return is(p.canUseHostPointerForRegisteredMem);
+        case cudaDevAttrCooperativeLaunch:
+            return is(p.cooperativeLaunch);
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+            return is(p.sharedMemPerBlockOptin);
+        case cudaDevAttrHostRegisterSupported:
+            return is(p.hostRegisterSupported);
+        case cudaDevAttrMaxBlocksPerMultiprocessor:
+            return is(p.maxBlocksPerMultiProcessor);
+        case cudaDevAttrReservedSharedMemoryPerBlock:
+            return is(p.reservedSharedMemPerBlock);
+        case cudaDevAttrHostRegisterReadOnlySupported:
+            return is(p.hostRegisterReadOnlySupported);
+        case cudaDevAttrMemoryPoolsSupported:
+            return is(p.memoryPoolsSupported);
+        case cudaDevAttrNumaId:
+            return is(p.deviceNumaId);
+
+        // What the CPU device cannot know, or does not have.
+        case cudaDevAttrClockRate:
+        case cudaDevAttrGpuOverlap:
+        case cudaDevAttrConcurrentKernels:
+        case cudaDevAttrEccEnabled:
+        case cudaDevAttrTccDriver:
+        case cudaDevAttrMemoryClockRate:
+        case cudaDevAttrGlobalMemoryBusWidth:
+        case cudaDevAttrL2CacheSize:
+        case cudaDevAttrAsyncEngineCount:
+        case cudaDevAttrIsMultiGpuBoard:
+        case cudaDevAttrMultiGpuBoardGroupID:
+        case cudaDevAttrHostNativeAtomicSupported:
+        case cudaDevAttrPageableMemoryAccess:
+        case cudaDevAttrComputePreemptionSupported:
+        case cudaDevAttrCooperativeMultiDeviceLaunch:
+        case cudaDevAttrCanFlushRemoteWrites:
+        case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
+        case cudaDevAttrDirectManagedMemAccessFromHost:
+        case cudaDevAttrMaxPersistingL2CacheSize:
+        case cudaDevAttrMaxAccessPolicyWindowSize:
+        case cudaDevAttrSparseCudaArraySupported:
+        case cudaDevAttrTimelineSemaphoreInteropSupported:
+        case cudaDevAttrGPUDirectRDMASupported:
+        case cudaDevAttrGPUDirectRDMAFlushWritesOptions:
+        case cudaDevAttrGPUDirectRDMAWritesOrdering:
+        case cudaDevAttrMemoryPoolSupportedHandleTypes:
+        case cudaDevAttrClusterLaunch:
+        case cudaDevAttrDeferredMappingCudaArraySupported:
+        case cudaDevAttrIpcEventSupport:
+        case cudaDevAttrMemSyncDomainCount:
+        case cudaDevAttrNumaConfig:
+        case cudaDevAttrMpsEnabled:
+        case cudaDevAttrHostNumaId:
+        case cudaDevAttrD3D12CigSupported:
+        case cudaDevAttrVulkanCigSupported:
+        case cudaDevAttrGpuPciDeviceId:
+        case cudaDevAttrGpuPciSubsystemId:
+        case cudaDevAttrHostNumaMemoryPoolsSupported:
+        case cudaDevAttrHostNumaMultinodeIpcSupported:
+        case cudaDevAttrHostMemoryPoolsSupported:
+        case cudaDevAttrOnlyPartialHostNativeAtomicSupported:
+            return is(0);
+    }
+    return false;
+}
+
+std::atomic<unsigned> device_flags = 0;
+std::atomic<cudaFuncCache> cache_config = cudaFuncCachePreferNone;
+
+/// Remembered, without an effect: a device thread has the stack it has, and printf never loses anything.
+struct Limits {
+    std::atomic<size_t> stack_bytes = 1024;
+    std::atomic<size_t> printf_bytes = size_t{8} << 20;
+    std::atomic<size_t> heap_bytes = size_t{8} << 20;
+};
+
+Limits limits;
+
+std::atomic<size_t>* find_limit(cudaLimit limit) {
+    switch (limit) {
+        case cudaLimitStackSize:
+            return &limits.stack_bytes;
+        case cudaLimitPrintfFifoSize:
+            return &limits.printf_bytes;
+        case cudaLimitMallocHeapSize:
+            return &limits.heap_bytes;
+        default:
+            return nullptr;
+    }
+}
+
+cudaError_t no_such_limit(cudaLimit limit) {
+    return limit >= cudaLimitStackSize && limit <= cudaLimitPersistingL2CacheSize ? cudaErrorUnsupportedLimit
+                                                                                  : cudaErrorInvalidValue;
+}
+
+bool is_cache_config(cudaFuncCache config) {
+    return config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+}
+
+// Calls about the device as such work even after a kernel has failed: no api_call.
+
+cudaError_t require_device(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+
+template <class Value>
+cudaError_t answer(Value* target, const Value& value) {
+    if (target == nullptr) return api_result(cudaErrorInvalidValue);
+    *target = value;
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) { return answer(count, 1); }
+
+cudaError_t cudaGetDevice(int* device) { return answer(device, 0); }
+
+cudaError_t cudaSetDevice(int device) { return api_result(require_device(device)); }
+
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return api_result(require_device(device)); }
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
+    return wanted == nullptr ? api_result(cudaErrorInvalidValue) : answer(device, 0);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* target, int device) {
+    if (require_device(device) != cudaSuccess) return api_result(cudaErrorInvalidDevice);
+    return answer(target, properties());
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    if (require_device(device) != cudaSuccess) return api_result(cudaErrorInvalidDevice);
+    int found = 0;
+    if (!attribute_value(attribute, &found)) return api_result(cudaErrorInvalidValue);
+    return answer(value, found);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+    if (require_device(device) != cudaSuccess) return api_result(cudaErrorInvalidDevice);
+    const std::string_view text = pci_bus_id;
+    if (id == nullptr || length <= static_cast<int>(text.size())) return api_result(cudaErrorInvalidValue);
+    text.copy(id, text.size());
+    id[text.size()] = '\0';
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+    if (id == nullptr) return api_result(cudaErrorInvalidValue);
+    return std::string_view(id) == pci_bus_id ? answer(device, 0) : api_result(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDriverGetVersion(int* version) { return answer(version, CUDART_VERSION); }
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return answer(version, CUDART_VERSION); }
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+    const unsigned schedule = flags & cudaDeviceScheduleMask;
+    const bool one_schedule = (schedule & (schedule - 1)) == 0;
+    if ((flags & ~static_cast<unsigned>(cudaDeviceMask)) != 0 || !one_schedule)
+        return api_result(cudaErrorInvalidValue);
+    device_flags = flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) { return answer(flags, device_flags | cudaDeviceMapHost); }
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        std::atomic<size_t>* found = find_limit(limit);
+        if (found == nullptr) return no_such_limit(limit);
+        *found = value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (value == nullptr) return cudaErrorInvalidValue;
+        const std::atomic<size_t>* found = find_limit(limit);
+        if (found == nullptr) return no_such_limit(limit);
+        *value = *found;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (!is_cache_config(config)) return cudaErrorInvalidValue;
+        cache_config = config;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+    return api_call(Waits::no, [&] { return answer(config, cache_config.load()); });
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        return config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue
+                                                                                                : cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+    return api_call(Waits::no, [&] { return answer(config, cudaSharedMemBankSizeFourByte); });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (least != nullptr) *least = model::lowest_stream_priority;
+        if (greatest != nullptr) *greatest = model::highest_stream_priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
+    if (device != 0 || peer != 0) return api_result(cudaErrorInvalidDevice);
+    return answer(can_access, 0);
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+    return api_result(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    return api_result(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+    return api_call(Waits::yes, [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceReset() {
+    release_all();
+    forget_streams();
+    forget_events();
+    forget_function_settings();
+    forget_kernel_failure();
+    return cudaSuccess;
+}

@@ -1,0 +1,98 @@
+#include <chrono>
+#include <optional>
+
+#include "api_call.h"
+#include "cpu_device/runtime_api.h"
+#include "handles.h"
+#include "streams.h"
+
+namespace cpu_device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Event {
+    unsigned flags = cudaEventDefault;
+    std::optional<Clock::time_point> recorded;
+};
+
+Handles<cudaEvent_t, Event>& events() {
+    static auto* all = new Handles<cudaEvent_t, Event>;  // still needed when the process exits
+    return *all;
+}
+
+bool event_exists(cudaEvent_t event) {
+    return events().with(event, [](const Event&) {});
+}
+
+/// When the event was recorded; nothing if it is unknown, never was, or does not keep times.
+std::optional<Clock::time_point> time_of(cudaEvent_t event) {
+    std::optional<Clock::time_point> time;
+    events().with(event, [&](const Event& found) {
+        if ((found.flags & cudaEventDisableTiming) == 0) time = found.recorded;
+    });
+    return time;
+}
+
+}  // namespace
+
+void forget_events() { events().remove_all(); }
+
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+        const bool shared_with_timing = (flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0;
+        if (event == nullptr || (flags & ~known) != 0 || shared_with_timing) return cudaErrorInvalidValue;
+        *event = events().add({flags, std::nullopt});
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return api_call(Waits::no, [&] { return events().remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
+        return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return api_call(Waits::yes, [&] { return event_exists(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
+        return stream_exists(stream) && event_exists(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (milliseconds == nullptr) return cudaErrorInvalidValue;
+        const auto from = time_of(start);
+        const auto to = time_of(end);
+        if (!from || !to) return cudaErrorInvalidResourceHandle;
+        *milliseconds = std::chrono::duration<float, std::milli>(*to - *from).count();
+        return cudaSuccess;
+    });
+}

@@ -1,0 +1,112 @@
+#include "function_attributes.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "api_call.h"
+#include "cpu_device/runtime_api.h"
+#include "faults.h"
+
+namespace cpu_device {
+namespace {
+
+struct Settings {
+    std::mutex mutex;
+    std::unordered_map<const void*, FunctionSettings> of_kernel;
+    int most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
+};
+
+Settings& settings() {
+    static Settings* all = new Settings;  // still needed when the process exits
+    return *all;
+}
+
+}  // namespace
+
+FunctionSettings function_settings(const void* kernel) {
+    std::lock_guard lock(settings().mutex);
+    const auto found = settings().of_kernel.find(kernel);
+    return found == settings().of_kernel.end() ? FunctionSettings{} : found->second;
+}
+
+void forget_function_settings() {
+    std::lock_guard lock(settings().mutex);
+    settings().of_kernel.clear();
+    settings().most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
+}
+
+std::size_t dynamic_shared_limit() {
+    std::lock_guard lock(settings().mutex);
+    return static_cast<std::size_t>(settings().most_dynamic_shared_bytes);
+}
+
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+        Settings& all = settings();
+        std::lock_guard lock(all.mutex);
+        switch (attribute) {
+            case cudaFuncAttributeMaxDynamicSharedMemorySize:
+                if (value < 0 || value > static_cast<int>(model::shared_bytes_per_block_opt_in)) {
+                    return cudaErrorInvalidValue;
+                }
+                all.of_kernel[kernel].max_dynamic_shared_bytes = value;
+                all.most_dynamic_shared_bytes = std::max(all.most_dynamic_shared_bytes, value);
+                return cudaSuccess;
+            case cudaFuncAttributePreferredSharedMemoryCarveout:
+                if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared) {
+                    return cudaErrorInvalidValue;
+                }
+                all.of_kernel[kernel].shared_carveout = value;
+                return cudaSuccess;
+            case cudaFuncAttributeClusterDimMustBeSet:
+            case cudaFuncAttributeRequiredClusterWidth:
+            case cudaFuncAttributeRequiredClusterHeight:
+            case cudaFuncAttributeRequiredClusterDepth:
+            case cudaFuncAttributeNonPortableClusterSizeAllowed:
+            case cudaFuncAttributeClusterSchedulingPolicyPreference:
+                return unsupported("thread block clusters", {});
+            case cudaFuncAttributeMax:
+                break;
+        }
+        return cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (attributes == nullptr) return cudaErrorInvalidValue;
+        if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+        const FunctionSettings asked = function_settings(kernel);
+        constexpr int architecture = model::compute_capability_major * 10 + model::compute_capability_minor;
+        *attributes = {};
+        attributes->maxThreadsPerBlock = model::max_threads_per_block;
+        attributes->numRegs = model::assumed_registers_per_thread;
+        attributes->ptxVersion = architecture;
+        attributes->binaryVersion = architecture;
+        attributes->maxDynamicSharedSizeBytes = asked.max_dynamic_shared_bytes;
+        attributes->preferredShmemCarveout = asked.shared_carveout;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* kernel, cudaFuncCache config) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+        return config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual ? cudaErrorInvalidValue
+                                                                                     : cudaSuccess;
+    });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* kernel, cudaSharedMemConfig config) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+        return config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue
+                                                                                                : cudaSuccess;
+    });
+}

@@ -1,0 +1,137 @@
+// Launches that a program writes as function calls, and what it asks for that the CPU device does not do.
+#include <limits>
+
+#include "api_call.h"
+#include "cpu_device/device_model.h"
+#include "cpu_device/findings.h"
+#include "cpu_device/runtime_api.h"
+#include "function_attributes.h"
+#include "streams.h"
+
+namespace cpu_device {
+namespace {
+
+/// Whether all blocks of the grid can be on the device at a time, as far as can be known before the kernel runs.
+bool fits_the_device(const void* kernel, const LaunchConfig& config) {
+    constexpr auto too_many = std::numeric_limits<int>::max();
+    const std::uint64_t threads = std::uint64_t{config.block.x} * config.block.y * config.block.z;
+    const unsigned __int128 blocks = static_cast<unsigned __int128>(config.grid.x) * config.grid.y * config.grid.z;
+    if (threads == 0 || threads > too_many) return true;  // refused for its shape
+    const int resident = resident_blocks(kernel, static_cast<int>(threads), config.shared_bytes);
+    return resident == 0 || blocks <= static_cast<unsigned>(resident) * model::multiprocessors;
+}
+
+cudaError_t launch_and_return_error(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& launch,
+                                    bool cooperative) {
+    const cudaError_t before = exchange_last_error(cudaSuccess);
+    launch_erased(site, config, launch, cooperative);
+    const cudaError_t refused = exchange_last_error(before);
+    return refused;
+}
+
+}  // namespace
+
+cudaError_t launch_function(const void* kernel, const LaunchConfig& config, const ErasedLaunch& launch,
+                            bool cooperative, Site site) {
+    const char* name = cooperative ? "(cudaLaunchCooperativeKernel)" : "(cudaLaunchKernel)";
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+        if (launch.run_threads == nullptr) return cudaErrorInvalidValue;
+        if (!stream_exists(config.stream)) return cudaErrorInvalidResourceHandle;
+        if (config.shared_bytes > static_cast<std::size_t>(function_settings(kernel).max_dynamic_shared_bytes)) {
+            return cudaErrorInvalidValue;
+        }
+        if (cooperative && !fits_the_device(kernel, config)) return cudaErrorCooperativeLaunchTooLarge;
+        return launch_and_return_error({name, site}, config, launch, cooperative);
+    });
+}
+
+cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* config, const ErasedLaunch& launch,
+                              Site site) {
+    if (config == nullptr) return api_result(cudaErrorInvalidValue);
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = config->attrs[i];
+        switch (attribute.id) {
+            case cudaLaunchAttributeCooperative:
+                cooperative = attribute.val.cooperative != 0;
+                break;
+            case cudaLaunchAttributeClusterDimension: {
+                const auto& shape = attribute.val.clusterDim;
+                if (shape.x == 1 && shape.y == 1 && shape.z == 1) break;
+                return api_result(unsupported("thread block clusters", site));
+            }
+            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            case cudaLaunchAttributePreferredClusterDimension:
+                return api_result(unsupported("thread block clusters", site));
+            case cudaLaunchAttributeIgnore:
+            case cudaLaunchAttributeProgrammaticStreamSerialization:  // kernels run one after the other anyway
+            case cudaLaunchAttributePriority:
+            case cudaLaunchAttributePreferredSharedMemoryCarveout:
+                break;
+            default:
+                return api_result(unsupported("this attribute of cudaLaunchKernelEx", site));
+        }
+    }
+    const LaunchConfig shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
+    return launch_function(kernel, shape, launch, cooperative, site);
+}
+
+cudaError_t refuse_untyped_kernel(Site site) {
+    unsupported("a launch through a pointer to void", site,
+                "pass the kernel itself, without a cast: its parameters have to be known");
+    return api_result(cudaErrorInvalidDeviceFunction);
+}
+
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+namespace {
+constexpr const char* capture_hint = "launch the kernels directly";
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode, Site site) {
+    return api_result(unsupported("stream capture (cudaStreamBeginCapture)", site, capture_hint));
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph, Site site) {
+    if (graph != nullptr) *graph = nullptr;
+    return api_result(unsupported("stream capture (cudaStreamEndCapture)", site, capture_hint));
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (status == nullptr) return cudaErrorInvalidValue;
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        *status = cudaStreamCaptureStatusNone;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned, Site site) {
+    if (graph != nullptr) *graph = nullptr;
+    return api_result(unsupported("graphs (cudaGraphCreate)", site, capture_hint));
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t, Site site) {
+    return api_result(unsupported("graphs (cudaGraphDestroy)", site, capture_hint));
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t, unsigned long long, Site site) {
+    if (executable != nullptr) *executable = nullptr;
+    return api_result(unsupported("graphs (cudaGraphInstantiate)", site, capture_hint));
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t*, char*, size_t,
+                                 Site site) {
+    return cudaGraphInstantiate(executable, graph, 0, site);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t, Site site) {
+    return api_result(unsupported("graphs (cudaGraphLaunch)", site, capture_hint));
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t, Site site) {
+    return api_result(unsupported("graphs (cudaGraphExecDestroy)", site, capture_hint));
+}

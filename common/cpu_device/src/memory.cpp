@@ -1,0 +1,268 @@
+// Allocating, freeing and asking about memory.
+#include <algorithm>
+
+#include "allocations.h"
+#include "api_call.h"
+#include "cpu_device/device_model.h"
+#include "cpu_device/runtime_api.h"
+#include "streams.h"
+
+using namespace cpu_device;
+
+namespace {
+
+cudaError_t allocate_checked(MemoryKind kind, void** pointer, size_t bytes, unsigned flags = 0) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        return pointer == nullptr ? cudaErrorInvalidValue : allocate(kind, bytes, flags, pointer);
+    });
+}
+
+cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t rows) {
+    *pointer = nullptr;
+    *pitch = 0;
+    if (width == 0 || rows == 0) return cudaSuccess;
+    if (width > model::max_pitch) return cudaErrorInvalidValue;
+    const size_t padded = (width + model::pitch_alignment - 1) / model::pitch_alignment * model::pitch_alignment;
+    if (rows > SIZE_MAX / padded) return cudaErrorInvalidValue;
+    *pitch = padded;
+    return allocate(MemoryKind::device, padded * rows, 0, pointer);
+}
+
+constexpr unsigned host_alloc_flags = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+constexpr unsigned host_register_flags =
+    cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+
+bool is_host(const Allocation& allocation) {
+    return allocation.kind == MemoryKind::pinned || allocation.kind == MemoryKind::registered;
+}
+
+cudaError_t check_managed(const void* pointer, size_t bytes) {
+    const auto allocation = find_allocation(pointer);
+    const bool good =
+        bytes > 0 && allocation && allocation->kind == MemoryKind::managed && allocation->holds(pointer, bytes);
+    return good ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t check_location(cudaMemLocation location) {
+    switch (location.type) {
+        case cudaMemLocationTypeDevice:
+            return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+        case cudaMemLocationTypeHost:
+        case cudaMemLocationTypeHostNuma:
+        case cudaMemLocationTypeHostNumaCurrent:
+            return cudaSuccess;
+        case cudaMemLocationTypeInvalid:
+            break;
+    }
+    return cudaErrorInvalidValue;
+}
+
+cudaMemLocation location_of(int device) {
+    if (device == cudaCpuDeviceId) return {cudaMemLocationTypeHost, 0};
+    return {cudaMemLocationTypeDevice, device};
+}
+
+}  // namespace
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) { return allocate_checked(MemoryKind::device, pointer, bytes); }
+
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return api_result(cudaErrorInvalidValue);
+    return allocate_checked(MemoryKind::managed, pointer, bytes);
+}
+
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) { return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault); }
+
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    if ((flags & ~host_alloc_flags) != 0) return api_result(cudaErrorInvalidValue);
+    // All page-locked memory is mapped: host and device share their addresses.
+    return allocate_checked(MemoryKind::pinned, pointer, bytes, flags | cudaHostAllocMapped);
+}
+
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+        return allocate_pitched(pointer, pitch, width, height);
+    });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (pointer == nullptr) return cudaErrorInvalidValue;
+        if (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth) return cudaErrorInvalidValue;
+        *pointer = {nullptr, 0, extent.width, extent.height};
+        return allocate_pitched(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
+    });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+    if (!stream_exists(stream)) return api_result(cudaErrorInvalidResourceHandle);
+    return cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFree(void* pointer) {
+    return api_call(Waits::yes, [&]() -> cudaError_t {
+        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed);
+    });
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+    return api_call(Waits::yes, [&]() -> cudaError_t {
+        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::pinned, MemoryKind::pinned);
+    });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::device);
+    });
+}
+
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (pointer == nullptr || bytes == 0 || (flags & ~host_register_flags) != 0) return cudaErrorInvalidValue;
+        const auto known = find_allocation(pointer);
+        if (known && !is_host(*known)) return cudaErrorInvalidValue;
+        const Allocation range{static_cast<std::byte*>(pointer), bytes, MemoryKind::registered,
+                               flags | cudaHostRegisterMapped};
+        return remember(range) ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+    });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+    return api_call(Waits::yes, [&]() -> cudaError_t {
+        if (pointer == nullptr) return cudaErrorInvalidValue;
+        if (forget(pointer, MemoryKind::registered)) return cudaSuccess;
+        return find_allocation(pointer) ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered;
+    });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        const auto allocation = find_allocation(host_pointer);
+        if (device_pointer == nullptr || flags != 0 || !allocation || !is_host(*allocation)) {
+            return cudaErrorInvalidValue;
+        }
+        *device_pointer = host_pointer;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host_pointer) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        const auto allocation = find_allocation(host_pointer);
+        if (flags == nullptr || !allocation || !is_host(*allocation)) return cudaErrorInvalidValue;
+        *flags = allocation->flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (attributes == nullptr) return cudaErrorInvalidValue;
+        void* address = const_cast<void*>(pointer);
+        const auto allocation = find_allocation(pointer);
+        if (!allocation) {
+            *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, address};
+            return cudaSuccess;
+        }
+        switch (allocation->kind) {
+            case MemoryKind::device:
+            case MemoryKind::symbol:
+                *attributes = {cudaMemoryTypeDevice, 0, address, nullptr};
+                break;
+            case MemoryKind::managed:
+                *attributes = {cudaMemoryTypeManaged, 0, address, address};
+                break;
+            case MemoryKind::pinned:
+            case MemoryKind::registered:
+                *attributes = {cudaMemoryTypeHost, 0, address, address};
+                break;
+        }
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        const MemoryInfo info = device_memory();
+        if (free_bytes != nullptr) *free_bytes = info.free_bytes;
+        if (total_bytes != nullptr) *total_bytes = info.total_bytes;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) return cudaErrorInvalidValue;
+        const bool needs_location = advice == cudaMemAdviseSetPreferredLocation || advice >= cudaMemAdviseSetAccessedBy;
+        const cudaError_t wrong_place = needs_location ? check_location(location) : cudaSuccess;
+        return wrong_place != cudaSuccess ? wrong_place : check_managed(pointer, bytes);
+    });
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
+    return cudaMemAdvise(pointer, bytes, advice, location_of(device));
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
+                                 cudaStream_t stream) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (flags != 0) return cudaErrorInvalidValue;
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        const cudaError_t wrong_place = check_location(location);
+        return wrong_place != cudaSuccess ? wrong_place : check_managed(pointer, bytes);
+    });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
+    return cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream);
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle) {
+            return cudaErrorInvalidValue;
+        }
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (flags == cudaMemAttachSingle && stream == nullptr) return cudaErrorInvalidValue;
+        return check_managed(pointer, std::max<size_t>(bytes, 1));
+    });
+}
+
+namespace {
+
+char default_pool;  // only its address is used
+
+cudaMemPool_t the_pool() { return reinterpret_cast<cudaMemPool_t>(&default_pool); }
+
+}  // namespace
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (pool == nullptr) return cudaErrorInvalidValue;
+        if (device != 0) return cudaErrorInvalidDevice;
+        *pool = the_pool();
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        const bool settable =
+            attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolAttrReleaseThreshold;
+        return pool == the_pool() && settable && value != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+    return api_call(Waits::no, [&] { return pool == the_pool() ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    if (pool != the_pool()) return api_result(cudaErrorInvalidValue);
+    return cudaMallocAsync(pointer, bytes, stream);
+}

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <atomic>
+
+#include "api_call.h"
+#include "cpu_device/device_model.h"
+#include "cpu_device/runtime_api.h"
+#include "handles.h"
+#include "streams.h"
+
+namespace cpu_device {
+namespace {
+
+struct Stream {
+    unsigned flags = cudaStreamDefault;
+    int priority = model::lowest_stream_priority;
+    unsigned long long id = 0;
+};
+
+Handles<cudaStream_t, Stream>& streams() {
+    static auto* all = new Handles<cudaStream_t, Stream>;  // still needed when the process exits
+    return *all;
+}
+
+bool is_default(cudaStream_t stream) {
+    return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+/// Reads a property of a live stream, the default streams included.
+template <class Value>
+cudaError_t get(cudaStream_t stream, Value* value, Value Stream::*member) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (value == nullptr) return cudaErrorInvalidValue;
+        Stream state;
+        if (!is_default(stream) && !streams().with(stream, [&](const Stream& found) { state = found; })) {
+            return cudaErrorInvalidResourceHandle;
+        }
+        *value = state.*member;
+        return cudaSuccess;
+    });
+}
+
+}  // namespace
+
+bool stream_exists(cudaStream_t stream) {
+    return is_default(stream) || streams().with(stream, [](const Stream&) {});
+}
+
+void forget_streams() { streams().remove_all(); }
+
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, model::lowest_stream_priority);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    return cudaStreamCreateWithPriority(stream, flags, model::lowest_stream_priority);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        static std::atomic<unsigned long long> last_id = 0;
+        if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+        const int allowed = std::clamp(priority, model::highest_stream_priority, model::lowest_stream_priority);
+        *stream = streams().add({flags, allowed, ++last_id});
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    return api_call(Waits::no, [&] { return streams().remove(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    return api_call(Waits::yes, [&] { return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) { return get(stream, flags, &Stream::flags); }
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+    return get(stream, priority, &Stream::priority);
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) { return get(stream, id, &Stream::id); }
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* user_data, unsigned flags) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        callback(stream, cudaSuccess, user_data);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+    return api_call(Waits::no, [&]() -> cudaError_t {
+        if (function == nullptr) return cudaErrorInvalidValue;
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (!device_is_lost()) function(user_data);
+        return cudaSuccess;
+    });
+}

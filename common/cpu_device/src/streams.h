@@ -1,0 +1,14 @@
+// Which stream handles are alive.
+#pragma once
+
+#include "cpu_device/types.h"
+
+namespace cpu_device {
+
+/// True for the default streams and for those created and not yet destroyed.
+bool stream_exists(cudaStream_t stream);
+
+void forget_streams();
+void forget_events();
+
+}  // namespace cpu_device

@@ -1,0 +1,195 @@
+#include "common/grading/grading.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+
+#include "common/grading/findings.h"
+
+namespace grading {
+
+namespace {
+
+constexpr unsigned char zone_byte = 0xA5;
+
+/// In memory FD 7F FD 7F ...: a quiet NaN as half, bfloat16, float and double. Not 0xFF everywhere, so that it is told
+/// from the NaN that other tools fill memory with.
+constexpr std::array<unsigned char, 2> poison_bytes{0xFD, 0x7F};
+
+constexpr std::size_t ranges_shown = 3;
+
+/// Red zones are whole multiples of this, so that the buffer between them is aligned as cudaMalloc's memory is.
+constexpr std::size_t alignment = 256;
+
+void require(cudaError_t status) {
+    if (status == cudaSuccess) return;
+    throw std::runtime_error("the device refuses to go on (" + text_of(status) +
+                             "). After a kernel died this stays so until the program ends: look at the first failure.");
+}
+
+std::string number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return text;
+}
+
+struct Range {
+    std::size_t first;
+    std::size_t last;
+};
+
+/// Neighbouring indices joined to ranges that do not cross the end of a row.
+std::vector<Range> ranges_of(const std::vector<std::size_t>& indices, std::size_t row_length) {
+    std::vector<Range> ranges;
+    for (std::size_t index : indices) {
+        const bool starts_row = row_length != 0 && index % row_length == 0;
+        if (!ranges.empty() && !starts_row && ranges.back().last + 1 == index) {
+            ranges.back().last = index;
+        } else {
+            ranges.push_back({index, index});
+        }
+    }
+    return ranges;
+}
+
+std::string span(std::size_t first, std::size_t last) {
+    return first == last ? std::to_string(first) : std::to_string(first) + " to " + std::to_string(last);
+}
+
+std::string name_element(std::size_t index, std::size_t row_length) { return name_elements({index}, row_length); }
+
+}  // namespace
+
+std::string text_of(cudaError_t status) {
+    return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
+}
+
+Outcome finish() {
+    const cudaError_t launched = cudaGetLastError();
+    const cudaError_t finished = cudaDeviceSynchronize();
+    cudaGetLastError();  // a failed wait is remembered, too
+    return {launched != cudaSuccess ? launched : finished, take_findings()};
+}
+
+void forget_findings() { take_findings(); }
+
+std::string name_elements(const std::vector<std::size_t>& indices, std::size_t row_length) {
+    const std::vector<Range> ranges = ranges_of(indices, row_length);
+    std::string text;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const auto [first, last] = ranges[i];
+        if (row_length != 0) {
+            const std::size_t row_start = first - first % row_length;
+            text += (i == 0 ? "row " : "; row ") + std::to_string(first / row_length);
+            text += (first == last ? ", column " : ", columns ") + span(first - row_start, last - row_start);
+        } else if (i == 0) {
+            text += (indices.size() == 1 ? "element " : "elements ") + span(first, last);
+        } else {
+            text += (i + 1 == ranges.size() ? " and " : ", ") + span(first, last);
+        }
+        if (i + 1 == ranges_shown && ranges.size() > ranges_shown) return text + (row_length != 0 ? "; ..." : ", ...");
+    }
+    return text;
+}
+
+GuardedMemory::GuardedMemory(std::size_t count, std::size_t element_bytes, std::size_t zone_elements)
+    : count_(count),
+      element_bytes_(element_bytes),
+      zone_bytes_((zone_elements * element_bytes + alignment - 1) / alignment * alignment) {
+    const std::size_t bytes = zone_bytes_ + count_ * element_bytes_ + zone_bytes_;
+    require(cudaMalloc(&allocation_, bytes));
+    start_ = static_cast<unsigned char*>(allocation_) + zone_bytes_;
+    const cudaError_t filled = cudaMemset(allocation_, zone_byte, bytes);
+    if (filled != cudaSuccess) cudaFree(allocation_);
+    require(filled);
+    poison();
+}
+
+GuardedMemory::~GuardedMemory() { cudaFree(allocation_); }
+
+void GuardedMemory::poison() {
+    std::vector<unsigned char> bytes(count_ * element_bytes_);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison_bytes[i % 2];
+    copy_in(bytes.data());
+}
+
+void GuardedMemory::copy_in(const void* values) {
+    if (count_ != 0) require(cudaMemcpy(start_, values, count_ * element_bytes_, cudaMemcpyHostToDevice));
+}
+
+void GuardedMemory::copy_out(void* values) const {
+    if (count_ != 0) require(cudaMemcpy(values, start_, count_ * element_bytes_, cudaMemcpyDeviceToHost));
+}
+
+Verdict GuardedMemory::untouched_outside() const {
+    const std::size_t buffer_bytes = count_ * element_bytes_;
+    std::vector<unsigned char> bytes(zone_bytes_ + buffer_bytes + zone_bytes_);
+    require(cudaMemcpy(bytes.data(), allocation_, bytes.size(), cudaMemcpyDeviceToHost));
+
+    std::vector<std::size_t> before;  // counted back from the start: 1 is the element just before it
+    for (std::size_t at = zone_bytes_; at-- > 0;) {
+        if (bytes[at] == zone_byte) continue;
+        const std::size_t distance = (zone_bytes_ - at + element_bytes_ - 1) / element_bytes_;
+        if (before.empty() || before.back() != distance) before.push_back(distance);
+    }
+    if (!before.empty()) {
+        return {false, "the memory before the array was written, from element -" + std::to_string(before.back()) +
+                           " to element -" + std::to_string(before.front())};
+    }
+
+    std::vector<std::size_t> behind;
+    for (std::size_t at = zone_bytes_ + buffer_bytes; at < bytes.size(); ++at) {
+        if (bytes[at] == zone_byte) continue;
+        const std::size_t index = (at - zone_bytes_) / element_bytes_;
+        if (behind.empty() || behind.back() != index) behind.push_back(index);
+    }
+    if (!behind.empty()) {
+        const std::string last =
+            count_ == 0 ? "that has no elements" : "whose last element is " + name_element(count_ - 1, row_length_);
+        return {false, name_elements(behind, row_length_) + " written: past the end of an array " + last};
+    }
+    return {true, "nothing written outside"};
+}
+
+Verdict GuardedMemory::written_everywhere() const {
+    std::vector<unsigned char> bytes(count_ * element_bytes_);
+    copy_out(bytes.data());
+    std::vector<std::size_t> unwritten;
+    for (std::size_t i = 0; i < count_; ++i) {
+        bool poisoned = true;
+        for (std::size_t at = i * element_bytes_; at < (i + 1) * element_bytes_; ++at) {
+            poisoned = poisoned && bytes[at] == poison_bytes[at % 2];
+        }
+        if (poisoned) unwritten.push_back(i);
+    }
+    if (unwritten.empty()) return {true, "every element written"};
+    if (unwritten.size() == count_) return {false, "none was ever written (all still hold the poison of the grader)"};
+    return {false, name_elements(unwritten, row_length_) + (unwritten.size() == 1 ? " was" : " were") +
+                       " never written (still the poison of the grader, " + std::to_string(unwritten.size()) + " of " +
+                       std::to_string(count_) + ")"};
+}
+
+Verdict judge_values(const std::vector<double>& got, const std::vector<double>& expected, warpwise::Tolerance tolerance,
+                     std::size_t row_length) {
+    const warpwise::Comparison comparison = warpwise::compare(got, expected, tolerance);
+    if (comparison.passed) return {true, "all values right"};
+    if (comparison.misses.empty()) return {false, comparison.note};
+
+    // A line for each, because Catch2 wraps long lines in the middle of numbers.
+    std::string text = std::to_string(comparison.missed) + " wrong";
+    const std::size_t shown = std::min(ranges_shown, comparison.misses.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+        const warpwise::Miss& miss = comparison.misses[i];
+        text += "\n" + name_element(miss.index, row_length) + " is " + number(miss.got) + ", should be " +
+                number(miss.expected);
+    }
+    if (shown < comparison.missed) text += "\nand " + std::to_string(comparison.missed - shown) + " more";
+    const bool exact = tolerance.absolute == 0 && tolerance.relative == 0;
+    if (!exact) {
+        text += "\nlargest error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance);
+    }
+    return {false, text};
+}
+
+}  // namespace grading

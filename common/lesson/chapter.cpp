@@ -1,0 +1,253 @@
+#include "common/lesson/chapter.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <optional>
+
+#include "common/helpers/check.h"
+#include "common/lesson/device_choice.h"
+#include "common/lesson/json_output.h"
+#include "common/lesson/options.h"
+#include "common/lesson/output.h"
+#include "common/lesson/results.h"
+#include "common/lesson/size_text.h"
+#include "common/lesson/suggest.h"
+#include "common/lesson/terminal.h"
+
+namespace warpwise {
+namespace {
+
+enum ExitStatus { all_right = 0, step_wrong = 1, request_not_met = 2 };
+
+struct Request {
+    std::vector<std::string> lessons;
+    bool list = false;
+    bool pause = false;
+    bool colors = true;
+    std::string json_file;
+    WantedDevice device = WantedDevice::automatic;
+    Lesson::Options options;
+};
+
+std::vector<std::string> names_of(const Chapter& chapter) {
+    std::vector<std::string> names;
+    for (const LessonEntry& lesson : chapter.lessons) names.push_back(lesson.name);
+    return names;
+}
+
+/// The name that this program was called by, without its folder.
+std::string program_name(char** argv) { return std::filesystem::path(argv[0]).filename().string(); }
+
+/// Returns the exit status when there is nothing left to do: after --help. Throws Refusal.
+std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chapter, Request& request) {
+    CLI::App app(fmt::format("Chapter {}: {}. Runs all lessons, or those named.", chapter.number, chapter.title));
+    std::string size;
+    std::string device = "auto";
+    bool no_color = false;
+    int repeat = 0;
+    app.add_option("lessons", request.lessons, "names of lessons; see --list");
+    app.add_flag("--list", request.list, "list the lessons and stop");
+    app.add_option("--step", request.options.steps, "run only steps with this name or part of it; may be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--size", size, "size instead of the lesson's own: 1000, 16Mi, 1000x700, 256x256x256");
+    app.add_option("--repeat", repeat, "time each step at least so often")->check(CLI::Range(1, 1000000));
+    app.add_option("--json", request.json_file, "write the results to this file");
+    app.add_flag("--pause,!--no-pause", request.pause, "wait for Enter between lessons");
+    app.add_option("--device", device, "auto takes a GPU where one is usable")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+    app.add_flag("--no-color", no_color, "plain text; so does NO_COLOR in the environment");
+    const std::string first = chapter.lessons.empty() ? "LESSON" : chapter.lessons.front().name;
+    const std::string last = chapter.lessons.empty() ? "LESSON" : chapter.lessons.back().name;
+    app.footer(
+        fmt::format("\nExamples:\n"
+                    "  {0} --list\n"
+                    "  {0} {1} {2}\n"
+                    "  {0} {2} --size 1Mi --device cpu\n"
+                    "  {0} --json results.json\n"
+                    "\nExit status: 0 all right, 1 a step was wrong, 2 the request could not be met.",
+                    program_name(argv), first, last));
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        throw Refusal(std::string(error.what()) + " (--help tells what there is)");
+    }
+    if (!size.empty()) request.options.size = parse_size(size);
+    if (repeat != 0) request.options.repeat = repeat;
+    if (device == "cpu") request.device = WantedDevice::cpu;
+    if (device == "cuda") request.device = WantedDevice::cuda;
+    request.colors = !no_color;
+    return std::nullopt;
+}
+
+/// The lessons to run, each once, in the order of the command line. Throws Refusal.
+std::vector<const LessonEntry*> choose_lessons(const Chapter& chapter, const std::vector<std::string>& wanted) {
+    std::vector<const LessonEntry*> chosen;
+    const auto add = [&](const LessonEntry& lesson) {
+        if (std::find(chosen.begin(), chosen.end(), &lesson) == chosen.end()) chosen.push_back(&lesson);
+    };
+    if (wanted.empty()) {
+        for (const LessonEntry& lesson : chapter.lessons) add(lesson);
+    }
+    for (const std::string& name : wanted) {
+        const auto found = std::find_if(chapter.lessons.begin(), chapter.lessons.end(),
+                                        [&](const LessonEntry& lesson) { return lesson.name == name; });
+        if (found == chapter.lessons.end()) {
+            const std::vector<std::string> names = names_of(chapter);
+            const std::vector<std::string> near = suggest(name, names);
+            throw Refusal(near.empty()
+                              ? fmt::format("no lesson '{}'; there are {}", name, fmt::join(names, ", "))
+                              : fmt::format("no lesson '{}'; did you mean {}?", name, fmt::join(near, " or ")));
+        }
+        add(*found);
+    }
+    return chosen;
+}
+
+void list_lessons(const Chapter& chapter, const Terminal& terminal) {
+    std::vector<std::vector<Cell>> rows;
+    for (std::size_t i = 0; i < chapter.lessons.size(); ++i) {
+        const LessonEntry& lesson = chapter.lessons[i];
+        rows.push_back({{fmt::format("{}.{}", chapter.number, i + 1)}, {lesson.name}, {lesson.summary}});
+    }
+    fmt::print("{}\n\n{}", terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter.number, chapter.title)),
+               format_table({"", "lesson", "what it shows"}, rows, terminal));
+}
+
+/// Waits for Enter. False at the end of the input: nobody is there to press it.
+bool wait_for_enter(const std::string& next) {
+    fmt::print("Enter goes on with {} ", next);
+    std::fflush(stdout);
+    std::string line;
+    const bool pressed = static_cast<bool>(std::getline(std::cin, line));
+    if (!pressed) fmt::print("\n");
+    fmt::print("\n");
+    return pressed;
+}
+
+/// Ctrl-C ends the program as usual, but leaves the terminal without colors.
+void reset_colors_on_interrupt() {
+    struct sigaction action {};
+    action.sa_handler = [](int signal) {
+        constexpr char reset[] = "\033[0m\n";
+        [[maybe_unused]] const auto written = write(STDOUT_FILENO, reset, sizeof reset - 1);
+        raise(signal);  // with its default action, by SA_RESETHAND
+    };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, nullptr);
+}
+
+/// Throws Refusal when a --step chose nothing in any of the lessons that ran.
+void require_steps_chosen(const std::vector<std::string>& patterns, const std::vector<std::string>& offered) {
+    for (const std::string& pattern : patterns) {
+        const bool chosen = std::any_of(offered.begin(), offered.end(), [&](const std::string& name) {
+            return name.find(pattern) != std::string::npos;
+        });
+        if (chosen) continue;
+        throw Refusal(offered.empty()
+                          ? fmt::format("no step '{}': there are no steps to choose from", pattern)
+                          : fmt::format("no step '{}'; the steps are {}", pattern, fmt::join(offered, ", ")));
+    }
+}
+
+class Runner {
+public:
+    Runner(const Chapter& chapter, const Request& request, const Terminal& terminal)
+        : chapter_(chapter), request_(request), output_(terminal, query_device()) {}
+
+    /// Returns the exit status. Throws Refusal and std::bad_alloc.
+    int run(const std::vector<const LessonEntry*>& lessons, std::vector<std::string> command) {
+        const Terminal& terminal = output_.terminal();
+        output_.print(terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter_.number, chapter_.title)) +
+                      "\non " + output_.device().text() + "\n\n");
+        ChapterReport report{chapter_, output_.device(), std::move(command), {}, true};
+        bool pause = request_.pause;
+        for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
+            if (pause && i != 0) pause = wait_for_enter(lessons[i]->name);
+            report.lessons.push_back(run_lesson(*lessons[i]));
+            report.passed = report.passed && report.lessons.back().passed();
+        }
+        require_steps_chosen(request_.options.steps, output_.offered_steps());
+        if (!request_.json_file.empty()) write_json(request_.json_file, report);
+        return report.passed ? all_right : step_wrong;
+    }
+
+private:
+    LessonResult run_lesson(const LessonEntry& entry) {
+        const auto position = &entry - chapter_.lessons.data() + 1;
+        const Terminal& terminal = output_.terminal();
+        const std::string title = fmt::format("{}.{} {}: {}", chapter_.number, position, entry.name, entry.summary);
+        output_.print(terminal.paint(Style::title, title) + "\n" +
+                      terminal.paint(Style::faint, std::string(std::min(title.size(), terminal.width), '=')) + "\n\n");
+        output_.begin_lesson(entry.name);
+        Lesson lesson(entry.name, request_.options, output_);
+        try {
+            entry.run(lesson);
+        } catch (const Refusal&) {
+            throw;
+        } catch (const std::bad_alloc&) {
+            throw Refusal(entry.name + ": not enough host memory");
+        } catch (const CudaError& error) {
+            if (error.code() == cudaErrorMemoryAllocation) throw Refusal(entry.name + ": " + error.what());
+            fail(entry, error.what());
+            (void)cudaGetLastError();
+            device_lost_ = cudaDeviceSynchronize() != cudaSuccess;
+        } catch (const DeviceLost& error) {
+            fail(entry, error.what());
+            device_lost_ = true;
+        } catch (const std::exception& error) {
+            fail(entry, error.what());
+        }
+        return output_.end_lesson();
+    }
+
+    void fail(const LessonEntry& entry, const std::string& why) {
+        output_.lesson().failure = why;
+        output_.end_progress();
+        fmt::print(stderr, "{}: {}\n", entry.name, why);
+    }
+
+    const Chapter& chapter_;
+    const Request& request_;
+    Lesson::Output output_;
+    bool device_lost_ = false;
+};
+
+}  // namespace
+
+int run_chapter(int argc, char** argv, const Chapter& chapter) {
+    try {
+        Request request;
+        if (const std::optional<int> status = parse_command_line(argc, argv, chapter, request)) return *status;
+        const Terminal terminal = Terminal::detect(request.colors);
+        if (request.list) {
+            list_lessons(chapter, terminal);
+            return all_right;
+        }
+        const std::vector<const LessonEntry*> lessons = choose_lessons(chapter, request.lessons);
+        settle_device(request.device, argv);
+        if (!request.json_file.empty()) require_writable(request.json_file);
+        if (terminal.colors) reset_colors_on_interrupt();
+        return Runner(chapter, request, terminal).run(lessons, {argv, argv + argc});
+    } catch (const Refusal& refusal) {
+        std::fflush(stdout);
+        fmt::print(stderr, "{}: {}\n", program_name(argv), refusal.what());
+    } catch (const CudaError& error) {
+        std::fflush(stdout);
+        fmt::print(stderr, "{}: {}\n", program_name(argv), error.what());
+    }
+    return request_not_met;
+}
+
+}  // namespace warpwise

@@ -1,0 +1,155 @@
+#include "common/lesson/json_output.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace warpwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json finite(const std::optional<double>& value) { return value ? finite(*value) : Json(nullptr); }
+
+Json json_of(const Size& size) {
+    Json extents = Json::array();
+    for (std::size_t i = 0; i < size.dimensions(); ++i) extents.push_back(size[i]);
+    return extents;
+}
+
+Json json_of(const Timing& timing) {
+    return {{"median", timing.median}, {"minimum", timing.minimum}, {"maximum", timing.maximum},
+            {"p10", timing.p10},       {"p90", timing.p90},         {"samples", timing.samples}};
+}
+
+const char* name_of(StepKind kind) {
+    switch (kind) {
+        case StepKind::device:
+            return "device";
+        case StepKind::host:
+            return "host";
+        case StepKind::vendor:
+            return "vendor";
+    }
+    return "";
+}
+
+Json check_of(const StepResult& step) {
+    Json misses = Json::array();
+    Json failures = Json::array();
+    for (const WrongAtSize& wrong : step.wrong) {
+        for (const Miss& miss : wrong.comparison.misses) {
+            misses.push_back({{"size", json_of(wrong.size)},
+                              {"index", miss.index},
+                              {"got", finite(miss.got)},
+                              {"expected", finite(miss.expected)}});
+        }
+        const std::string& message = wrong.failure.empty() ? wrong.comparison.note : wrong.failure;
+        if (!message.empty()) failures.push_back({{"size", json_of(wrong.size)}, {"message", message}});
+    }
+    return {{"passed", step.passed()},
+            {"largest_error", step.check ? finite(step.check->largest_error) : Json(nullptr)},
+            {"tolerance", step.check ? finite(step.check->tolerance) : Json(nullptr)},
+            {"sizes_checked", step.sizes_checked},
+            {"misses", misses},
+            {"failures", failures}};
+}
+
+Json json_of(const StepResult& step) {
+    Json figures = Json::array();
+    for (const Figure& figure : step.figures) {
+        figures.push_back({{"column", figure.column}, {"value", finite(figure.value)}, {"unit", figure.unit}});
+    }
+    return {{"number", step.number ? Json(*step.number) : Json(nullptr)},
+            {"name", step.name},
+            {"change", step.change},
+            {"kind", name_of(step.kind)},
+            {"size", json_of(step.size)},
+            {"check", check_of(step)},
+            {"seconds", step.timing ? json_of(*step.timing) : Json(nullptr)},
+            {"bytes", finite(step.work.bytes)},
+            {"operations", finite(step.work.operations)},
+            {"gb_per_s", finite(step.gb_per_s)},
+            {"gop_per_s", finite(step.gop_per_s)},
+            {"share_of_roof", finite(step.share_of_roof)},
+            {"share_of_vendor", finite(step.share_of_vendor)},
+            {"speed_up", finite(step.speed_up)},
+            {"figures", figures}};
+}
+
+Json json_of(const LessonResult& lesson) {
+    Json steps = Json::array();
+    for (const StepResult& step : lesson.steps) steps.push_back(json_of(step));
+    Json tables = Json::array();
+    for (const TableResult& table : lesson.tables) {
+        tables.push_back({{"title", table.title}, {"header", table.header}, {"rows", table.rows}});
+    }
+    Json expectations = Json::array();
+    for (const Expectation& expectation : lesson.expectations) {
+        expectations.push_back({{"what", expectation.what}, {"passed", expectation.passed}});
+    }
+    Json roof = nullptr;
+    if (lesson.roof) {
+        roof = {{"name", lesson.roof->name},
+                {"bytes", lesson.roof->bytes},
+                {"gb_per_s", finite(lesson.roof->gb_per_s)},
+                {"seconds", json_of(lesson.roof->timing)}};
+    }
+    return {{"name", lesson.name},
+            {"size", lesson.steps.empty() ? Json(nullptr) : json_of(lesson.steps.front().size)},
+            {"texts", lesson.texts},
+            {"steps", steps},
+            {"roof", roof},
+            {"tables", tables},
+            {"expectations", expectations},
+            {"failure", lesson.failure.empty() ? Json(nullptr) : Json(lesson.failure)},
+            {"passed", lesson.passed()}};
+}
+
+Json json_of(const DeviceInfo& device) {
+    return {{"name", device.name},
+            {"kind", device.on_gpu ? "cuda" : "cpu"},
+            {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+            {"driver_version", device.driver_version},
+            {"runtime_version", device.runtime_version},
+            {"processors", device.processors},
+            {"clock_mhz", device.clock ? Json(*device.clock) : Json(nullptr)},
+            {"l2_bytes", device.l2_bytes},
+            {"memory_bytes", device.memory_bytes}};
+}
+
+[[noreturn]] void refuse(const std::string& file) { throw Refusal("--json " + file + ": cannot write this file"); }
+
+}  // namespace
+
+void require_writable(const std::string& file) {
+    if (!std::ofstream(file, std::ios::app)) refuse(file);
+}
+
+void write_json(const std::string& file, const ChapterReport& report) {
+    Json lessons = Json::array();
+    for (const LessonResult& lesson : report.lessons) lessons.push_back(json_of(lesson));
+    const Json document = {
+        {"warpwise", 1},
+        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+        {"chapter",
+         {{"number", report.chapter.number}, {"title", report.chapter.title}, {"folder", report.chapter.folder}}},
+        {"device", json_of(report.device)},
+        {"command", report.command},
+        {"lessons", lessons},
+        {"passed", report.passed}};
+    std::ofstream stream(file);
+    // Text of a lesson that is not UTF-8 must not cost the results.
+    stream << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    stream.close();
+    if (!stream) refuse(file);
+}
+
+}  // namespace warpwise

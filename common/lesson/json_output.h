@@ -1,0 +1,53 @@
+// The results of a chapter as JSON.
+//
+//     write_json("results.json", report);
+//
+// {
+//   "warpwise": 1,                              version of this layout
+//   "date": "2026-01-31T12:00:00Z",
+//   "chapter": {"number", "title", "folder"},
+//   "device": {"name", "kind": "cpu" | "cuda", "compute_capability": "9.0", "driver_version", "runtime_version",
+//              "processors", "clock_mhz": number | null, "l2_bytes", "memory_bytes"},
+//   "command": [argv ...],
+//   "lessons": [{
+//     "name", "size": [extents] | null, "texts": [...],
+//     "steps": [{"number": null for vendor routines, "name", "change", "kind": "device" | "host" | "vendor", "size",
+//                "check": {"passed", "largest_error", "tolerance", "sizes_checked",
+//                          "misses": [{"size", "index", "got", "expected"}], "failures": [{"size", "message"}]},
+//                "seconds": {"median", "minimum", "maximum", "p10", "p90", "samples"} | null,
+//                "bytes", "operations", "gb_per_s", "gop_per_s", "share_of_roof", "share_of_vendor", "speed_up",
+//                "figures": [{"column", "value", "unit"}]}],
+//     "roof": {"name", "bytes", "gb_per_s", "seconds"} | null,
+//     "tables": [{"title", "header", "rows"}],
+//     "expectations": [{"what", "passed"}],
+//     "failure": message of what ended the lesson early | null,
+//     "passed"
+//   }],
+//   "passed"
+// }
+// What is not known or not a finite number is null.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/lesson/chapter.h"
+#include "common/lesson/results.h"
+
+namespace warpwise {
+
+struct ChapterReport {
+    const Chapter& chapter;
+    DeviceInfo device;
+    std::vector<std::string> command;
+    std::vector<LessonResult> lessons;
+    bool passed = false;
+};
+
+/// Throws Refusal when the file cannot be written. The file is left as it was.
+void require_writable(const std::string& file);
+
+/// Throws Refusal when the file cannot be written.
+void write_json(const std::string& file, const ChapterReport& report);
+
+}  // namespace warpwise

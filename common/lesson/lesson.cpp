@@ -1,0 +1,310 @@
+#include "common/lesson/lesson.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/timer.h"
+#include "common/lesson/memory.h"
+#include "common/lesson/options.h"
+#include "common/lesson/output.h"
+#include "common/lesson/results.h"
+#include "common/lesson/step_table.h"
+
+namespace warpwise {
+namespace {
+
+/// False once a kernel has died: then every call fails. Forgets an error that is not of that kind.
+bool device_is_usable() {
+    (void)cudaGetLastError();
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+
+/// Throws when a step left an error behind that it did not look at itself.
+void require_success(cudaError_t status, std::string_view what) {
+    if (status == cudaErrorMemoryAllocation) check(status);
+    if (status == cudaSuccess) return;
+    throw std::runtime_error(fmt::format("{}: {}: {}", what, cudaGetErrorName(status), cudaGetErrorString(status)));
+}
+
+/// What was found when a step was run once and compared.
+struct Checked {
+    Comparison comparison;
+    std::string failure;  ///< message of what the step threw
+    bool passed() const { return failure.empty() && comparison.passed; }
+};
+
+/// Runs `body`, which returns a comparison, and turns what it throws into a failure. No memory is not the step's
+/// fault: that goes on to the caller.
+template <class Body>
+Checked guarded(const Body& body) {
+    try {
+        return {body(), {}};
+    } catch (const CudaError& error) {
+        if (error.code() == cudaErrorMemoryAllocation) throw;
+        return {{}, error.what()};
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const Refusal&) {
+        throw;
+    } catch (const std::exception& error) {
+        return {{}, error.what()};
+    }
+}
+
+void record(StepResult& step, const Size& size, const Checked& checked) {
+    ++step.sizes_checked;
+    if (!checked.passed()) step.wrong.push_back({size, checked.comparison, checked.failure});
+}
+
+/// A step that threw is not run again.
+bool has_thrown(const StepResult& step) {
+    return std::any_of(step.wrong.begin(), step.wrong.end(), [](const WrongAtSize& w) { return !w.failure.empty(); });
+}
+
+/// The copy that the steps are compared with: half of the bytes are read, half are written.
+class RoofCopy {
+public:
+    /// As large as the lesson's own work, or as free memory allows.
+    explicit RoofCopy(double bytes)
+        : half_(static_cast<std::size_t>(std::min(bytes / 2, 0.4 * static_cast<double>(free_device_bytes())))),
+          from_(half_),
+          to_(half_) {
+        from_.fill_bytes(1);
+    }
+
+    void run() { check(cudaMemcpyAsync(to_.data(), from_.data(), half_, cudaMemcpyDeviceToDevice, nullptr)); }
+
+    double bytes() const { return 2.0 * static_cast<double>(half_); }
+
+private:
+    std::size_t half_;
+    DeviceBuffer<unsigned char> from_;
+    DeviceBuffer<unsigned char> to_;
+};
+
+std::string text_of(StepKind kind) { return kind == StepKind::vendor ? "vendor routine" : "step"; }
+
+}  // namespace
+
+Lesson::Lesson(std::string name, const Options& options, Output& output)
+    : name_(std::move(name)), options_(options), output_(output) {}
+
+void Lesson::text(std::string_view paragraphs) {
+    output_.lesson().texts.emplace_back(paragraphs);
+    output_.print_paragraphs(paragraphs);
+}
+
+bool Lesson::on_gpu() {
+#ifdef __CPU_DEVICE__
+    return false;
+#else
+    return true;
+#endif
+}
+
+void Lesson::table(const std::string& title, const std::vector<std::string>& header,
+                   const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::vector<Cell>> cells;
+    for (const std::vector<std::string>& row : rows) {
+        if (row.size() != header.size())
+            throw std::invalid_argument("Lesson::table: a row is not as long as the header");
+        cells.emplace_back();
+        for (const std::string& text : row) cells.back().push_back({text});
+    }
+    output_.lesson().tables.push_back({title, header, rows});
+    if (!title.empty()) output_.print(output_.terminal().paint(Style::heading, title) + "\n");
+    output_.print(format_table(header, cells, output_.terminal()) + "\n");
+}
+
+void Lesson::expect(bool passed, const std::string& what) {
+    output_.lesson().expectations.push_back({what, passed});
+    if (!passed) output_.print_paragraphs("WRONG: " + what, Style::bad);
+}
+
+Size Lesson::size(const Size& gpu, const Size& cpu) const {
+    const Size& usual = on_gpu() ? gpu : cpu;
+    if (!options_.size) return usual;
+    if (options_.size->dimensions() != usual.dimensions()) {
+        throw Refusal(fmt::format("{} takes sizes like {}, not {}", name_, usual.text(), options_.size->text()));
+    }
+    return *options_.size;
+}
+
+void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Size&),
+                       const std::function<std::unique_ptr<ErasedProblem>(const Size&)>& make,
+                       const std::vector<ErasedStep>& steps) {
+    // Which steps.
+    std::vector<std::string> names;
+    for (const ErasedStep& step : steps) names.push_back(step.name);
+    output_.offer_steps(names);
+    const auto is_chosen = [&](const ErasedStep& step) {
+        return options_.steps.empty() ||
+               std::any_of(options_.steps.begin(), options_.steps.end(),
+                           [&](const std::string& pattern) { return chooses_step(pattern, step.name, names); });
+    };
+    if (std::none_of(steps.begin(), steps.end(), is_chosen)) return;
+
+    // Which size.
+    const Size wanted = size(sizes.gpu, sizes.cpu);
+    const std::size_t free_device = free_device_bytes();
+    const std::size_t free_host = free_host_bytes();
+    const auto why_not = [&](const Size& candidate) {
+        return why_it_does_not_fit(device_bytes(candidate), free_device, free_host, !on_gpu());
+    };
+    if (options_.size && !why_not(wanted).empty()) {
+        throw Refusal(fmt::format("{}: size {} {}", name_, wanted.text(), why_not(wanted)));
+    }
+    const Size main_size = halve_until(wanted, [&](const Size& candidate) { return why_not(candidate).empty(); });
+    if (!why_not(main_size).empty()) {
+        throw Refusal(fmt::format("{}: even size {} {}", name_, main_size.text(), why_not(main_size)));
+    }
+
+    std::vector<StepResult> results;
+    std::vector<const ErasedStep*> chosen;
+    int number = 0;
+    for (const ErasedStep& step : steps) {
+        if (step.kind != StepKind::vendor) ++number;
+        // The vendor's routine is what the others are measured against: it stays.
+        if (!is_chosen(step) && !(on_gpu() && step.kind == StepKind::vendor)) continue;
+        chosen.push_back(&step);
+        StepResult& result = results.emplace_back();
+        if (step.kind != StepKind::vendor) result.number = number;
+        result.name = step.name;
+        result.change = step.change;
+        result.kind = step.kind;
+        result.size = main_size;
+    }
+
+    const auto run_once = [](const ErasedStep& step, ErasedProblem& problem) {
+        return guarded([&] {
+            problem.poison();
+            check_finished();
+            step.run(problem);
+            require_success(cudaGetLastError(), "a call or launch of this step failed");
+            require_success(cudaDeviceSynchronize(), "a kernel of this step failed");
+            return problem.compare();
+        });
+    };
+
+    bool device_lost = false;
+    /// Runs and compares every step that has not failed yet once at the size of `problem`.
+    const auto check_all = [&](const Size& size, ErasedProblem& problem, bool is_main) {
+        for (std::size_t i = 0; i < chosen.size() && !device_lost; ++i) {
+            if (has_thrown(results[i])) continue;
+            output_.progress(fmt::format("checking {} {} of {} at size {} ...", text_of(results[i].kind), i + 1,
+                                         chosen.size(), size.text()));
+            const Checked checked = run_once(*chosen[i], problem);
+            record(results[i], size, checked);
+            if (!checked.failure.empty()) device_lost = !device_is_usable();
+            if (is_main && checked.failure.empty()) {
+                results[i].check = checked.comparison;
+                results[i].figures = problem.figures();
+            }
+        }
+    };
+
+    // Check first: small sizes, then the main one.
+    for (const Size& size : sizes.awkward) {
+        if (device_lost) break;
+        const std::unique_ptr<ErasedProblem> problem = make(size);
+        check_all(size, *problem, false);
+    }
+    std::optional<Roof> roof;
+    if (!device_lost) {
+        const std::unique_ptr<ErasedProblem> problem = make(main_size);
+        for (StepResult& result : results) result.work = problem->work();
+        check_all(main_size, *problem, true);
+
+        // Then time what is right: all of it on a GPU, host code only on the CPU device.
+        std::vector<Candidate> candidates;
+        std::vector<std::size_t> timed;
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            const bool on_host = chosen[i]->kind == StepKind::host;
+            if (!results[i].passed() || (!on_gpu() && !on_host)) continue;
+            candidates.push_back({[&, i] { chosen[i]->run(*problem); }, on_host});
+            timed.push_back(i);
+        }
+        std::optional<RoofCopy> copy;
+        const double bytes = problem->work().bytes;
+        if (on_gpu() && bytes >= 2 && !timed.empty() && !device_lost) {
+            copy.emplace(bytes);
+            candidates.push_back({[&] { copy->run(); }, false});
+        }
+        if (!timed.empty() && !device_lost) {
+            BenchmarkOptions options;
+            if (!on_gpu()) options.seconds = 0.2;
+            if (options_.repeat) options.samples = options.samples_when_slow = *options_.repeat;
+            constexpr double cold_anyway = 4;  // data so many times larger than the cache leaves nothing useful in it
+            options.flush_l2 = static_cast<double>(device_bytes(main_size)) <=
+                               cold_anyway * static_cast<double>(output_.device().l2_bytes);
+            HostTimer since_progress;
+            options.progress = [&](int round) {
+                constexpr double interval = 0.1;
+                if (round != 0 && since_progress.seconds() < interval) return;
+                output_.progress(
+                    fmt::format("measuring {} candidates in turn, round {} ...", candidates.size(), round + 1));
+                since_progress.start();
+            };
+            std::vector<Timing> timings;
+            const Checked measured = guarded([&] {
+                timings = measure_in_turn(candidates, options);
+                return Comparison{};
+            });
+            if (measured.failure.empty()) {
+                for (std::size_t k = 0; k < timed.size(); ++k) results[timed[k]].timing = timings[k];
+                if (copy) {
+                    const double rate = copy->bytes() / timings.back().median * 1e-9;
+                    roof = Roof{"roof C", copy->bytes(), timings.back(), rate};
+                }
+            } else {
+                // Every candidate passed its check and one failed now: which one, the check below tells if it can.
+                device_lost = !device_is_usable();
+                output_.lesson().failure = "while measuring: " + measured.failure;
+            }
+            // A step that leaves something behind may be wrong by now. Host code is not asked again: it may be slow.
+            for (const std::size_t i : timed) {
+                if (device_lost || chosen[i]->kind == StepKind::host) continue;
+                output_.progress(fmt::format("checking {} again ...", results[i].name));
+                const Checked checked = run_once(*chosen[i], *problem);
+                if (checked.passed()) continue;
+                record(results[i], main_size, checked);
+                results[i].timing.reset();
+                if (!checked.failure.empty()) device_lost = !device_is_usable();
+            }
+        }
+    }
+
+    // The table.
+    derive_rates(results, roof);
+    const StepTable table = make_step_table(results, roof, on_gpu());
+    std::string title = fmt::format("Size {}", main_size.text());
+    if (!(main_size == wanted)) title += fmt::format(" (not {}: it {})", wanted.text(), why_not(wanted));
+    output_.print(output_.terminal().paint(Style::heading, title) + "\n");
+    output_.print(format_table(table.header, table.rows, output_.terminal()) + "\n");
+    for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
+    for (const StepResult& result : results) {
+        const std::vector<std::string> lines = describe_misses(result);
+        if (lines.empty()) continue;
+        output_.print(output_.terminal().paint(Style::bad, result.name) + "\n");
+        for (const std::string& line : lines) output_.print("    " + line + "\n");
+        output_.print("\n");
+    }
+
+    LessonResult& lesson = output_.lesson();
+    if (roof && !lesson.roof) lesson.roof = roof;
+    lesson.steps.insert(lesson.steps.end(), results.begin(), results.end());
+    if (device_lost) throw DeviceLost("a kernel died and took the device with it; nothing more can run");
+    if (!lesson.failure.empty()) throw std::runtime_error(lesson.failure);
+}
+
+}  // namespace warpwise

@@ -1,0 +1,21 @@
+// What the command line asks of every lesson.
+//
+//     Lesson::Options options;
+//     options.repeat = 20;
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/lesson/lesson.h"
+
+namespace warpwise {
+
+struct Lesson::Options {
+    std::optional<Size> size;        ///< replaces the main sizes
+    std::vector<std::string> steps;  ///< names or parts of names; empty: all
+    std::optional<int> repeat;       ///< samples of a timing, at least
+};
+
+}  // namespace warpwise

@@ -1,0 +1,96 @@
+// What the lesson runner found out, before it becomes a table or JSON.
+//
+//     bool all_right = result.passed();
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/helpers/benchmark.h"
+#include "common/helpers/compare.h"
+#include "common/lesson/lesson.h"
+
+namespace warpwise {
+
+/// One size at which a step was wrong.
+struct WrongAtSize {
+    Size size;
+    Comparison comparison;
+    std::string failure = {};  ///< message of what the step threw; empty when it finished with a wrong result
+};
+
+/// One step of a lesson. Times are absent where none may be given.
+struct StepResult {
+    std::optional<int> number;  ///< as in the table; absent for vendor routines
+    std::string name;
+    std::string change;
+    StepKind kind = StepKind::device;
+    Size size;                        ///< the main size
+    std::size_t sizes_checked = 0;    ///< the main size included
+    std::optional<Comparison> check;  ///< at the main size; absent when the step threw or never had its turn
+    std::vector<WrongAtSize> wrong;
+    Work work;
+    std::optional<Timing> timing;
+    std::optional<double> gb_per_s;         ///< 1e9 bytes of Work::bytes a second
+    std::optional<double> gop_per_s;        ///< 1e9 of Work::operations a second
+    std::optional<double> share_of_roof;    ///< gb_per_s over the roof's
+    std::optional<double> share_of_vendor;  ///< time of the fastest vendor routine over this step's
+    std::optional<double> speed_up;         ///< time of the first timed step over this step's
+    std::vector<Figure> figures;
+
+    bool passed() const { return check.has_value() && wrong.empty(); }
+};
+
+/// Bandwidth of a device-to-device copy of the lesson's size, bytes read and written counted.
+struct Roof {
+    std::string name;
+    double bytes = 0;
+    Timing timing;
+    double gb_per_s = 0;
+};
+
+struct TableResult {
+    std::string title;
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+};
+
+struct Expectation {
+    std::string what;
+    bool passed = false;
+};
+
+struct LessonResult {
+    std::string name;
+    std::vector<std::string> texts;
+    std::vector<StepResult> steps;
+    std::optional<Roof> roof;  ///< of the first list of steps
+    std::vector<TableResult> tables;
+    std::vector<Expectation> expectations;
+    std::string failure;  ///< what ended the lesson early; empty when it came to its end
+
+    bool passed() const;
+};
+
+struct DeviceInfo {
+    std::string name;
+    bool on_gpu = false;
+    int major = 0;  ///< compute capability
+    int minor = 0;
+    int driver_version = 0;  ///< as cudaDriverGetVersion gives it: 1000 * major + 10 * minor
+    int runtime_version = 0;
+    int processors = 0;        ///< streaming multiprocessors
+    std::optional<int> clock;  ///< boost clock in MHz
+    std::size_t l2_bytes = 0;
+    std::size_t memory_bytes = 0;
+
+    /// "NVIDIA H200 (compute capability 9.0, 132 SMs)".
+    std::string text() const;
+};
+
+/// Asks the runtime about the current device. Throws CudaError.
+DeviceInfo query_device();
+
+}  // namespace warpwise

@@ -1,0 +1,32 @@
+// The table of a lesson's steps.
+//
+//     StepTable table = make_step_table(steps, roof, on_gpu);
+//     fmt::print("{}", format_table(table.header, table.rows, terminal));
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/lesson/results.h"
+#include "common/lesson/terminal.h"
+
+namespace warpwise {
+
+struct StepTable {
+    std::vector<std::string> header;
+    std::vector<std::vector<Cell>> rows;
+    std::vector<std::string> footnotes;
+};
+
+/// Derives rates, shares and speed-ups from timings and work. Steps without a timing get none.
+void derive_rates(std::vector<StepResult>& steps, const std::optional<Roof>& roof);
+
+/// Lays out steps (after derive_rates) as a table. On the CPU device only host steps have a time, and there are no
+/// columns for rates.
+StepTable make_step_table(const std::vector<StepResult>& steps, const std::optional<Roof>& roof, bool on_gpu);
+
+/// The lines that tell where a wrong step went wrong: "wrong at size 33: index 32: got nan, expected 0.123".
+std::vector<std::string> describe_misses(const StepResult& step);
+
+}  // namespace warpwise

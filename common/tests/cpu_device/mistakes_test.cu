@@ -1,0 +1,300 @@
+// What the CPU device finds in kernels and launches: each mistake is planted once and has to be named.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <string>
+#include <vector>
+
+#include "cpu_device/findings.h"
+
+using Catch::Matchers::ContainsSubstring;
+using cpu_device::Finding;
+using cpu_device::FindingKind;
+
+namespace {
+
+/// Keeps findings off the screen while a test makes mistakes on purpose, and leaves the device usable.
+struct Quiet {
+    bool printing = cpu_device::print_findings(false);
+    Quiet() { cpu_device::take_findings(); }
+    ~Quiet() {
+        cpu_device::take_findings();
+        cudaDeviceReset();
+        cudaGetLastError();
+        cpu_device::print_findings(printing);
+    }
+};
+
+Finding only_finding() {
+    const std::vector<Finding> found = cpu_device::take_findings();
+    REQUIRE(found.size() == 1);
+    return found[0];
+}
+
+__global__ void return_before_barrier(int threads_that_stay) {
+    if (static_cast<int>(threadIdx.x) >= threads_that_stay) return;
+    __syncthreads();
+}
+
+__global__ void two_barriers() {
+    if (threadIdx.x < 32) {
+        __syncthreads();
+    } else {
+        __syncthreads();
+    }
+}
+
+__global__ void barrier_in_second_block() {
+    if (blockIdx.x == 1 && threadIdx.x == 7) return;
+    __syncthreads();
+}
+
+__device__ void wait_in_function(bool here) {
+    if (here) __syncthreads();
+}
+
+__global__ void barrier_in_device_function() { wait_in_function(threadIdx.x % 2 == 0); }
+
+__global__ void shuffle_after_return(int* out) {
+    if (threadIdx.x == 31) return;
+    out[threadIdx.x] = __shfl_down_sync(0xFFFFFFFFu, static_cast<int>(threadIdx.x), 1);
+}
+
+__global__ void shuffle_and_barrier(int* out) {
+    if (threadIdx.x < 16) {
+        out[threadIdx.x] = __shfl_sync(0xFFFFFFFFu, static_cast<int>(threadIdx.x), 0);
+    } else {
+        __syncthreads();
+    }
+}
+
+__global__ void wrong_mask(int* out) { out[threadIdx.x] = __shfl_sync(0x0000FFFFu, static_cast<int>(threadIdx.x), 0); }
+
+__global__ void vote_in_branch(int* out) {
+    if (threadIdx.x < 20) out[threadIdx.x] = __any_sync(0xFFFFFFFFu, threadIdx.x == 3);
+}
+
+__global__ void loop_forever() {
+    volatile int turning = 1;
+    while (turning) {
+    }
+}
+
+__global__ void wait_for_a_flag_that_nobody_sets(int* flag) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+}
+
+__global__ void write_through(int* pointer) { *pointer = 1; }
+
+__global__ void recurse(int* out, int depth) {
+    volatile char room[1024];
+    room[0] = static_cast<char>(depth);
+    if (depth == 0) return;
+    struct Again {
+        static void run(int* result, int left) {
+            volatile char more[4096];
+            more[0] = static_cast<char>(left);
+            if (left > 0) run(result, left - 1);
+            *result += more[0];
+        }
+    };
+    Again::run(out, depth);
+    out[1] = room[0];
+}
+
+__global__ void divide(int* out, const int* by) { out[0] = 7 / *by; }
+
+__global__ void assert_small(int limit) { assert(static_cast<int>(threadIdx.x) < limit); }
+
+__global__ void trap_in_thread(unsigned thread) {
+    if (threadIdx.x == thread) __trap();
+}
+
+__global__ void too_much_static_shared(float* out) {
+    __shared__ float large[8192];
+    __shared__ float more[8192];
+    large[threadIdx.x] = 1;
+    more[threadIdx.x] = 2;
+    out[threadIdx.x] = large[threadIdx.x] + more[threadIdx.x];
+}
+
+}  // namespace
+
+TEST_CASE("names the barrier that some threads never reach, and how many do") {
+    const Quiet quiet;
+    return_before_barrier<<<1, 64>>>(48);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::divergent_barrier);
+    CHECK_THAT(found.message, ContainsSubstring("48 of 64 threads") && ContainsSubstring("16 threads had returned"));
+    CHECK(found.kernel == "return_before_barrier");
+    CHECK(found.thread.x == 48);
+    CHECK_THAT(found.site.file, ContainsSubstring("mistakes_test.cu"));
+    CHECK(found.site.line > 0);
+    CHECK(!found.hint.empty());
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);  // a GPU goes on as well
+}
+
+TEST_CASE("reports a mistake once for a whole launch, however many blocks make it") {
+    const Quiet quiet;
+    return_before_barrier<<<100, 64>>>(48);
+    CHECK(only_finding().kind == FindingKind::divergent_barrier);
+}
+
+TEST_CASE("finds threads of one block at two different barriers") {
+    const Quiet quiet;
+    two_barriers<<<1, 64>>>();
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::divergent_barrier);
+    CHECK_THAT(found.message, ContainsSubstring("different barriers"));
+}
+
+TEST_CASE("finds a divergent barrier that only the second block has") {
+    const Quiet quiet;
+    barrier_in_second_block<<<3, 32>>>();
+    const Finding found = only_finding();
+    CHECK(found.block.x == 1);
+    CHECK(found.thread.x == 7);
+    CHECK_THAT(found.message, ContainsSubstring("31 of 32"));
+}
+
+TEST_CASE("finds a divergent barrier inside a device function") {
+    const Quiet quiet;
+    barrier_in_device_function<<<1, 32>>>();
+    CHECK_THAT(only_finding().message, ContainsSubstring("16 of 32"));
+}
+
+TEST_CASE("names the lane that a shuffle waits for in vain because it returned") {
+    const Quiet quiet;
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
+    shuffle_after_return<<<1, 32>>>(out);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::missing_lane);
+    CHECK_THAT(found.message,
+               ContainsSubstring("lane 31") && ContainsSubstring("has returned") && ContainsSubstring("0xffffffff"));
+    CHECK(cudaFree(out) == cudaSuccess);
+}
+
+TEST_CASE("names the lanes that a shuffle waits for while they wait at a barrier") {
+    const Quiet quiet;
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
+    shuffle_and_barrier<<<1, 32>>>(out);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::missing_lane);
+    CHECK_THAT(found.message, ContainsSubstring("lane 16") && ContainsSubstring("waits at __syncthreads()") &&
+                                  ContainsSubstring("mistakes_test.cu:"));
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);  // a GPU would hang
+}
+
+TEST_CASE("refuses a mask that leaves its caller out") {
+    const Quiet quiet;
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
+    wrong_mask<<<1, 32>>>(out);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::mask_without_caller);
+    CHECK_THAT(found.message, ContainsSubstring("0x0000ffff") && ContainsSubstring("lane 16"));
+}
+
+TEST_CASE("counts the lanes that a vote in a branch misses") {
+    const Quiet quiet;
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
+    vote_in_branch<<<1, 32>>>(out);
+    CHECK_THAT(only_finding().message, ContainsSubstring("a vote") && ContainsSubstring("12 lanes missing"));
+}
+
+TEST_CASE("stops a kernel that never ends") {
+    const Quiet quiet;
+    cpu_device::set_watchdog_seconds(0.3);
+    loop_forever<<<4, 32>>>();
+    cpu_device::set_watchdog_seconds(20);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::endless_kernel);
+    CHECK(found.kernel == "loop_forever");
+    CHECK(cudaGetLastError() == cudaSuccess);  // nothing shows before somebody waits
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+}
+
+TEST_CASE("stops a kernel whose threads spin on a flag for ever") {
+    const Quiet quiet;
+    int* flag = nullptr;
+    REQUIRE(cudaMalloc(&flag, sizeof(int)) == cudaSuccess);
+    REQUIRE(cudaMemset(flag, 0, sizeof(int)) == cudaSuccess);
+    cpu_device::set_watchdog_seconds(0.3);
+    wait_for_a_flag_that_nobody_sets<<<4, 32>>>(flag);
+    cpu_device::set_watchdog_seconds(20);
+    CHECK(only_finding().kind == FindingKind::endless_kernel);
+}
+
+TEST_CASE("turns a wild pointer into an illegal-address error, not a crash") {
+    const Quiet quiet;
+    write_through<<<2, 32>>>(nullptr);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::illegal_access);
+    CHECK_THAT(found.hint, ContainsSubstring("null pointer"));
+    CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+    CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);  // and stays
+}
+
+TEST_CASE("works again after cudaDeviceReset") {
+    const Quiet quiet;
+    write_through<<<1, 1>>>(nullptr);
+    REQUIRE(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+    REQUIRE(cudaDeviceReset() == cudaSuccess);
+    int* value = nullptr;
+    REQUIRE(cudaMalloc(&value, sizeof(int)) == cudaSuccess);
+    write_through<<<1, 1>>>(value);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("reports the stack that a recursion uses up") {
+    const Quiet quiet;
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 2 * sizeof(int)) == cudaSuccess);
+    recurse<<<1, 1>>>(out, 1000000);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::kernel_trap);
+    CHECK_THAT(found.message, ContainsSubstring("stack"));
+}
+
+TEST_CASE("reports an integer division by zero") {
+    const Quiet quiet;
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, sizeof(int)) == cudaSuccess);
+    REQUIRE(cudaMemset(out, 0, sizeof(int)) == cudaSuccess);
+    divide<<<1, 1>>>(out, out);
+    CHECK_THAT(only_finding().message, ContainsSubstring("divided by zero"));
+}
+
+TEST_CASE("a failed assert ends the kernel and names its line") {
+    const Quiet quiet;
+    assert_small<<<1, 64>>>(40);
+    const Finding found = only_finding();
+    CHECK_THAT(found.message, ContainsSubstring("assertion failed") && ContainsSubstring("limit"));
+    CHECK(found.thread.x == 40);
+    CHECK(cudaDeviceSynchronize() == cudaErrorAssert);
+}
+
+TEST_CASE("a trap ends the kernel") {
+    const Quiet quiet;
+    trap_in_thread<<<1, 64>>>(33);
+    CHECK(only_finding().thread.x == 33);
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+}
+
+TEST_CASE("names the variable with which static shared memory passes its limit") {
+    const Quiet quiet;
+    float* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 32 * sizeof(float)) == cudaSuccess);
+    too_much_static_shared<<<1, 32>>>(out);
+    CHECK_THAT(only_finding().message, ContainsSubstring("65536 bytes") && ContainsSubstring("'more'"));
+}
+
+TEST_CASE("does nothing for launches after a kernel failed") {
+    const Quiet quiet;
+    write_through<<<1, 1>>>(nullptr);
+    loop_forever<<<1, 1>>>();  // would take the watchdog's time
+    CHECK(only_finding().kind == FindingKind::illegal_access);
+}

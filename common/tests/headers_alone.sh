@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Compiles every header of common/ by itself, as the only thing a program includes.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+compile_alone() {
+    "${CXX:-g++}" -std=gnu++20 -Wall -Wextra -Werror -fsyntax-only -x c++ -D__CPU_DEVICE__ -D__CUDACC__ \
+        -I. -Icommon/cpu_device/include -include "$1" /dev/null || { echo "does not compile alone: $1"; return 1; }
+}
+export -f compile_alone
+
+# Headers of libraries that the CPU device lacks only say so.
+mapfile -t headers < <(git ls-files 'common/*.h' | xargs grep -L '^#error "The CPU device does not support')
+printf '%s\n' "${headers[@]}" | xargs -P "$(nproc)" -I{} bash -c 'compile_alone "$PWD/{}"'
+echo "${#headers[@]} headers compile alone"

@@ -1,0 +1,432 @@
+// Drives run_chapter through a small chapter whose steps are right, wrong, NaN, throwing ...
+
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/helpers/check.h"
+#include "common/helpers/device_buffer.h"
+#include "common/lesson/chapter.h"
+#include "common/tests/device_or_skip.h"
+
+using namespace warpwise;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// Counts from 0; steps write the numbers into `values`, which compare() takes through device memory.
+struct Counting {
+    explicit Counting(const Size& size) : values(size.count()), d_values(size.count()) { ++constructed; }
+    void poison() { std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN()); }
+    Comparison compare() {
+        d_values.upload(values);
+        return compare_each(d_values.download(), values.size(), [](std::size_t i) { return static_cast<double>(i); });
+    }
+    Work work() const {
+        return {.bytes = 4.0 * static_cast<double>(values.size()), .operations = static_cast<double>(values.size())};
+    }
+    static std::size_t device_bytes(const Size& size) { return size.count() * sizeof(float); }
+    std::vector<Figure> figures() { return {{"last", values.empty() ? -1.0 : values.back(), ""}}; }
+
+    void count() {
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    }
+
+    std::vector<float> values;
+    DeviceBuffer<float> d_values;
+    static inline int constructed = 0;
+};
+
+const Sizes counting_sizes = {.gpu = {1000}, .cpu = {1000}, .awkward = {{0}, {1}, {33}}};
+
+int runs_of_rotten = 0;
+
+const std::vector<Step<Counting>> right_steps = {
+    {"serial", "plain loop", [](Counting& problem) { problem.count(); }, StepKind::host},
+    {"naive", "one element a thread", [](Counting& problem) { problem.count(); }},
+    {"naive_again", "the same", [](Counting& problem) { problem.count(); }},
+};
+
+void right(Lesson& lesson) {
+    lesson.text("Counting writes\nevery number once.\n\n    verbatim   line");
+    lesson.steps<Counting>(counting_sizes, right_steps);
+}
+
+void wrong(Lesson& lesson) {
+    lesson.steps<Counting>(counting_sizes, {
+                                               {"fine", "right", [](Counting& problem) { problem.count(); }},
+                                               {"off_by_one", "forgets the last element",
+                                                [](Counting& problem) {
+                                                    for (std::size_t i = 0; i + 1 < problem.values.size(); ++i) {
+                                                        problem.values[i] = static_cast<float>(i);
+                                                    }
+                                                }},
+                                               {"lazy", "writes nothing", [](Counting&) {}},
+                                               {"throws", "calls CUDA wrongly",
+                                                [](Counting& problem) {
+                                                    problem.count();
+                                                    check(cudaErrorInvalidValue);
+                                                }},
+                                               {"unchecked", "ignores what CUDA returns",
+                                                [](Counting& problem) {
+                                                    problem.count();
+                                                    (void)cudaMemcpy(nullptr, nullptr, 1,
+                                                                     static_cast<cudaMemcpyKind>(99));
+                                                }},
+                                               {"also_fine", "right", [](Counting& problem) { problem.count(); }},
+                                           });
+}
+
+/// Right when it is checked, wrong once it has been measured: only a GPU measures device steps.
+void rots(Lesson& lesson) {
+    runs_of_rotten = 0;
+    lesson.steps<Counting>(counting_sizes, {{"rotten", "wrong after many runs", [](Counting& problem) {
+                                                 problem.count();
+                                                 if (++runs_of_rotten > 6 && !problem.values.empty()) {
+                                                     problem.values[0] = 5;
+                                                 }
+                                             }}});
+}
+
+void no_steps(Lesson& lesson) {
+    lesson.table("Limits", {"what", "value"}, {{"threads", "1024"}, {"warp", "32"}});
+    lesson.expect(true, "this holds");
+}
+
+void unmet(Lesson& lesson) { lesson.expect(false, "the sky is green"); }
+
+void matrix(Lesson& lesson) {
+    lesson.steps<Counting>({.gpu = {30, 20}, .cpu = {30, 20}, .awkward = {}},
+                           {{"fill", "", [](Counting& problem) { problem.count(); }}});
+}
+
+void fails(Lesson&) { throw std::runtime_error("the lesson itself is broken"); }
+
+void no_memory(Lesson&) { check(cudaErrorMemoryAllocation); }
+
+void no_host_memory(Lesson&) { throw std::bad_alloc(); }
+
+const Chapter chapter = {9,
+                         "Testing",
+                         "9_testing",
+                         {{"right", "all steps right", right},
+                          {"wrong", "most steps wrong", wrong},
+                          {"rots", "wrong after a while", rots},
+                          {"no_steps", "a table", no_steps},
+                          {"unmet", "an expectation that fails", unmet},
+                          {"matrix", "two extents", matrix},
+                          {"fails", "throws", fails},
+                          {"no_memory", "no device memory", no_memory},
+                          {"no_host_memory", "no host memory", no_host_memory}}};
+
+struct Captured {
+    int status;
+    std::string out;
+    std::string err;
+};
+
+/// Sends a standard stream into a temporary file, and brings it back.
+class Redirection {
+public:
+    explicit Redirection(std::FILE* stream) : stream_(stream), file_(std::tmpfile()) {
+        std::fflush(stream_);
+        saved_ = dup(fileno(stream_));
+        dup2(fileno(file_), fileno(stream_));
+    }
+
+    std::string finish() {
+        std::fflush(stream_);
+        dup2(saved_, fileno(stream_));
+        close(saved_);
+        std::rewind(file_);
+        std::string text;
+        for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) text.push_back(static_cast<char>(c));
+        std::fclose(file_);
+        return text;
+    }
+
+private:
+    std::FILE* stream_;
+    std::FILE* file_;
+    int saved_;
+};
+
+/// Runs the chapter with these arguments, on the device that this test was built for.
+Captured run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"9_testing", "--device", Lesson::on_gpu() ? "cuda" : "cpu"});
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    Redirection out(stdout);
+    Redirection err(stderr);
+    const int status = run_chapter(static_cast<int>(arguments.size()), argv.data(), chapter);
+    std::string err_text = err.finish();
+    return {status, out.finish(), std::move(err_text)};
+}
+
+long lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+/// A JSON file that is removed again.
+struct JsonFile {
+    std::string path =
+        (std::filesystem::temp_directory_path() / ("lesson_runner_test_" + std::to_string(getpid()) + ".json"))
+            .string();
+    ~JsonFile() { std::filesystem::remove(path); }
+    nlohmann::json read() const { return nlohmann::json::parse(std::ifstream(path)); }
+};
+
+}  // namespace
+
+TEST_CASE("a lesson whose steps are right ends with status 0") {
+    device_or_skip();
+    const Captured captured = run({"right"});
+    CHECK(captured.status == 0);
+    CHECK(captured.err.empty());
+    CHECK_THAT(captured.out, StartsWith("Chapter 9: Testing\non "));
+    CHECK_THAT(captured.out, ContainsSubstring("9.1 right: all steps right\n===="));
+    CHECK_THAT(captured.out, ContainsSubstring("Counting writes every number once.\n\n    verbatim   line\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
+    CHECK_THAT(captured.out, ContainsSubstring(" 1 serial"));
+    CHECK_THAT(captured.out, ContainsSubstring(" 2 naive "));
+    CHECK_THAT(captured.out, ContainsSubstring("one element a thread"));
+    CHECK_THAT(captured.out, ContainsSubstring("ok, exact"));
+    CHECK_THAT(captured.out, ContainsSubstring("last\n"));  // the column of the figure
+    CHECK(captured.out.find("WRONG") == std::string::npos);
+    CHECK(captured.out.find('\033') == std::string::npos);  // no terminal, no colors
+}
+
+TEST_CASE("only a GPU gives times for kernels") {
+    device_or_skip();
+    const Captured captured = run({"right", "--repeat", "2"});
+    CHECK((captured.out.find("speed-up") != std::string::npos) == Lesson::on_gpu());
+    CHECK((captured.out.find("roof C") != std::string::npos) == Lesson::on_gpu());
+    CHECK((captured.out.find("time (host)") != std::string::npos) == !Lesson::on_gpu());
+}
+
+TEST_CASE("a wrong step shows its first misses and ends with status 1") {
+    device_or_skip();
+    const Captured captured = run({"wrong"});
+    CHECK(captured.status == 1);
+    CHECK_THAT(captured.out, ContainsSubstring("WRONG"));
+    CHECK_THAT(captured.out, ContainsSubstring("off_by_one\n    wrong at size 1: index 0: got nan, expected 0\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("also wrong at size 33, 1000"));
+    CHECK_THAT(captured.out, ContainsSubstring("throws\n    wrong at size 0: "));
+    CHECK_THAT(captured.out, ContainsSubstring("cudaErrorInvalidValue"));
+    CHECK_THAT(captured.out,
+               ContainsSubstring("unchecked\n    wrong at size 0: a call or launch of this step failed: cudaError"));
+    CHECK_THAT(captured.out, ContainsSubstring("also_fine"));  // the steps after a wrong one run
+}
+
+TEST_CASE("a step that is wrong only after it was timed is found on a GPU") {
+    device_or_skip();
+    if (!Lesson::on_gpu()) SKIP("the CPU device times no kernels");
+    const Captured captured = run({"rots"});
+    CHECK(captured.status == 1);
+    CHECK_THAT(captured.out, ContainsSubstring("wrong at size 1000: index 0: got 5, expected 0"));
+}
+
+TEST_CASE("one problem serves all steps of a size") {
+    device_or_skip();
+    Counting::constructed = 0;
+    CHECK(run({"right"}).status == 0);
+    CHECK(Counting::constructed == 4);  // three awkward sizes and the main one
+}
+
+TEST_CASE("a lesson without steps shows its tables") {
+    device_or_skip();
+    const Captured captured = run({"no_steps"});
+    CHECK(captured.status == 0);
+    CHECK_THAT(captured.out,
+               ContainsSubstring("Limits\nwhat     value\n-------  -----\nthreads   1024\nwarp        32\n"));
+}
+
+TEST_CASE("an expectation that fails is printed and gives status 1") {
+    device_or_skip();
+    const Captured captured = run({"unmet"});
+    CHECK(captured.status == 1);
+    CHECK_THAT(captured.out, ContainsSubstring("WRONG: the sky is green"));
+}
+
+TEST_CASE("a lesson that throws gives one line and status 1, and the next one runs") {
+    device_or_skip();
+    const Captured captured = run({"fails", "no_steps"});
+    CHECK(captured.status == 1);
+    CHECK(captured.err == "fails: the lesson itself is broken\n");
+    CHECK_THAT(captured.out, ContainsSubstring("Limits"));
+}
+
+TEST_CASE("no memory gives one line and status 2") {
+    device_or_skip();
+    for (const std::string lesson : {"no_memory", "no_host_memory"}) {
+        const Captured captured = run({lesson});
+        CHECK(captured.status == 2);
+        CHECK_THAT(captured.err, ContainsSubstring(lesson + ": "));
+        CHECK_THAT(captured.err, ContainsSubstring("memory"));
+        CHECK(lines_in(captured.err) == 1);
+    }
+}
+
+TEST_CASE("the list names all lessons and needs no device") {
+    const Captured captured = run({"--list"});
+    CHECK(captured.status == 0);
+    CHECK_THAT(captured.out, ContainsSubstring("9.1  right"));
+    CHECK_THAT(captured.out, ContainsSubstring("9.6  matrix"));
+    CHECK_THAT(captured.out, ContainsSubstring("two extents"));
+}
+
+TEST_CASE("help shows examples and the exit status") {
+    const Captured captured = run({"--help"});
+    CHECK(captured.status == 0);
+    for (const std::string part : {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device",
+                                   "--no-color", "Examples:", "Exit status: 0"}) {
+        CHECK_THAT(captured.out, ContainsSubstring(part));
+    }
+}
+
+TEST_CASE("requests that cannot be met give one line and status 2") {
+    const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
+        const Captured captured = run(arguments);
+        INFO(captured.err);
+        CHECK(captured.status == 2);
+        CHECK_THAT(captured.err, StartsWith("9_testing: "));
+        CHECK_THAT(captured.err, ContainsSubstring(part));
+        CHECK(lines_in(captured.err) == 1);
+    };
+    refused({"rihgt"}, "no lesson 'rihgt'; did you mean right?");
+    refused({"zzzzzzzz"}, "there are right, wrong");
+    refused({"--size", "12q"}, "unknown suffix 'q'");
+    refused({"--size", "-5"}, "--size");
+    refused({"--repeat", "0"}, "--repeat");
+    refused({"--repeat", "many"}, "--repeat");
+    refused({"--device", "abacus"}, "--device");
+    refused({"--nonsense"}, "--nonsense");
+    device_or_skip();
+    refused({"right", "--step", "fastest"}, "no step 'fastest'; the steps are serial, naive, naive_again");
+    refused({"no_steps", "--step", "fastest"}, "no steps to choose from");
+    refused({"right", "--size", "10x10"}, "right takes sizes like 1000, not 10 x 10");
+    refused({"matrix", "--size", "10"}, "matrix takes sizes like 30 x 20, not 10");
+    refused({"right", "--size", "4096Gi"}, "right: size 4398046511104 needs 16384 GiB of device memory");
+    refused({"no_steps", "--json", "no/such/folder/results.json"}, "cannot write");
+}
+
+TEST_CASE("the size of the command line replaces the main size") {
+    device_or_skip();
+    const Captured captured = run({"right", "--size", "2Ki"});
+    CHECK(captured.status == 0);
+    CHECK_THAT(captured.out, ContainsSubstring("Size 2048\n"));
+    CHECK_THAT(run({"matrix", "--size", "7x3"}).out, ContainsSubstring("Size 7 x 3\n"));
+    CHECK(run({"right", "--size", "0"}).status == 0);
+}
+
+TEST_CASE("steps are chosen by name and keep their numbers") {
+    device_or_skip();
+    const Captured exact = run({"right", "--step", "naive"});
+    CHECK_THAT(exact.out, ContainsSubstring(" 2 naive"));
+    CHECK(exact.out.find("naive_again") == std::string::npos);
+    CHECK(exact.out.find("serial") == std::string::npos);
+    const Captured parts = run({"right", "--step", "again", "--step", "ser"});
+    CHECK_THAT(parts.out, ContainsSubstring(" 1 serial"));
+    CHECK_THAT(parts.out, ContainsSubstring(" 3 naive_again"));
+    CHECK(parts.out.find(" 2 naive") == std::string::npos);
+}
+
+TEST_CASE("a step chosen in one lesson leaves the others without a table") {
+    device_or_skip();
+    const Captured captured = run({"right", "matrix", "--step", "fill"});
+    CHECK(captured.status == 0);
+    CHECK(captured.out.find("serial") == std::string::npos);
+    CHECK_THAT(captured.out, ContainsSubstring(" 1 fill"));
+}
+
+TEST_CASE("the JSON file holds what the tables show") {
+    device_or_skip();
+    const JsonFile file;
+    CHECK(run({"right", "wrong", "no_steps", "--json", file.path}).status == 1);
+    const nlohmann::json json = file.read();
+    CHECK(json["warpwise"] == 1);
+    CHECK(json["date"].get<std::string>().size() == std::string("2026-01-31T12:00:00Z").size());
+    CHECK(json["chapter"] == nlohmann::json{{"number", 9}, {"title", "Testing"}, {"folder", "9_testing"}});
+    CHECK(json["device"]["kind"] == (Lesson::on_gpu() ? "cuda" : "cpu"));
+    CHECK(json["command"][3] == "right");
+    CHECK(json["passed"] == false);
+    REQUIRE(json["lessons"].size() == 3);
+
+    const nlohmann::json& good = json["lessons"][0];
+    CHECK(good["name"] == "right");
+    CHECK(good["passed"] == true);
+    CHECK(good["failure"].is_null());
+    CHECK(good["size"] == std::vector<int>{1000});
+    CHECK(good["roof"].is_null() == !Lesson::on_gpu());
+    CHECK(good["texts"].size() == 1);
+    REQUIRE(good["steps"].size() == 3);
+    const nlohmann::json& serial = good["steps"][0];
+    CHECK(serial["number"] == 1);
+    CHECK(serial["name"] == "serial");
+    CHECK(serial["kind"] == "host");
+    CHECK(serial["bytes"] == 4000);
+    CHECK(serial["check"]["passed"] == true);
+    CHECK(serial["check"]["largest_error"] == 0);
+    CHECK(serial["check"]["sizes_checked"] == 4);
+    CHECK(serial["seconds"]["samples"] >= 3);
+    CHECK(serial["figures"][0] == nlohmann::json{{"column", "last"}, {"value", 999}, {"unit", ""}});
+    CHECK(good["steps"][1]["seconds"].is_null() == !Lesson::on_gpu());
+
+    const nlohmann::json& bad = json["lessons"][1];
+    CHECK(bad["passed"] == false);
+    CHECK(bad["steps"][0]["check"]["passed"] == true);
+    const nlohmann::json& off_by_one = bad["steps"][1];
+    CHECK(off_by_one["check"]["passed"] == false);
+    CHECK(off_by_one["seconds"].is_null());
+    CHECK(off_by_one["check"]["largest_error"].is_null());  // NaN
+    CHECK(off_by_one["check"]["misses"][1] ==
+          nlohmann::json{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 32}});
+    CHECK_THAT(bad["steps"][3]["check"]["failures"][0]["message"].get<std::string>(),
+               ContainsSubstring("cudaErrorInvalidValue"));
+
+    CHECK(json["lessons"][2]["size"].is_null());
+    CHECK(json["lessons"][2]["tables"][0]["rows"][1] == std::vector<std::string>{"warp", "32"});
+}
+
+TEST_CASE("the JSON file tells what ended a lesson early") {
+    device_or_skip();
+    const JsonFile file;
+    CHECK(run({"fails", "unmet", "--json", file.path}).status == 1);
+    const nlohmann::json json = file.read();
+    CHECK(json["lessons"][0]["failure"] == "the lesson itself is broken");
+    CHECK(json["lessons"][0]["passed"] == false);
+    CHECK(json["lessons"][1]["expectations"][0]["passed"] == false);
+}
+
+TEST_CASE("the pause between lessons ends with Enter, or with the input") {
+    device_or_skip();
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    REQUIRE(write(ends[1], "\n", 1) == 1);
+    close(ends[1]);
+    const int saved = dup(STDIN_FILENO);
+    dup2(ends[0], STDIN_FILENO);
+    const Captured captured = run({"no_steps", "matrix", "right", "--pause"});
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+    CHECK(captured.status == 0);
+    CHECK_THAT(captured.out, ContainsSubstring("Enter goes on with matrix"));
+    CHECK_THAT(captured.out, ContainsSubstring("Enter goes on with right"));  // asked, and the input ended
+    CHECK_THAT(captured.out, ContainsSubstring("9.1 right"));
+    CHECK(run({"no_steps", "matrix", "--no-pause"}).out.find("Enter") == std::string::npos);
+}

@@ -1,0 +1,629 @@
+// The source rewriter's text: what it changes, what it leaves alone, and what it refuses.
+// That the rewritten programs do the right thing is shown by device/launch_syntax_test.cu.
+#include "common/cpu_device/rewriter/rewriter.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+using cpu_device::rewriter::Error;
+
+namespace {
+
+/// The rewritten source without the first line.
+std::string rewritten(const std::string& source) {
+    const std::string text = cpu_device::rewriter::rewrite(source, "/home/me/program.cu");
+    return text.substr(text.find('\n') + 1);
+}
+
+std::string in_function(const std::string& statement) {
+    const std::string text = rewritten("void f() { " + statement + " }");
+    return text.substr(11, text.size() - 13);
+}
+
+std::string in_kernel(const std::string& statement) {
+    const std::string head = "__global__ void k() { ";
+    const std::string text = rewritten(head + statement + " }");
+    return text.substr(head.size(), text.size() - head.size() - 2);
+}
+
+std::string launch(const std::string& name, const std::string& config, const std::string& rest) {
+    return "::cpu_device::launch({\"" + name + "\", {__FILE__, 1}}, ::cpu_device::LaunchConfig(" + config + "), " +
+           rest;
+}
+
+/// What `K<<<config>>>(arguments)` becomes when all arguments can be passed on.
+std::string plain_launch(const std::string& name, const std::string& config, const std::string& arguments) {
+    return launch(name, config,
+                  "[&](auto&... cpu_device_arguments) { " + name + "(cpu_device_arguments...); }, " + arguments + ")");
+}
+
+std::string shared_variable(const std::string& name, const std::string& type, int line = 1) {
+    const std::string alias = "cpu_device_type_" + name;
+    const std::string variable = "cpu_device_shared_" + name;
+    return "using " + alias + " = " + type + "; static constinit ::cpu_device::SharedVariable " + variable + "{\"" +
+           name + "\", sizeof(" + alias + "), alignof(" + alias + "), {__FILE__, " + std::to_string(line) +
+           "}}; [[maybe_unused]] auto& " + name + " = ::cpu_device::shared<" + alias + ">(" + variable + ");";
+}
+
+std::string dynamic_shared(const std::string& name, const std::string& type) {
+    const std::string alias = "cpu_device_type_" + name;
+    return "using " + alias + " = " + type + "; [[maybe_unused]] auto& " + name + " = *static_cast<" + alias +
+           "*>(::cpu_device::dynamic_shared_memory());";
+}
+
+struct Refusal {
+    int line;
+    std::string message;
+};
+
+/// What the rewriter says about a source that it must not accept.
+Refusal refusal(const std::string& source) {
+    try {
+        cpu_device::rewriter::rewrite(source, "/home/me/program.cu");
+    } catch (const Error& error) {
+        CHECK(error.file == "/home/me/program.cu");
+        return {error.line, error.what()};
+    }
+    FAIL("accepted: " << source);
+    return {};
+}
+
+bool unchanged(const std::string& source) { return rewritten(source) == source; }
+
+/// A folder that is gone at the end of the test.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        static int count = 0;
+        path_ =
+            fs::temp_directory_path() / ("rewriter test " + std::to_string(getpid()) + " " + std::to_string(++count));
+        fs::create_directories(path_);
+    }
+    ~TemporaryFolder() { fs::remove_all(path_); }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    fs::path write(const std::string& name, const std::string& text) const {
+        fs::create_directories((path_ / name).parent_path());
+        std::ofstream(path_ / name, std::ios::binary) << text;
+        return path_ / name;
+    }
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+std::string read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    if (fs::exists(folder))
+        for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+// ---- what stays as it is ---------------------------------------------------------------------------------
+
+TEST_CASE("the output names the original file and starts with its first line") {
+    CHECK(cpu_device::rewriter::rewrite("int a;\n", "/a \"b\"/c.cu") == "#line 1 \"/a \\\"b\\\"/c.cu\"\nint a;\n");
+    CHECK(cpu_device::rewriter::rewrite("", "/c.cu") == "#line 1 \"/c.cu\"\n");
+}
+
+TEST_CASE("a byte order mark is dropped") { CHECK(rewritten("\xEF\xBB\xBFint a;") == "int a;"); }
+
+TEST_CASE("text without CUDA syntax is not touched") {
+    CHECK(unchanged("#include <vector>\r\n\tint main() { return 1 << 2 >> 1; }  // no line end"));
+    CHECK(unchanged("std::vector<std::vector<std::vector<int>>> a(3); a < b; a << b << c; x >>= 2; y <<= 1;"));
+    CHECK(unchanged(
+        "std::ostream& operator<<<T>(std::ostream&, T); friend S& operator<< <>(S&, int); f(&operator<<<T>);"));
+    CHECK(unchanged("auto n = 1'000'000 + 0x1'F; char c = '<'; wchar_t w = L'\\''; auto s = u8\"a\\\"<<<\"_x;"));
+    CHECK(unchanged("bool b = x<y<(z); auto t = a<b<c>>(d); auto o = a<=>b;"));
+}
+
+TEST_CASE("strings, raw strings, characters and comments are not touched") {
+    CHECK(unchanged("auto s = \"k<<<1, 2>>>(x); __shared__ int a = 1;\";"));
+    CHECK(unchanged("auto s = R\"(k<<<1>>> \" __shared__)\" R\"xy()\" k<<<1>>> )xy\";"));
+    CHECK(unchanged("// k<<<1>>>; \\\n __shared__ int a = 1;\n/* asm(\"mov.u32 %0, %laneid;\") \n k<<<>>> */"));
+    CHECK(unchanged("auto s = \"a\\\n<<<\";"));
+    CHECK(unchanged("#error don't write k<<<1>>>\n#pragma message(\"x\")\n"));
+}
+
+TEST_CASE("parts that the preprocessor certainly leaves out are neither touched nor refused") {
+    CHECK(unchanged("#if 0\nk<<<1>>>; don't asm(\"mov.u32 %0, %laneid;\")\n#endif\n"));
+    CHECK(unchanged("#ifdef __CUDA_ARCH__\nasm(\"mov.u32 %0, 1;\");\n#endif\n"));
+    CHECK(unchanged("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\nasm(\"cp.async.ca 1;\");\n#endif\n"));
+    CHECK(unchanged("#if __CUDA_ARCH__ >= 900 || 0\n#if FOO\n#else\nasm(\"wgmma.x;\");\n#endif\n#endif\n"));
+    CHECK(unchanged("#ifndef __CUDACC__\n__shared__ x\n#elif 1\nint a;\n#else\n__shared__ y\n#endif\n"));
+    CHECK(unchanged("#ifdef __CPU_DEVICE__\nint a;\n#else\nasm(\"mov.u32 %0, 1;\");\n#endif\n"));
+    CHECK(refusal("#if FOO\nint a;\n#else\nk<<<1>>>();\n#endif\n").line == 4);
+    CHECK(refusal("#if !defined(__CUDA_ARCH__)\nk<<<1>>>();\n#endif\n").line == 2);
+}
+
+TEST_CASE("every line stays on its line") {
+    const std::string source =
+        "#define L(k, n) \\\n  k<<<n, \\\n   1>>>( \\\n   n); int after_macro\n"
+        "__global__ void k() {\n  __shared__ int a[2],\n    b; int after_shared;\n"
+        "  __shared__ struct {\n    int x;\n  }\n  s; int after_class;\n}\n"
+        "void f() {\n  k // the kernel\n  <<<1,\n  2>>>\n  ({1,\n 2},\n 0, x\n ); int after_launch; }\n";
+    const std::string text = rewritten(source);
+    const auto line_of = [](const std::string& in, const std::string& what) {
+        const std::size_t at = in.find(what);
+        REQUIRE(at != std::string::npos);
+        return std::count(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    };
+    for (const char* mark : {"after_macro", "after_shared", "int x", "after_class", "after_launch"})
+        CHECK(line_of(text, mark) == line_of(source, mark));
+    CHECK(std::count(text.begin(), text.end(), '\n') == std::count(source.begin(), source.end(), '\n'));
+    CHECK_THAT(text, ContainsSubstring("{\"k\", {__FILE__, 14}}"));
+}
+
+// ---- launches --------------------------------------------------------------------------------------------
+
+TEST_CASE("a launch becomes a call") {
+    CHECK(in_function("add<<<1, 32>>>(x, y);") == plain_launch("add", "1, 32", "x, y") + ";");
+    CHECK(in_function("add<<<g, b, n, s>>>();") == launch("add", "g, b, n, s", "[&] { add(); });"));
+    CHECK(in_function("add << <1, 32>> >(x);") == plain_launch("add", "1, 32", "x") + ";");
+    CHECK(in_function("add<< < 1, 32> > > (x);") == plain_launch("add", " 1, 32", "x") + ";");
+}
+
+TEST_CASE("finds the kernel through templates, namespaces and qualified names") {
+    for (const char* name :
+         {"ns::kernel<float, 4>", "::kernel", "::a::b::kernel", "k<A<B<int>>>", "k<(a > b)>", "k<(1 << 2)>",
+          "Type<T>::template run<U>", "A<int>::B<2>::run", "decltype(x)::run", "k<&A::b>", "k<'>'>", "k<a->b>"}) {
+        CHECK(in_function(std::string(name) + "<<<1, 2>>>(x);") == plain_launch(name, "1, 2", "x") + ";");
+        CHECK(in_function("return " + std::string(name) + "<<<1, 2>>>(x);") ==
+              "return " + plain_launch(name, "1, 2", "x") + ";");
+    }
+}
+
+TEST_CASE("an expression that yields the kernel is evaluated once") {
+    for (const char* expression : {"table[i]", "object.kernel", "p->kernel", "this->kernel", "(choose(x))", "choose(x)",
+                                   "pick<int>(1)", "a.b[2].c(3)", "(*f)", "f(1)(2)"})
+        CHECK(in_function(std::string(expression) + "<<<1, 2>>>(x);") ==
+              launch(expression, "1, 2",
+                     "[&, cpu_device_kernel = " + std::string(expression) +
+                         "](auto&... cpu_device_arguments) { cpu_device_kernel(cpu_device_arguments...); }, x);"));
+    CHECK(in_function("(kernel)<<<1, 2>>>(x);") == plain_launch("(kernel)", "1, 2", "x") + ";");
+    CHECK(in_function("(ns::k<int>)<<<1, 2>>>(x);") == plain_launch("(ns::k<int>)", "1, 2", "x") + ";");
+}
+
+TEST_CASE("what stands before a launch is left alone") {
+    CHECK(in_function("if (a(b)) (k)<<<1, 2>>>(x);") == "if (a(b)) " + plain_launch("(k)", "1, 2", "x") + ";");
+    CHECK(in_function("if (a) k<<<1, 2>>>(x); else k<<<1, 2>>>(y);") ==
+          "if (a) " + plain_launch("k", "1, 2", "x") + "; else " + plain_launch("k", "1, 2", "y") + ";");
+    CHECK(in_function("c ? k<<<1, 2>>>(x) : l<<<1, 2>>>(y);") ==
+          "c ? " + plain_launch("k", "1, 2", "x") + " : " + plain_launch("l", "1, 2", "y") + ";");
+    CHECK(in_function("i++, k<<<1, 2>>>(x);") == "i++, " + plain_launch("k", "1, 2", "x") + ";");
+    CHECK(in_function("(void)k<<<1, 2>>>(x);") == "(void)" + plain_launch("k", "1, 2", "x") + ";");
+    CHECK(in_function("case 1: k<<<1, 2>>>(x);") == "case 1: " + plain_launch("k", "1, 2", "x") + ";");
+    CHECK(in_function("do k<<<1, 2>>>(x); while (0);") == "do " + plain_launch("k", "1, 2", "x") + "; while (0);");
+}
+
+TEST_CASE("handles several launches on one line") {
+    CHECK(in_function("a<<<1, 2>>>(x); b<<<3, 4>>>(y);c<<<5, 6>>>(z);") == plain_launch("a", "1, 2", "x") + "; " +
+                                                                               plain_launch("b", "3, 4", "y") + ";" +
+                                                                               plain_launch("c", "5, 6", "z") + ";");
+}
+
+TEST_CASE("finds the end of the configuration past nested brackets, shifts and templates") {
+    for (const char* config :
+         {"(n + 255) / 256, dim3(16, 16)", "{1, 2}, {3, 4}", "g, b, sizeof(float) * (n >> 2), s", "n < 5 ? 1 : 2, b",
+          "f<A<B<int>>>(x), 2", "1, f<A<B<int>>>(x)", "1, f<int, 3>(x), 4", "a << 2, b << 1", "f<a, b>(), A<1, 2>::n",
+          "g, [] { return a > b; }(), 0", "dim3{(n >> 1), 2}, 3", "a < b, 7", "x[i >> 2], y", "n < m >> 2, 4"})
+        CHECK(in_function("k<<<" + std::string(config) + ">>>(x);") == plain_launch("k", config, "x") + ";");
+    CHECK(in_function("k<<<1, v<A<int>>>>>(x);") == plain_launch("k", "1, v<A<int>>", "x") + ";");
+    CHECK(in_function("k<<<1, v<int> >>>(x);") == plain_launch("k", "1, v<int> ", "x") + ";");
+}
+
+TEST_CASE("arguments are passed on as they are written") {
+    for (const char* arguments : {"a >> 2, b << 1", "foo<a, b>(x), y", "a < b, c > (d)", "[=](int i) { return i, 2; }",
+                                  "args...", "a, std::forward<T>(args)...", "(a, b), c", "\")\", ')'",
+                                  "f<A<B<int>>>(x)", "foo<a, 0, b>(x)", "-1, 1.5f", "T{}, {{}} + 1", "0 + x"})
+        CHECK(in_function("k<<<1, 2>>>(" + std::string(arguments) + ");") ==
+              plain_launch("k", "1, 2", arguments) + ";");
+}
+
+TEST_CASE("null pointer literals and braces stay in the call of the kernel") {
+    const std::string one = "[&](auto& cpu_device_argument_0) { k(";
+    CHECK(in_function("k<<<1, 2>>>(0);") == launch("k", "1, 2", "[&]() { k(0); });"));
+    for (const char* literal : {"0", "NULL", "nullptr", "(0)", "0x0u", "0L", "{}", "{1, f<2, 3>(4)}"}) {
+        CHECK_THAT(in_function("k<<<1, 2>>>(a, " + std::string(literal) + ");"),
+                   StartsWith(launch("k", "1, 2", one + "cpu_device_argument_0, " + literal + "); }, a")));
+        CHECK_THAT(in_function("k<<<1, 2>>>(" + std::string(literal) + ", f<1, 0>(a));"),
+                   StartsWith(launch("k", "1, 2", one + literal + ", cpu_device_argument_0); }")) &&
+                       EndsWith(", f<1, 0>(a));"));
+    }
+    CHECK_THAT(in_function("k<<<1, 2>>>(a, 0, args...);"),
+               ContainsSubstring("[&](auto& cpu_device_argument_0, auto&... cpu_device_argument_1) { "
+                                 "k(cpu_device_argument_0, 0, cpu_device_argument_1...); }"));
+    CHECK(in_function("k<<<1, 2>>>((float*)0, 10, 0.0);") == plain_launch("k", "1, 2", "(float*)0, 10, 0.0") + ";");
+}
+
+TEST_CASE("handles launches inside the arguments and the configuration of launches") {
+    const std::string inner = plain_launch("in", "3, 4", "y");
+    CHECK(in_function("out<<<1, 2>>>([&] { in<<<3, 4>>>(y); });") ==
+          plain_launch("out", "1, 2", "[&] { " + inner + "; }") + ";");
+    CHECK(in_function("out<<<[&] { in<<<3, 4>>>(y); return 1; }(), 2>>>(x);") ==
+          plain_launch("out", "[&] { " + inner + "; return 1; }(), 2", "x") + ";");
+}
+
+TEST_CASE("handles launches in templates, lambdas and class members") {
+    const std::string call = plain_launch("k<T>", "1, 2", "x");
+    for (const char* around :
+         {"template <class T> void f() { @; }", "auto f = [](auto x) { @; };",
+          "template <class T> struct A { A() : a{1}, b(2) { @; } };",
+          "namespace a { struct B { static void f() { for (;;) @; } }; }",
+          "int main() { each([=](int x) mutable -> void { @; }); }", "__host__ __device__ void f() { @; }"}) {
+        std::string source = around, expected = around;
+        source.replace(source.find('@'), 1, "k<T><<<1, 2>>>(x)");
+        expected.replace(expected.find('@'), 1, call);
+        CHECK(rewritten(source) == expected);
+    }
+}
+
+TEST_CASE("accepts comments and line ends inside a launch") {
+    CHECK(in_function("k/*a*/<<</*b*/1,//c\n2/*>>>*/>>>/*d*/(x/*)*/);") ==
+          launch("k", "/*b*/1,//c\n2/*>>>*/",
+                 "[&](auto&... cpu_device_arguments) { k(cpu_device_arguments...); }, x/*)*/);"));
+}
+
+TEST_CASE("rewrites launches in macros on their own lines") {
+    CHECK(rewritten("#define RUN(k, T, n, ...) ns::k<T><<<n, 1>>>(__VA_ARGS__)") ==
+          "#define RUN(k, T, n, ...) ::cpu_device::launch({\"ns::\" #k \"<\" #T \">\", {__FILE__, __LINE__}}, "
+          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) { "
+          "ns::k<T>(cpu_device_arguments...); } __VA_OPT__(,) __VA_ARGS__)");
+    CHECK(rewritten("#define RUN(n) name_##n<<<n, 1>>>(n)") ==
+          "#define RUN(n) ::cpu_device::launch({\"name_\" #n, {__FILE__, __LINE__}}, "
+          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) { "
+          "name_##n(cpu_device_arguments...); }, n)");
+    CHECK(rewritten("#define CONFIG 1, 2\nvoid f() { k<<<CONFIG>>>(x); }") ==
+          "#define CONFIG 1, 2\nvoid f() { " + std::string("::cpu_device::launch({\"k\", {__FILE__, 2}}, ") +
+              "::cpu_device::LaunchConfig(CONFIG), [&](auto&... cpu_device_arguments) { k(cpu_device_arguments...); }, "
+              "x); }");
+    CHECK(in_function("CHECKED(k<<<1, 2>>>(x));") == "CHECKED(" + plain_launch("k", "1, 2", "x") + ");");
+}
+
+TEST_CASE("accepts a macro that stands for the configuration") {
+    CHECK(rewritten("#define SHAPE(g, b) <<<g, b>>>\nvoid f() { ns::k<int> SHAPE(1, (2))(x); }") ==
+          "#define SHAPE(g, b) ::cpu_device::LaunchConfig(g, b)\n"
+          "void f() { ::cpu_device::launch({\"ns::k<int>\", {__FILE__, 2}}, SHAPE(1, (2)), [&](auto&... "
+          "cpu_device_arguments) { ns::k<int>(cpu_device_arguments...); }, x); }");
+}
+
+// ---- __shared__ ------------------------------------------------------------------------------------------
+
+TEST_CASE("a shared variable becomes a reference") {
+    CHECK(in_kernel("__shared__ float tile[32][33];") == shared_variable("tile", "float [32][33]"));
+    CHECK(in_kernel("__shared__ int n;") == shared_variable("n", "int"));
+}
+
+TEST_CASE("handles several declarators in one shared declaration") {
+    CHECK(in_kernel("__shared__ float a[4], b, *p, *q[2], (*r)[8];") ==
+          shared_variable("a", "float [4]") + " " + shared_variable("b", "float") + " " +
+              shared_variable("p", "float *") + " " + shared_variable("q", "float *[2]") + " " +
+              shared_variable("r", "float (*)[8]"));
+}
+
+TEST_CASE("accepts specifiers in any order around __shared__") {
+    CHECK(in_kernel("static __shared__ int a;") == shared_variable("a", "int"));
+    CHECK(in_kernel("volatile __shared__ int a;") == shared_variable("a", "volatile int"));
+    CHECK(in_kernel("__shared__ volatile int a;") == shared_variable("a", "volatile int"));
+    CHECK(in_kernel("unsigned __shared__ int a[2];") == shared_variable("a", "unsigned int [2]"));
+    CHECK(in_kernel("float4 __shared__ a;") == shared_variable("a", "float4"));
+    CHECK(in_kernel("ns::A<int, 2> __shared__ a;") == shared_variable("a", "ns::A<int, 2>"));
+    CHECK(in_kernel("typename T::type __shared__ a;") == shared_variable("a", "typename T::type"));
+    CHECK(in_kernel("const unsigned long long static __shared__ a;") ==
+          shared_variable("a", "const unsigned long long"));
+    CHECK(in_kernel("f(); __shared__ T a;") == "f(); " + shared_variable("a", "T"));
+    CHECK(in_kernel("{ x; } __shared__ T a;") == "{ x; } " + shared_variable("a", "T"));
+}
+
+TEST_CASE("accepts types that contain commas, brackets and comparisons") {
+    for (const char* type : {"std::array<float, 4>", "A<B<C<int>>, 2>", "typename A<T>::template B<2>::type",
+                             "decltype(f(1, 2))", "A<(1 > 2)>", "::ns::T", "struct Point"})
+        CHECK(in_kernel("__shared__ " + std::string(type) + " a[n > 4 ? 1 : 2];") ==
+              shared_variable("a", std::string(type) + " [n > 4 ? 1 : 2]"));
+}
+
+TEST_CASE("keeps the alignment that is asked for") {
+    for (const char* source : {"__shared__ alignas(16) float a[3];", "alignas(16) __shared__ float a[3];",
+                               "__shared__ float alignas(16) a[3];"})
+        CHECK_THAT(in_kernel(source),
+                   ContainsSubstring("struct cpu_device_alignment_a { alignas(16) cpu_device_type_a value; };") &&
+                       ContainsSubstring("alignof(cpu_device_alignment_a)"));
+    CHECK_THAT(in_kernel("__shared__ __align__(8) __align__(16) char a[3];"),
+               ContainsSubstring("{ __align__(8) __align__(16) cpu_device_type_a value; }"));
+    CHECK_THAT(in_kernel("__shared__ float a __attribute__((aligned(32)));"),
+               ContainsSubstring("{ __attribute__((aligned(32))) cpu_device_type_a value; }"));
+    CHECK_THAT(in_kernel("__shared__ ALIGNED float a;"), ContainsSubstring("{ ALIGNED cpu_device_type_a value; }"));
+}
+
+TEST_CASE("a class defined in a shared declaration gets a name") {
+    CHECK(in_kernel("__shared__ struct { int x, y; } a, b[2];") ==
+          "struct cpu_device_struct_a { int x, y; }; " + shared_variable("a", "cpu_device_struct_a") + " " +
+              shared_variable("b", "cpu_device_struct_a [2]"));
+    CHECK(in_kernel("struct { int x; } __shared__ a;") ==
+          "struct cpu_device_struct_a { int x; }; " + shared_variable("a", "cpu_device_struct_a"));
+    CHECK(in_kernel("__shared__ union U { int x; } a;") == "union U { int x; }; " + shared_variable("a", "U"));
+}
+
+TEST_CASE("dynamic shared memory of different types may have one name") {
+    CHECK(in_kernel("extern __shared__ float data[];") == dynamic_shared("data", "float []"));
+    CHECK(in_kernel("extern volatile __shared__ T data[];") == dynamic_shared("data", "volatile T []"));
+    CHECK(in_kernel("extern __shared__ __align__(16) unsigned char data[];") ==
+          dynamic_shared("data", "unsigned char []"));
+    CHECK(in_kernel("__shared__ extern float rows[][32];") == dynamic_shared("rows", "float [][32]"));
+    const std::string kernel = "template <class T> __global__ void k(T) { extern __shared__ T data[]; }";
+    CHECK(rewritten(kernel) == "template <class T> __global__ void k(T) { " + dynamic_shared("data", "T []") + " }");
+}
+
+TEST_CASE("shared variables at namespace scope become objects that stand for them") {
+    for (const char* around : {"@", "namespace a { @ }", "extern \"C\" { @ }", "namespace a::b { struct C {}; @ }",
+                               "void f() { if (x) { } } @", "int a[] = {1, 2}; @"}) {
+        std::string source = around;
+        source.replace(source.find('@'), 1, "__shared__ int n[4];");
+        CHECK_THAT(rewritten(source),
+                   ContainsSubstring("using cpu_device_type_n = int [4]; [[maybe_unused]] static const "
+                                     "::cpu_device::NamespaceShared<cpu_device_type_n> n{\"n\", {__FILE__, 1}};"));
+    }
+    CHECK_THAT(rewritten("extern __shared__ float data[];"),
+               ContainsSubstring("static const "
+                                 "::cpu_device::NamespaceDynamicShared<std::remove_extent_t<cpu_device_type_data>> "
+                                 "data{};"));
+}
+
+TEST_CASE("knows functions from namespaces and classes") {
+    const std::string local = shared_variable("n", "int");
+    for (const char* around :
+         {"__device__ int f() { @ }", "struct A { __device__ int f() const { @ } };",
+          "namespace a { template <class T> struct A : B<(f())> { __device__ void f(T t = {}) { @ } }; }",
+          "__global__ void __launch_bounds__(256) k() { @ }", "__device__ void f() { { for (;;) { @ } } }",
+          "#if A\n__global__ void k(int) {\n#else\n__global__ void k(float) {\n#endif\n@ }",
+          "struct A { enum class E { a, b }; A() : x{1}, y{2} { @ } };", "__device__ auto f = [](int) { @ };",
+          "template <class T> requires (sizeof(T) > 2) void f() { @ }"}) {
+        std::string source = around, expected = around;
+        source.replace(source.find('@'), 1, "__shared__ int n;");
+        const auto line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
+        expected.replace(expected.find('@'), 1, shared_variable("n", "int", line));
+        CHECK(rewritten(source) == expected);
+    }
+}
+
+TEST_CASE("macros may declare shared variables") {
+    const std::string text = rewritten("#define TILE(T, name, n) __shared__ T name[n], name##_2");
+    CHECK_THAT(text, StartsWith("#define TILE(T, name, n) using cpu_device_type_##name = T [n]; "
+                                "static constinit ::cpu_device::SharedVariable cpu_device_shared_##name{#name, ") &&
+                         ContainsSubstring("{__FILE__, __LINE__}") && ContainsSubstring("{#name \"_2\", ") &&
+                         ContainsSubstring("auto& name##_2 = ::cpu_device::shared<cpu_device_type_##name##_2>"));
+    CHECK(rewritten("#define SHARED __shared__\n__device__ void f() { SHARED int a; }") ==
+          "#define SHARED __shared__\n__device__ void f() { " + shared_variable("a", "int", 2) + " }");
+    CHECK(unchanged("#define __shared__\n#ifdef __shared__\n#undef __shared__\n#endif\n"));
+}
+
+TEST_CASE("lambdas capture the shared variables they use") {
+    const std::string before = "__shared__ int a; ";
+    const auto lambda = [&](const std::string& source) {
+        const std::string text = in_kernel(before + source);
+        return text.substr(shared_variable("a", "int").size() + 1);
+    };
+    CHECK(lambda("[] { return a; };") == "[&a] { return a; };");
+    CHECK(lambda("[=](int i) { return a; };") == "[=, &a](int i) { return a; };");
+    CHECK(lambda("[x] { [y] { a; }; };") == "[x, &a] { [y, &a] { a; }; };");
+    CHECK(lambda("[&] { return a; };") == "[&] { return a; };");
+    CHECK(lambda("[](int a) { return a; };") == "[](int a) { return a; };");
+    CHECK(lambda("[] { return x.a; };") == "[] { return x.a; };");
+    CHECK(lambda("x[i] = y[a];") == "x[i] = y[a];");
+    CHECK(rewritten("void f() { { __shared__ int b; } [] { b; }; }").find("[] { b; }") != std::string::npos);
+}
+
+TEST_CASE("__noinline__ becomes an attribute unless it is in one") {
+    CHECK(rewritten("__noinline__ void f();") == "__attribute__((noinline)) void f();");
+    CHECK(unchanged("__attribute__((__noinline__)) void f(); [[gnu::__noinline__]] void g();"));
+    CHECK(unchanged("__attribute__((cold, __noinline__)) void f();"));
+}
+
+// ---- refusals --------------------------------------------------------------------------------------------
+
+TEST_CASE("a launch that cannot be read is refused with its line") {
+    CHECK(refusal("void f() {\n k<<<1>>>(x); }").line == 2);
+    CHECK_THAT(refusal("void f() { k<<<1>>>(x); }").message, ContainsSubstring("at least two"));
+    CHECK_THAT(refusal("void f() { k<<<>>>(x); }").message, ContainsSubstring("at least two"));
+    CHECK_THAT(refusal("void f() { k<<<1, 2, 3, 4, 5>>>(x); }").message, ContainsSubstring("at most four"));
+    CHECK_THAT(refusal("void f() { k<<<1, 2>>>; }").message, ContainsSubstring("expected '('"));
+    CHECK_THAT(refusal("void f() { k<<<1, (2>>>(x); }").message, ContainsSubstring("not balanced"));
+    CHECK_THAT(refusal("void f() { k<<<1, 2; }").message, ContainsSubstring("no '>>>'"));
+    CHECK_THAT(refusal("void f() { k<<<1, 2>>>(x; }").message, ContainsSubstring("no ')'"));
+    CHECK_THAT(refusal("void f() { = <<<1, 2>>>(x); }").message, ContainsSubstring("name of a kernel"));
+    CHECK_THAT(refusal("void f() { return <<<1, 2>>>(x); }").message, ContainsSubstring("name of a kernel"));
+    CHECK_THAT(refusal("<<<1, 2>>>(x);").message, ContainsSubstring("name of a kernel"));
+    CHECK(refusal("#define A \\\n k<<<1>>>(x)\n").line == 2);
+    CHECK(refusal("void f() {\nk\n#if A\n<<<1, 2>>>(x);\n#endif\n}").line == 3);
+}
+
+TEST_CASE("a launch in device code is refused as dynamic parallelism") {
+    for (const char* source :
+         {"__global__ void k() {\n k<<<1, 2>>>(); }", "__device__ void f() {\n { k<<<1, 2>>>(); } }",
+          "struct A { static __device__ int f(int a) const {\n k<<<1, 2>>>(); } };",
+          "void f() { g([=] __device__ (int i) mutable {\n k<<<1, 2>>>(); }); }"}) {
+        const Refusal found = refusal(source);
+        CHECK(found.line == 2);
+        CHECK_THAT(found.message, ContainsSubstring("dynamic parallelism"));
+    }
+}
+
+TEST_CASE("shared declarations that CUDA does not have are refused") {
+    CHECK_THAT(refusal("__global__ void k() {\n __shared__ int a = 0; }").message, ContainsSubstring("initializer"));
+    CHECK(refusal("__global__ void k() {\n __shared__ int a = 0; }").line == 2);
+    CHECK_THAT(refusal("void k() { __shared__ int a[2] {1, 2}; }").message, ContainsSubstring("initializer"));
+    CHECK_THAT(refusal("void k() { __shared__ A a(3); }").message, ContainsSubstring("initializer"));
+    CHECK_THAT(refusal("void k() { __shared__ int b, &a; }").message, ContainsSubstring("reference"));
+    CHECK_THAT(refusal("void k() { extern __shared__ int a; }").message, ContainsSubstring("without a size"));
+    CHECK_THAT(refusal("struct A { __shared__ int a; };").message, ContainsSubstring("class"));
+    CHECK_THAT(refusal("void k() { __shared__ ; }").message, ContainsSubstring("cannot read"));
+    CHECK_THAT(refusal("void k() { __shared__ int a").message, ContainsSubstring("no ';'"));
+}
+
+TEST_CASE("inline PTX is refused by the feature it uses") {
+    const auto message = [](const std::string& code) {
+        const Refusal found = refusal("__device__ void f() {\n asm volatile(" + code + "); }");
+        CHECK(found.line == 2);
+        CHECK_THAT(found.message, StartsWith("inline PTX is not supported on the CPU device: "));
+        return found.message;
+    };
+    CHECK_THAT(message("\"mov.u32 %0, %%laneid;\" : \"=r\"(x)"), EndsWith("mov.u32"));
+    CHECK_THAT(message("\"{ .reg .pred p; \\n\\t\" \"setp.eq.u32 p, 1, 2; }\""), EndsWith("setp.eq.u32"));
+    CHECK_THAT(message("\"cp.async.ca.shared.global [%0], [%1], 16;\" :: \"r\"(a)"), ContainsSubstring("cp.async ("));
+    CHECK_THAT(message("\"cp.async.bulk.tensor.2d.shared::cluster.global x;\""),
+               ContainsSubstring("tensor memory accelerator"));
+    CHECK_THAT(message("\"wgmma.mma_async.sync.aligned x;\""), ContainsSubstring("wgmma"));
+    CHECK_THAT(message("\"mma.sync.aligned.m16n8k16 x;\""), ContainsSubstring("mma (warp matrix multiply)"));
+    CHECK_THAT(message("R\"(trap;)\""), EndsWith("trap"));
+    CHECK_THAT(message("\"something else;\""), EndsWith("asm in device code"));
+    CHECK_THAT(refusal("#define LANE(x) __asm__(\"mov.u32 %0, %laneid;\" : \"=r\"(x))").message,
+               ContainsSubstring("inline PTX"));
+}
+
+TEST_CASE("assembly that is not PTX is left alone") {
+    CHECK(unchanged("__device__ void f() { asm volatile(\"\" ::: \"memory\"); asm(\"\" : \"+r\"(x)); }"));
+    CHECK(unchanged("void pause() { asm volatile(\"rdtsc\" : \"=a\"(l)); __asm__(\"pause; lock; incl %0\"); }"));
+    CHECK(unchanged("void f() { asm(\".section .text.foo\\n movq %%rbx, %0\"); }"));
+}
+
+TEST_CASE("texture references and thread block clusters are refused") {
+    const Refusal texture = refusal("\nstatic texture<float, 2, cudaReadModeElementType> image;");
+    CHECK(texture.line == 2);
+    CHECK(texture.message == "texture references left CUDA with version 12; use texture objects");
+    CHECK(unchanged("template <class T> struct texture { T t; };\ntexture<int> t; ns::texture<int> u;"));
+    const Refusal cluster = refusal("\n\n__global__ void __cluster_dims__(2, 1, 1) k() {}");
+    CHECK(cluster.line == 3);
+    CHECK_THAT(cluster.message, ContainsSubstring("thread block clusters"));
+}
+
+// ---- files -----------------------------------------------------------------------------------------------
+
+TEST_CASE("included files that need it are rewritten, others are named where they are") {
+    const TemporaryFolder folder;
+    const fs::path main_file =
+        folder.write("src/main.cu",
+                     "#include <vector>\n#include \"kernels.h\"\n#  include \"plain/plain.h\" // why\n"
+                     "#include \"missing.h\"\n#if 0\n#include \"unused.cuh\"\n#endif\n");
+    const fs::path kernels = folder.write("src/kernels.h", "#pragma once\n#include \"../deep/deep.h\"\n");
+    const fs::path deep =
+        folder.write("deep/deep.h", "__global__ void k() { __shared__ int a; }\n#include \"other.h\"\n");
+    const fs::path other = folder.write("deep/other.h", "int other;\n");
+    const fs::path plain = folder.write("src/plain/plain.h", "int plain;\n");
+    folder.write("src/unused.cuh", "k<<<1>>>\n");
+    const fs::path out = folder.path() / "out";
+
+    const auto result = cpu_device::rewriter::rewrite_file(main_file, out);
+    const std::vector<fs::path> written = files_in(out);
+    REQUIRE(written.size() == 2);
+    CHECK_THAT(written[0].filename().string(), StartsWith("deep.") && EndsWith(".h"));
+    CHECK(result.text == "#line 1 \"" + main_file.string() + "\"\n#include <vector>\n#include \"" +
+                             written[1].string() + "\"\n#  include \"" + plain.string() +
+                             "\" // why\n#include \"missing.h\"\n#if 0\n#include \"unused.cuh\"\n#endif\n");
+    CHECK(read(written[1]) ==
+          "#line 1 \"" + kernels.string() + "\"\n#pragma once\n#include \"" + written[0].string() + "\"\n");
+    CHECK_THAT(read(written[0]), StartsWith("#line 1 \"" + deep.string() + "\"\n__global__ void k() { using") &&
+                                     EndsWith("#include \"" + other.string() + "\"\n"));
+    std::vector<std::string> read_files = result.dependencies;
+    CHECK(read_files.at(0) == main_file.string());
+    std::sort(read_files.begin(), read_files.end());
+    CHECK(read_files == std::vector<std::string>{deep.string(), other.string(), kernels.string(), main_file.string(),
+                                                 plain.string()});
+}
+
+TEST_CASE("files that include each other are rewritten once") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("a.cu", "#include \"b.h\"\n");
+    folder.write("b.h", "#pragma once\n#include \"c.cuh\"\n");
+    folder.write("c.cuh", "#pragma once\n#include \"b.h\"\n");
+    cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out");
+    CHECK(files_in(folder.path() / "out").size() == 2);
+}
+
+TEST_CASE("files of one name in different folders stay apart") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("a.cu", "#include \"x/k.cuh\"\n#include \"y/k.cuh\"\n");
+    folder.write("x/k.cuh", "int x;\n");
+    folder.write("y/k.cuh", "int y;\n");
+    cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out");
+    CHECK(files_in(folder.path() / "out").size() == 2);
+}
+
+TEST_CASE("search folders are looked at for files that need rewriting") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("src/a.cu", "#include \"lib/k.h\"\n#include <lib/plain.h>\n");
+    folder.write("root/lib/k.h", "void f() { k<<<1, 2>>>(); }\n");
+    const fs::path plain = folder.write("root/lib/plain.h", "int plain;\n");
+    const auto result = cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out", {folder.path() / "root"});
+    const std::vector<fs::path> written = files_in(folder.path() / "out");
+    REQUIRE(written.size() == 1);
+    CHECK_THAT(result.text, EndsWith("#include \"" + written[0].string() + "\"\n#include <lib/plain.h>\n"));
+    CHECK(result.dependencies.size() == 3);
+}
+
+TEST_CASE("an error in an included file names that file") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("a.cu", "#include \"b.h\"\n");
+    const fs::path included = folder.write("b.h", "\nvoid f() { k<<<1>>>(); }\n");
+    try {
+        cpu_device::rewriter::rewrite_file(main_file, folder.path());
+        FAIL("accepted");
+    } catch (const Error& error) {
+        CHECK(error.file == included.string());
+        CHECK(error.line == 2);
+    }
+    CHECK_THROWS_AS(cpu_device::rewriter::rewrite_file(folder.path() / "none.cu", folder.path()), Error);
+}
+
+TEST_CASE("a rewritten include that has not changed is not written again") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("a.cu", "#include \"b.cuh\"\n");
+    folder.write("b.cuh", "int b;\n");
+    const fs::path out = folder.path() / "out";
+    cpu_device::rewriter::rewrite_file(main_file, out);
+    const auto before = fs::last_write_time(files_in(out).at(0)) - std::chrono::hours(1);
+    fs::last_write_time(files_in(out).at(0), before);
+    cpu_device::rewriter::rewrite_file(main_file, out);
+    CHECK(fs::last_write_time(files_in(out).at(0)) == before);
+}
+
+TEST_CASE("the dependency file escapes what make would misread") {
+    CHECK(cpu_device::rewriter::depfile("out dir/a.cpp", {"/x/a.cu", "/my $files/b#1.h"}) ==
+          "out\\ dir/a.cpp: \\\n  /x/a.cu \\\n  /my\\ $$files/b\\#1.h\n");
+}
+
+TEST_CASE("a megabyte of source takes well under a second") {
+    std::string source;
+    for (int i = 0; source.size() < 1'000'000; ++i)
+        source += "template <class T> __global__ void k" + std::to_string(i) +
+                  "(T* a) { __shared__ T tile[32][33], sum; auto f = [](int i) { return tile[i][i]; }; }\n"
+                  "void f" +
+                  std::to_string(i) + "(float* a, int n) { k<float><<<(n + 255) / 256, 256>>>(a, n, 0); }\n";
+    const auto start = std::chrono::steady_clock::now();
+    const std::string text = rewritten(source);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    CHECK(text.size() > source.size());
+    CHECK(seconds.count() < 1.0);
+}

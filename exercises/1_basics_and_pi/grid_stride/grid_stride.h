@@ -1,0 +1,6 @@
+// The function that the grader calls.
+#pragma once
+
+/// Computes d_y[i] = a * d_x[i] + d_y[i] for i = 0 .. n - 1, with a grid of exactly `blocks` blocks of
+/// `threads_per_block` threads, however many elements there are. Both arrays are device arrays of `n` floats.
+void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks, int threads_per_block);
