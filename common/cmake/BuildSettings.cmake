@@ -27,6 +27,7 @@ if(NOT WARPWISE_DEVICE STREQUAL "cuda")
     list(APPEND WARPWISE_DEVICES cpu)
 endif()
 if(NOT WARPWISE_DEVICE STREQUAL "cpu")
+    set(architectures_given ${CMAKE_CUDA_ARCHITECTURES})  # before CMake fills in its own
     include(CheckLanguage)
     if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
         find_program(WARPWISE_NVCC nvcc PATHS /usr/local/cuda/bin /opt/cuda/bin)
@@ -50,11 +51,9 @@ endif()
 
 if("cuda" IN_LIST WARPWISE_DEVICES)
     # -DCMAKE_CUDA_ARCHITECTURES=80 overrides: without it, the GPUs of this machine, or what nvcc takes by default.
-    # By number and not as -arch=native, for which CUB does not choose its fastest kernels (seen with CUDA 13.0).
-    set(architectures_given ${CMAKE_CUDA_ARCHITECTURES})
     enable_language(CUDA)
     if(NOT architectures_given AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
-        set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
+        set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_NATIVE} CACHE STRING "GPUs to build for" FORCE)
     endif()
     string(REPLACE "-DNDEBUG" "" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
     string(REPLACE "-O3" "-O2" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")

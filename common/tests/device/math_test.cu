@@ -312,14 +312,12 @@ struct Classify {
     }
 };
 
-struct LoadAndStore {
-    __device__ float operator()(float x) const {
-        float4 four = make_float4(x, x, x, x);
-        __stcs(&four.y, __ldcg(&four.x) + 1.0f);
-        __stwt(&four.z, __ldcs(&four.y) + 1.0f);
-        return __ldcv(&four.z);
-    }
-};
+// The hints are for global memory only.
+__global__ void load_and_store(float* four) {
+    __stcs(&four[1], __ldcg(&four[0]) + 1.0f);
+    __stwt(&four[2], __ldcs(&four[1]) + 1.0f);
+    four[3] = __ldcv(&four[2]);
+}
 
 }  // namespace
 
@@ -571,7 +569,18 @@ TEST_CASE("numbers are classified without a namespace") {
 }
 
 TEST_CASE("loads and stores with cache hints move the value") {
-    CHECK(map_on_device<LoadAndStore>(std::vector<float>{5.0f})[0] == 7.0f);
+    device_or_skip();
+    float four[4] = {5.0f, 0.0f, 0.0f, 0.0f};
+    float* d_four = nullptr;
+    REQUIRE(cudaMalloc(&d_four, sizeof four) == cudaSuccess);
+    REQUIRE(cudaMemcpy(d_four, four, sizeof four, cudaMemcpyHostToDevice) == cudaSuccess);
+    load_and_store<<<1, 1>>>(d_four);
+    REQUIRE(cudaGetLastError() == cudaSuccess);
+    REQUIRE(cudaMemcpy(four, d_four, sizeof four, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(four[1] == 6.0f);
+    CHECK(four[2] == 7.0f);
+    CHECK(four[3] == 7.0f);
+    cudaFree(d_four);
 }
 
 TEST_CASE("min and max mean the same in host code that uses namespace std") {
