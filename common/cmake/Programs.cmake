@@ -5,6 +5,11 @@
 #     add_device_library(lesson SOURCES ...)                             -> lesson_cpu, lesson_cuda
 #     add_device_program(speed SOURCES ...)                              -> speed_cpu, speed_cuda
 
+# Rewritten files include what nvcc includes by itself. Kernels read floats as integers, and null pointers have to fault
+# where they are used: nvcc's device compiler makes nothing of either, so neither may the host's. `#pragma unroll` is nvcc's.
+set(WARPWISE_KERNEL_OPTIONS -include cuda_runtime.h -fno-strict-aliasing -fno-delete-null-pointer-checks
+    -Wno-unknown-pragmas)
+
 # Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device.
 function(target_device_sources target device)
     foreach(source IN LISTS ARGN)
@@ -22,7 +27,7 @@ function(target_device_sources target device)
                 COMMENT "Rewriting ${name}.cu for the CPU device"
                 VERBATIM)
             set_source_files_properties(${rewritten} PROPERTIES
-                COMPILE_OPTIONS "-include;cuda_runtime.h;-Wno-unknown-pragmas"  # '#pragma unroll' is nvcc's
+                COMPILE_OPTIONS "${WARPWISE_KERNEL_OPTIONS}"
                 COMPILE_DEFINITIONS "__CUDACC__")
             target_sources(${target} PRIVATE ${rewritten})
         else()

@@ -1,1 +1,2 @@
-#error "The CPU device does not support asynchronous copy pipelines (<cuda_pipeline_primitives.h>): build this program with nvcc"
+#error \
+    "The CPU device does not support asynchronous copy pipelines (<cuda_pipeline_primitives.h>): build this program with nvcc"

@@ -1,1 +1,2 @@
-#error "The CPU device does not support the parallel algorithms of Thrust (<thrust/count.h>): build this program with nvcc"
+#error \
+    "The CPU device does not support the parallel algorithms of Thrust (<thrust/count.h>): build this program with nvcc"
