@@ -387,9 +387,8 @@ TEST_CASE("shared variables at namespace scope become objects that stand for the
                                      "::cpu_device::NamespaceShared<cpu_device_type_n> n{\"n\", {__FILE__, 1}};"));
     }
     CHECK_THAT(rewritten("extern __shared__ float data[];"),
-               ContainsSubstring("static const "
-                                 "::cpu_device::NamespaceDynamicShared<std::remove_extent_t<cpu_device_type_data>> "
-                                 "data{};"));
+               ContainsSubstring("static thread_local std::remove_extent_t<cpu_device_type_data>* data = nullptr; "
+                                 "static const ::cpu_device::NamespaceDynamicShared cpu_device_dynamic_data("));
 }
 
 TEST_CASE("knows functions from namespaces and classes") {
@@ -440,6 +439,15 @@ TEST_CASE("__noinline__ becomes an attribute unless it is in one") {
     CHECK(rewritten("__noinline__ void f();") == "__attribute__((noinline)) void f();");
     CHECK(unchanged("__attribute__((__noinline__)) void f(); [[gnu::__noinline__]] void g();"));
     CHECK(unchanged("__attribute__((cold, __noinline__)) void f();"));
+}
+
+TEST_CASE("a kernel keeps its type where a program casts it to a void pointer to launch it") {
+    CHECK(in_function("cudaLaunchKernel((void*)k, g, b, a);") == "cudaLaunchKernel(k, g, b, a);");
+    CHECK(in_function("cudaLaunchCooperativeKernel((const void *)k<int>, g, b, a);") ==
+          "cudaLaunchCooperativeKernel(k<int>, g, b, a);");
+    CHECK(in_function("cudaLaunchKernel(reinterpret_cast<const void*>(&k), g, b, a);") ==
+          "cudaLaunchKernel((&k), g, b, a);");
+    CHECK(unchanged("void f() { cudaLaunchKernel(k, g, b, (void**)a); cudaLaunchKernel((k), g, b, a); }"));
 }
 
 // ---- refusals --------------------------------------------------------------------------------------------

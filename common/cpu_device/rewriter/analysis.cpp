@@ -534,6 +534,8 @@ private:
             rewrite_noinline(i);
         } else if (token.is("asm") || token.is("__asm__") || token.is("__asm")) {
             refuse_ptx(i);
+        } else if (token.is("cudaLaunchKernel") || token.is("cudaLaunchCooperativeKernel")) {
+            keep_type_of_kernel(i);
         } else if (token.is("texture")) {
             refuse_texture_reference(i);
         } else if (token.is("__cluster_dims__")) {
@@ -550,6 +552,22 @@ private:
         if (i >= 2 && is(i - 1, "(") && is(i - 2, "(")) return;  // __attribute__((__noinline__))
         if (i >= 1 && in_parentheses() && is(i - 1, ",")) return;
         replace(tokens_[i].begin, tokens_[i].end(), "__attribute__((noinline))");
+    }
+
+    /// Takes the cast out of `cudaLaunchKernel((void*)kernel, ...)` and its like: the CPU device needs the type of the
+    /// kernel to read the arguments.
+    void keep_type_of_kernel(std::size_t i) {
+        if (!is(i + 1, "(")) return;
+        const std::size_t cast = i + 2;
+        const bool named = is(cast, "reinterpret_cast") && is(cast + 1, "<");
+        if (!named && !is(cast, "(")) return;
+        std::size_t at = cast + (named ? 2 : 1);
+        if (is(at, "const")) ++at;
+        if (!is(at, "void")) return;
+        ++at;
+        if (is(at, "const")) ++at;
+        if (!is(at, "*") || !is(at + 1, named ? ">" : ")")) return;
+        replace(tokens_[cast].begin, tokens_[at + 1].end(), "");
     }
 
     void refuse_ptx(std::size_t i) const {
@@ -1183,9 +1201,9 @@ private:
                 fail(declarator.name,
                      "extern __shared__ needs an array without a size, such as 'extern __shared__ float data[];'");
             if (scope() == Scope::name_space)
-                return result +
-                       "[[maybe_unused]] static const ::cpu_device::NamespaceDynamicShared<std::remove_extent_t<" +
-                       type + ">> " + name + "{}";
+                return result + "[[maybe_unused]] static thread_local std::remove_extent_t<" + type + ">* " + name +
+                       " = nullptr; static const ::cpu_device::NamespaceDynamicShared cpu_device_dynamic_" + name +
+                       "([](void* start) { " + name + " = static_cast<std::remove_extent_t<" + type + ">*>(start); })";
             return result + "[[maybe_unused]] auto& " + name + " = *static_cast<" + type +
                    "*>(::cpu_device::dynamic_shared_memory())";
         }

@@ -67,7 +67,16 @@ std::string hex(std::uint32_t mask) {
     return text;
 }
 
+std::vector<void (*)(void*)>& namespace_arrays() {
+    static std::vector<void (*)(void*)> all;
+    return all;
+}
+
 }  // namespace
+
+NamespaceDynamicShared::NamespaceDynamicShared(void (*point_at)(void* start)) {
+    namespace_arrays().push_back(point_at);
+}
 
 Block::Block(FiberPool& pool) : pool_(pool) {
     void* arena =
@@ -126,6 +135,7 @@ Block::State Block::run() {
     gridDim = launch_->grid;
     state_ = State::running;
     yields_in_a_row_ = 0;
+    for (auto* point_at : namespace_arrays()) point_at(shared_address(0, launch_->dynamic_bytes));
     do {
         current_thread = saved_;
         if (has_ready()) {

@@ -612,8 +612,8 @@ TEST_CASE("the blocks of a cooperative launch wait for each other") {
     const auto out = results_of<int>(2 * blocks, [&](int* d_sums) {
         REQUIRE(cudaMemset(d_sums, 0, 2 * blocks * sizeof(int)) == cudaSuccess);
         void* arguments[] = {&d_sums, &turns};
-        REQUIRE(cudaLaunchCooperativeKernel(pass_around_the_grid, dim3(blocks), dim3(64), arguments, 0, nullptr) ==
-                cudaSuccess);
+        REQUIRE(cudaLaunchCooperativeKernel((void*)pass_around_the_grid, dim3(blocks), dim3(64), arguments, 0,
+                                            nullptr) == cudaSuccess);
     });
     for (std::size_t block = 0; block < blocks; ++block) CHECK(out[block] == turns);
 }

@@ -163,10 +163,10 @@ struct NamespaceShared {
     }
 };
 
-/// `extern __shared__ T name[];` at namespace scope.
-template <class T>
+/// `extern __shared__ T name[];` at namespace scope becomes a pointer of each host thread. `point_at` sets it to where
+/// the dynamic shared memory of the block begins that this host thread runs next.
 struct NamespaceDynamicShared {
-    operator T*() const { return static_cast<T*>(dynamic_shared_memory()); }  // NOLINT
+    explicit NamespaceDynamicShared(void (*point_at)(void* start));
 };
 
 // ---- barriers and warp collectives -----------------------------------------------------------------------
