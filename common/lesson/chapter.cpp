@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -85,6 +86,9 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     }
     if (!size.empty()) request.options.size = parse_size(size);
     if (repeat != 0) request.options.repeat = repeat;
+    request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
+    const char* typed = std::getenv("WARPWISE_TYPED");  // set by whoever starts chapters for the reader
+    request.options.typed = typed != nullptr ? typed : argv[0];
     if (device == "cpu") request.device = WantedDevice::cpu;
     if (device == "cuda") request.device = WantedDevice::cuda;
     request.colors = !no_color;

@@ -101,7 +101,7 @@ Lesson::Lesson(std::string name, const Options& options, Output& output)
 
 void Lesson::text(std::string_view paragraphs) {
     output_.lesson().texts.emplace_back(paragraphs);
-    output_.print_paragraphs(paragraphs);
+    output_.print_paragraphs(with_typed_command(paragraphs, options_.program, options_.typed));
 }
 
 bool Lesson::on_gpu() {

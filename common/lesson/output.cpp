@@ -35,6 +35,21 @@ void Lesson::Output::print_paragraphs(std::string_view text, Style style) {
     print(terminal_.paint(style, wrapped) + "\n\n");
 }
 
+std::string with_typed_command(std::string_view text, const std::string& program, const std::string& typed) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+        std::string line(text.substr(0, end));
+        text.remove_prefix(end);
+        const std::size_t at = line.find(" " + program + " ");
+        if (!program.empty() && !typed.empty() && line.starts_with("    ") && at != std::string::npos) {
+            line.replace(at + 1, program.size(), typed);
+        }
+        result += line;
+    }
+    return result;
+}
+
 void Lesson::Output::progress(const std::string& text) {
     if (!shows_progress_) return;
     fmt::print(stderr, "\r\033[2K{}", text);

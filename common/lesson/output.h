@@ -61,6 +61,10 @@ private:
     bool progress_shown_ = false;
 };
 
+/// Lessons show commands as `    basics_and_pi pi --size 64Ki`; the reader gets them with what they have to type for
+/// the program. Only lines that start with four spaces change.
+std::string with_typed_command(std::string_view text, const std::string& program, const std::string& typed);
+
 /// True when `pattern` chooses the step called `name`: it is the name, or a part of it and no step has it as its name.
 bool chooses_step(const std::string& pattern, const std::string& name, const std::vector<std::string>& all_names);
 

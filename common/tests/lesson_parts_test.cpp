@@ -61,6 +61,16 @@ std::string refusal_of_size(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("commands in a lesson's text are shown as the reader types them") {
+    const std::string text =
+        "Run basics_and_pi again:\n\n    basics_and_pi pi\n    SEED=7 basics_and_pi pi\n    my_basics_and_pi x\n";
+    CHECK(with_typed_command(text, "basics_and_pi", "./warpwise run 1") ==
+          "Run basics_and_pi again:\n\n    ./warpwise run 1 pi\n    SEED=7 ./warpwise run 1 pi\n"
+          "    my_basics_and_pi x\n");
+    CHECK(with_typed_command(text, "basics_and_pi", "") == text);
+    CHECK(with_typed_command("", "basics_and_pi", "x").empty());
+}
+
 TEST_CASE("sizes are read with their suffixes and extents") {
     CHECK(parse_size("1000") == Size{1000});
     CHECK(parse_size("0") == Size{0});
