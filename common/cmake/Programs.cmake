@@ -5,10 +5,10 @@
 #     add_device_library(lesson SOURCES ...)                             -> lesson_cpu, lesson_cuda
 #     add_device_program(speed SOURCES ...)                              -> speed_cpu, speed_cuda
 
-# Rewritten files include what nvcc includes by itself. Kernels read floats as integers, and null pointers have to fault
-# where they are used: nvcc's device compiler makes nothing of either, so neither may the host's. `#pragma unroll` is nvcc's.
+# Rewritten files include what nvcc includes by itself. Kernels read floats as integers, and null pointers and endless loops
+# have to act where they are written, not to be reasoned away: they are to be found. `#pragma unroll` is nvcc's.
 set(WARPWISE_KERNEL_OPTIONS -include cuda_runtime.h -fno-strict-aliasing -fno-delete-null-pointer-checks
-    -Wno-unknown-pragmas)
+    -fno-finite-loops -Wno-unknown-pragmas)
 
 # Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device.
 function(target_device_sources target device)

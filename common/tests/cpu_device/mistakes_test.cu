@@ -79,6 +79,11 @@ __global__ void loop_forever() {
     }
 }
 
+__global__ void miss_the_end(unsigned n) {
+    unsigned i = threadIdx.x;
+    while (i != n) i += 2;  // odd threads step over an even end
+}
+
 __global__ void wait_for_a_flag_that_nobody_sets(int* flag) {
     while (atomicAdd(flag, 0) == 0) {
     }
@@ -215,6 +220,14 @@ TEST_CASE("stops a kernel that never ends") {
     CHECK(found.kernel == "loop_forever");
     CHECK(cudaGetLastError() == cudaSuccess);  // nothing shows before somebody waits
     CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+}
+
+TEST_CASE("stops a loop that does nothing but never end") {
+    const Quiet quiet;
+    cpu_device::set_watchdog_seconds(0.3);
+    miss_the_end<<<2, 64>>>(100);
+    cpu_device::set_watchdog_seconds(20);
+    CHECK(only_finding().kind == FindingKind::endless_kernel);
 }
 
 TEST_CASE("stops a kernel whose threads spin on a flag for ever") {
