@@ -40,6 +40,14 @@ void at_exit(int status, void*) {
 // Registered before main, so that it runs after everything else that waits for the end of the process.
 __attribute__((constructor)) void register_at_exit() { on_exit(at_exit, nullptr); }
 
+/// The path as somebody in the current folder would write it.
+std::string seen_from_here(const std::string& path) {
+    char folder[4096];
+    if (getcwd(folder, sizeof folder) == nullptr) return path;
+    const std::string here = std::string(folder) + "/";
+    return path.compare(0, here.size(), here) == 0 ? path.substr(here.size()) : path;
+}
+
 void print(const Finding& finding) {
     const bool colour = use_colour();
     const char* red = colour ? "\033[1;31m" : "";
@@ -54,7 +62,7 @@ void print(const Finding& finding) {
         text += "    in kernel " + finding.kernel + where + "\n";
     }
     if (finding.site.line > 0) {
-        text += std::string("    at ") + finding.site.file + ":" + std::to_string(finding.site.line) + "\n";
+        text += "    at " + seen_from_here(finding.site.file) + ":" + std::to_string(finding.site.line) + "\n";
     }
     if (!finding.hint.empty()) text += "    hint: " + finding.hint + "\n";
     std::fputs(text.c_str(), stderr);
