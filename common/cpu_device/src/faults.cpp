@@ -127,7 +127,7 @@ FaultHandlers::~FaultHandlers() {
     for (std::size_t i = 0; i < kFaults.size(); ++i) sigaction(kFaults[i], &before[i], nullptr);
 }
 
-void interrupt_device_threads(Launch&, double seconds, pthread_t owner, const std::vector<pthread_t>& helpers) {
+void interrupt_device_threads(double seconds, pthread_t owner, const std::vector<pthread_t>& helpers) {
     watchdog_limit = seconds;
     pthread_kill(owner, watchdog_signal());
     for (const pthread_t thread : helpers) pthread_kill(thread, watchdog_signal());

@@ -24,7 +24,7 @@ public:
 
 /// Ends the device threads that run on these host threads, because no block finished for `seconds`. A host thread
 /// that happens to be inside a library function is left alone: the caller asks again.
-void interrupt_device_threads(Launch& launch, double seconds, pthread_t owner, const std::vector<pthread_t>& helpers);
+void interrupt_device_threads(double seconds, pthread_t owner, const std::vector<pthread_t>& helpers);
 
 /// The most dynamic shared memory that any kernel was allowed so far: 48 KB, or what cudaFuncSetAttribute raised it to.
 std::size_t dynamic_shared_limit();

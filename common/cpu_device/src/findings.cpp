@@ -84,10 +84,6 @@ const char* name_of(FindingKind kind) {
             return "illegal access";
         case FindingKind::kernel_trap:
             return "kernel trap";
-        case FindingKind::launch_shape:
-            return "launch shape";
-        case FindingKind::api_misuse:
-            return "API misuse";
         case FindingKind::unsupported:
             return "not supported";
     }

@@ -195,7 +195,7 @@ public:
         start_watchdog();
         {
             std::lock_guard lock(mutex_);
-            while (threads_.size() < helpers) threads_.emplace_back([this] { help(); }).detach();
+            for (; helpers_ < helpers; ++helpers_) std::thread([this] { help(); }).detach();
             launch_ = &launch;
             wanted_ = helpers;
             owner_ = pthread_self();
@@ -265,7 +265,7 @@ private:
             const std::chrono::duration<double> quiet = Clock::now() - progress;
             if (limit == 0 || quiet.count() < limit) continue;
             // Interrupts whoever still runs a device thread; asked again until all have stopped.
-            interrupt_device_threads(*launch_, limit, owner_, busy_);
+            interrupt_device_threads(limit, owner_, busy_);
         }
     }
 
@@ -273,7 +273,7 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::condition_variable idle_;
-    std::vector<std::thread> threads_;
+    unsigned helpers_ = 0;  ///< host threads that wait to help, beside the one that launches
     std::vector<pthread_t> busy_;
     Launch* launch_ = nullptr;
     pthread_t owner_{};

@@ -18,8 +18,6 @@ enum class FindingKind {
     endless_kernel,       ///< stopped by the watchdog
     illegal_access,       ///< an address that belongs to nobody
     kernel_trap,          ///< __trap(), a failed assert, or exhausted stack
-    launch_shape,         ///< a launch that a GPU would refuse
-    api_misuse,           ///< a runtime call that the real runtime refuses
     unsupported,          ///< something the CPU device does not do
 };
 
