@@ -22,6 +22,13 @@ if(WARPWISE_WERROR)
     list(APPEND WARPWISE_WARNINGS -Werror)
 endif()
 
+# For those who change the CPU device: its own tests under AddressSanitizer and UndefinedBehaviorSanitizer (.ci/run).
+option(WARPWISE_SANITIZE "Build with -fsanitize=address,undefined" OFF)
+if(WARPWISE_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+
 set(WARPWISE_DEVICES "")
 if(NOT WARPWISE_DEVICE STREQUAL "cuda")
     list(APPEND WARPWISE_DEVICES cpu)

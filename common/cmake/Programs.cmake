@@ -10,8 +10,32 @@
 set(WARPWISE_KERNEL_OPTIONS -include cuda_runtime.h -fno-strict-aliasing -fno-delete-null-pointer-checks
     -fno-finite-loops -Wno-unknown-pragmas)
 
-# Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device.
+# On top of that, for kernels that are watched (counters, mistakes): the compiler announces every load, store and basic
+# block to callbacks of ours; nothing of a sanitizer is linked. Little is optimized, so that one access of the source stays
+# one access, and code stays in source order, by which lanes of a warp are matched.
+set(WARPWISE_WATCH_OPTIONS -O1 -g1 -gdwarf-4
+    -fno-sanitize=address,undefined -fsanitize=thread -fsanitize-coverage=trace-pc
+    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -D__CPU_DEVICE_WATCHED__)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND WARPWISE_WATCH_OPTIONS
+        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan
+        -fno-tree-sra -fno-thread-jumps -fno-tree-vectorize -fno-reorder-blocks -fno-reorder-blocks-and-partition)
+else()
+    list(APPEND WARPWISE_WATCH_OPTIONS
+        -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1 -fno-vectorize -fno-slp-vectorize)
+endif()
+
+# Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device. Kernels added by
+# target_watched_sources can be watched there.
+function(target_watched_sources target device)
+    add_device_sources(${target} ${device} "${WARPWISE_KERNEL_OPTIONS};${WARPWISE_WATCH_OPTIONS}" ${ARGN})
+endfunction()
+
 function(target_device_sources target device)
+    add_device_sources(${target} ${device} "${WARPWISE_KERNEL_OPTIONS}" ${ARGN})
+endfunction()
+
+function(add_device_sources target device options)
     foreach(source IN LISTS ARGN)
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
         cmake_path(GET source EXTENSION LAST_ONLY extension)
@@ -27,7 +51,7 @@ function(target_device_sources target device)
                 COMMENT "Rewriting ${name}.cu for the CPU device"
                 VERBATIM)
             set_source_files_properties(${rewritten} PROPERTIES
-                COMPILE_OPTIONS "${WARPWISE_KERNEL_OPTIONS}"
+                COMPILE_OPTIONS "${options}"
                 COMPILE_DEFINITIONS "__CUDACC__")
             target_sources(${target} PRIVATE ${rewritten})
         else()
@@ -62,12 +86,13 @@ function(add_device_library name)
     endforeach()
 endfunction()
 
-# FOLDER: below the device's folder of programs.
+# FOLDER: below the device's folder of programs. WATCHED_SOURCES: .cu files whose kernels can be watched.
 function(add_device_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;LIBRARIES;DEVICE_LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;WATCHED_SOURCES;LIBRARIES;DEVICE_LIBRARIES")
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_executable(${name}_${device})
         target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
+        target_watched_sources(${name}_${device} ${device} ${arg_WATCHED_SOURCES})
         list(TRANSFORM arg_DEVICE_LIBRARIES APPEND _${device} OUTPUT_VARIABLE device_libraries)
         target_link_libraries(${name}_${device} PRIVATE ${device_libraries} ${arg_LIBRARIES})
         set_target_properties(${name}_${device} PROPERTIES
@@ -88,19 +113,34 @@ function(add_device_tests name)
     endforeach()
 endfunction()
 
+function(use_openmp target)
+    if(OpenMP_CXX_FOUND)
+        # nvcc hands the option to the host compiler.
+        target_compile_options(${target} PRIVATE
+            "$<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>"
+            "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OpenMP_CXX_FLAGS}>")
+        target_link_libraries(${target} PRIVATE ${OpenMP_CXX_LIBRARIES})
+    endif()
+endfunction()
+
+# On the CPU device twice: watched, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
 function(add_chapter name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LESSONS")
-    add_device_program(${name} SOURCES ${arg_SOURCES} DEVICE_LIBRARIES lesson)
+    add_device_program(${name} WATCHED_SOURCES ${arg_SOURCES} DEVICE_LIBRARIES lesson)
     add_custom_target(${name})
+    if("cpu" IN_LIST WARPWISE_DEVICES)
+        add_executable(${name}_plain)
+        target_device_sources(${name}_plain cpu ${arg_SOURCES})
+        target_link_libraries(${name}_plain PRIVATE lesson_cpu)
+        use_openmp(${name}_plain)
+        set_target_properties(${name}_plain PROPERTIES
+            OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/cpu/plain)
+        add_dependencies(${name} ${name}_plain)
+    endif()
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_dependencies(${name} ${name}_${device})
-        if(OpenMP_CXX_FOUND)
-            # nvcc hands the option to the host compiler.
-            target_compile_options(${name}_${device} PRIVATE
-                "$<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>"
-                "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OpenMP_CXX_FLAGS}>")
-            target_link_libraries(${name}_${device} PRIVATE ${OpenMP_CXX_LIBRARIES})
-        endif()
+        use_openmp(${name}_${device})
         can_run(${device} runs)
         if(runs)
             foreach(lesson IN LISTS arg_LESSONS)
@@ -157,7 +197,7 @@ endfunction()
 
 function(add_answer exercise device program source)
     add_executable(${program}_${device} EXCLUDE_FROM_ALL)
-    target_device_sources(${program}_${device} ${device} ${source})
+    target_watched_sources(${program}_${device} ${device} ${source})
     target_include_directories(${program}_${device} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${exercise})
     target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device})
     set_target_properties(${program}_${device} PROPERTIES

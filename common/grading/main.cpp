@@ -2,15 +2,24 @@
 //
 // Exit status: 0 all tests passed, 1 a test failed, 2 nothing was graded (wrong options, no such test).
 // The run stops at the first failed check, because one message is easier to act on than forty; `-x 1000` shows all.
+//
+// On the CPU device kernels are watched for mistakes, and an answer that passes is run again with its threads in other
+// orders. CPU_DEVICE_SEED=N in the environment grades in the order N only.
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/grading/exercise.h"
 #include "common/grading/findings.h"
+#include "common/grading/schedules.h"
+#include "common/grading/watched.h"
+#include "common/helpers/child_process.h"
+#include "common/helpers/watch.h"
 
 namespace {
 
@@ -38,19 +47,44 @@ void say_where_to_go_on(bool passed) {
     }
 }
 
+/// Runs this program again with the threads in other orders. False, and shown, when the answer fails in one of them.
+bool passes_in_other_orders(int argc, char** argv) {
+    std::vector<std::string> arguments(argv, argv + argc);
+    arguments[0] = warpwise::own_program();
+    const std::optional<grading::FailingSchedule> failing =
+        grading::first_failing_schedule(arguments, {grading::further_seeds.begin(), grading::further_seeds.end()});
+    if (!failing) return true;
+    arguments[0] = argv[0];
+    std::string command = "CPU_DEVICE_SEED=" + std::to_string(failing->seed);
+    for (const std::string& argument : arguments) {
+        command += argument.find(' ') == std::string::npos ? " " + argument : " '" + argument + "'";
+    }
+    std::printf(
+        "That was with threads and blocks in ascending order. A GPU promises no order, and in another one the answer\n"
+        "fails. To repeat what follows:\n\n    %s\n\n%s",
+        command.c_str(), failing->output.c_str());
+    return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     grading::show_findings_only_when_taken();
+    const warpwise::Watching watching({.mistakes = true});
     Catch::Session session;
     session.configData().abortAfter = 1;
     if (session.applyCommandLine(argc, argv) != 0) return 2;
 
     const int status = session.run();
     if (test_cases.total() == 0) return status == 0 ? 0 : 2;  // listings, or no test of that name
+    if (status == 0) warpwise::report_leaks();
     const std::string not_asked_for = grading::take_findings();
     if (!not_asked_for.empty()) std::printf("%s\n\n", not_asked_for.c_str());
     const bool passed = status == 0 && not_asked_for.empty();
+    if (passed && grading::can_try_other_orders() && !passes_in_other_orders(argc, argv)) return 1;
+    if (grading::counts_were_left_out()) {
+        std::printf("Not graded: how the kernels use memory and lanes. Only the CPU device counts that.\n");
+    }
     const bool ran_all = session.configData().testsOrTags.empty();
     if (ran_all || !passed) say_where_to_go_on(passed);
     return passed ? 0 : 1;

@@ -14,12 +14,16 @@
 #include <iostream>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "common/helpers/check.h"
+#include "common/helpers/watch.h"
+#include "common/lesson/counter_columns.h"
 #include "common/lesson/device_choice.h"
 #include "common/lesson/json_output.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
+#include "common/lesson/plain_program.h"
 #include "common/lesson/results.h"
 #include "common/lesson/size_text.h"
 #include "common/lesson/suggest.h"
@@ -35,6 +39,7 @@ struct Request {
     bool list = false;
     bool pause = false;
     bool colors = true;
+    bool counters_asked_for = false;
     std::string json_file;
     WantedDevice device = WantedDevice::automatic;
     Lesson::Options options;
@@ -63,20 +68,28 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     app.add_option("--size", size, "size instead of the lesson's own: 1000, 16Mi, 1000x700, 256x256x256");
     app.add_option("--repeat", repeat, "time each step at least so often")->check(CLI::Range(1, 1000000));
     app.add_option("--json", request.json_file, "write the results to this file");
+    CLI::Option* counters =
+        app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
+    app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");
+    app.add_flag("--lines", request.options.list_lines, "show the kernels' source with the counts of each line");
+    app.add_flag("--all-blocks", request.options.all_blocks, "watch all blocks of a launch, not a sample");
+    app.add_option("--registers", request.options.registers, "registers a thread, for the theoretical occupancy")
+        ->check(CLI::Range(1, 255));
     app.add_flag("--pause,!--no-pause", request.pause, "wait for Enter between lessons");
     app.add_option("--device", device, "auto takes a GPU where one is usable")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--no-color", no_color, "plain text; so does NO_COLOR in the environment");
     const std::string first = chapter.lessons.empty() ? "LESSON" : chapter.lessons.front().name;
     const std::string last = chapter.lessons.empty() ? "LESSON" : chapter.lessons.back().name;
-    app.footer(
-        fmt::format("\nExamples:\n"
-                    "  {0} --list\n"
-                    "  {0} {1} {2}\n"
-                    "  {0} {2} --size 1Mi --device cpu\n"
-                    "  {0} --json results.json\n"
-                    "\nExit status: 0 all right, 1 a step was wrong, 2 the request could not be met.",
-                    program_name(argv), first, last));
+    app.footer(fmt::format(
+        "\nExamples:\n"
+        "  {0} --list\n"
+        "  {0} {1} {2}\n"
+        "  {0} {2} --size 1Mi --device cpu\n"
+        "  {0} {2} --device cpu --lines\n"
+        "  {0} --json results.json\n"
+        "\nExit status: 0 all right, 1 a step was wrong or a mistake was found, 2 the request could not be met.",
+        program_name(argv), first, last));
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {
@@ -85,6 +98,9 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
     if (!size.empty()) request.options.size = parse_size(size);
+    request.counters_asked_for = counters->count() > 0 && request.options.counters;
+    if (request.options.list_lines && !request.options.counters) throw Refusal("--lines needs the counters");
+    request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
     request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
     const char* typed = std::getenv("WARPWISE_TYPED");  // set by whoever starts chapters for the reader
@@ -165,23 +181,61 @@ void require_steps_chosen(const std::vector<std::string>& patterns, const std::v
     }
 }
 
+/// What to run where the options ask for something that only the CPU device's programs can do themselves. Empty when
+/// there is nothing to say.
+std::string where_else(const Request& request, char** argv) {
+    const Lesson::Options& options = request.options;
+    if (!Lesson::on_gpu()) {
+        const bool wanted = options.counters || options.check;
+        return wanted && !can_watch() ? "No counters, and no search for mistakes: this program was built without them."
+                                      : "";
+    }
+    const std::string program = fmt::format("{} {}", argv[0], fmt::join(request.lessons, " "));
+    std::string text;
+    if (request.counters_asked_for) {
+        text += fmt::format("The counters of a GPU come from Nsight Compute:\n\n    ncu --metrics {} {}\n\n",
+                            all_metrics(), program);
+    }
+    if (options.list_lines) {
+        text += fmt::format(
+            "A GPU's counts of each line, too, in its source view:\n\n    ncu --set full --import-source yes "
+            "-o report {}\n\n",
+            program);
+    }
+    if (options.check) {
+        text += fmt::format(
+            "On a GPU, compute-sanitizer looks for mistakes (--tool memcheck, racecheck, initcheck, "
+            "synccheck):\n\n    compute-sanitizer --tool racecheck {}\n\n",
+            program);
+    }
+    return text;
+}
+
 class Runner {
 public:
     Runner(const Chapter& chapter, const Request& request, const Terminal& terminal)
         : chapter_(chapter), request_(request), output_(terminal, query_device()) {}
 
     /// Returns the exit status. Throws Refusal and std::bad_alloc.
-    int run(const std::vector<const LessonEntry*>& lessons, std::vector<std::string> command) {
+    /// `note` is printed below the title.
+    int run(const std::vector<const LessonEntry*>& lessons, std::vector<std::string> command, const std::string& note) {
         const Terminal& terminal = output_.terminal();
         output_.print(terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter_.number, chapter_.title)) +
                       "\non " + output_.device().text() + "\n\n");
+        if (!note.empty()) output_.print_paragraphs(note, Style::faint);
+        const Watching watching({.mistakes = request_.options.check, .count = request_.options.count_options()});
         ChapterReport report{chapter_, output_.device(), std::move(command), {}, true};
         bool pause = request_.pause;
         for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
             if (pause && i != 0) pause = wait_for_enter(lessons[i]->name);
             report.lessons.push_back(run_lesson(*lessons[i]));
-            report.passed = report.passed && report.lessons.back().passed();
         }
+        if (request_.options.check && !report.lessons.empty()) {
+            report_leaks();
+            keep_mistakes(report.lessons.back());
+        }
+        report.passed = std::all_of(report.lessons.begin(), report.lessons.end(),
+                                    [](const LessonResult& lesson) { return lesson.passed(); });
         require_steps_chosen(request_.options.steps, output_.offered_steps());
         if (!request_.json_file.empty()) write_json(request_.json_file, report);
         return report.passed ? all_right : step_wrong;
@@ -213,7 +267,12 @@ private:
         } catch (const std::exception& error) {
             fail(entry, error.what());
         }
+        keep_mistakes(output_.lesson());
         return output_.end_lesson();
+    }
+
+    static void keep_mistakes(LessonResult& lesson) {
+        for (Mistake& mistake : take_mistakes()) lesson.mistakes.push_back(std::move(mistake));
     }
 
     void fail(const LessonEntry& entry, const std::string& why) {
@@ -241,9 +300,16 @@ int run_chapter(int argc, char** argv, const Chapter& chapter) {
         }
         const std::vector<const LessonEntry*> lessons = choose_lessons(chapter, request.lessons);
         settle_device(request.device, argv);
+        if (!Lesson::on_gpu() && can_watch()) {
+            request.options.plain_program = plain_program();
+            const bool watches = request.options.counters || request.options.check;
+            if (!watches && !request.options.plain_program.empty()) {
+                run_plain_program(request.options.plain_program, argv);
+            }
+        }
         if (!request.json_file.empty()) require_writable(request.json_file);
         if (terminal.colors) reset_colors_on_interrupt();
-        return Runner(chapter, request, terminal).run(lessons, {argv, argv + argc});
+        return Runner(chapter, request, terminal).run(lessons, {argv, argv + argc}, where_else(request, argv));
     } catch (const Refusal& refusal) {
         std::fflush(stdout);
         fmt::print(stderr, "{}: {}\n", program_name(argv), refusal.what());

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 
+#include "common/helpers/child_process.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
@@ -44,9 +44,10 @@ std::string why_no_gpu() {
 }
 
 std::filesystem::path sibling_program() {
-    std::error_code error;
-    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
-    return own.parent_path().parent_path() / (Lesson::on_gpu() ? "cpu" : "cuda") / own.filename();
+    const std::filesystem::path own = own_program();
+    std::filesystem::path folder = own.parent_path();
+    if (folder.filename() == plain_folder) folder = folder.parent_path();
+    return folder.parent_path() / (Lesson::on_gpu() ? "cpu" : "cuda") / own.filename();
 }
 
 }  // namespace
@@ -102,5 +103,7 @@ void settle_device(WantedDevice wanted, char** argv) {
     execv(sibling.c_str(), argv);
     throw Refusal(fmt::format("cannot run {}: {}", sibling.string(), std::strerror(errno)));
 }
+
+void hold_device_choice() { setenv(handed_over_variable, std::to_string(most_hand_overs).c_str(), 1); }
 
 }  // namespace warpwise

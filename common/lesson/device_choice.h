@@ -2,12 +2,16 @@
 //
 //     settle_device(WantedDevice::automatic, argv);    // may replace this process by the other program
 //
-// A chapter is built twice, as bin/cuda/NAME and bin/cpu/NAME below the build folder.
+// A chapter is built as bin/cuda/NAME and bin/cpu/NAME below the build folder, and again without watching as
+// bin/cpu/plain/NAME (see plain_program.h).
 #pragma once
 
 #include <string>
 
 namespace warpwise {
+
+/// Below bin/cpu: what is built without watching.
+constexpr const char* plain_folder = "plain";
 
 enum class WantedDevice { automatic, cpu, cuda };
 
@@ -28,5 +32,8 @@ DeviceChoice choose_device(const DeviceSituation& situation);
 /// Returns when this program is the right one; otherwise runs its sibling in its place with the same arguments.
 /// Throws Refusal when the wanted device is not to be had.
 void settle_device(WantedDevice wanted, char** argv);
+
+/// A program that this one runs in its place from now on keeps to the device that was settled on.
+void hold_device_choice();
 
 }  // namespace warpwise

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@ using Json = nlohmann::ordered_json;
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json finite(const std::optional<double>& value) { return value ? finite(*value) : Json(nullptr); }
+
+Json whole(double count) { return static_cast<std::uint64_t>(count); }
 
 Json json_of(const Size& size) {
     Json extents = Json::array();
@@ -39,6 +42,57 @@ const char* name_of(StepKind kind) {
             return "vendor";
     }
     return "";
+}
+
+Json json_of(const Counts& counts) {
+    Json json;
+    for (const MemoryOperation& operation : memory_operations) {
+        const RequestCounts& requests = counts.*operation.counts;
+        if (requests.requests == 0) continue;
+        json[operation.name] = {{"requests", whole(requests.requests)},
+                                {"lanes", whole(requests.lanes)},
+                                {"bytes", whole(requests.bytes)},
+                                {"sectors", whole(requests.sectors)},
+                                {"wavefronts", whole(requests.wavefronts)},
+                                {"least_wavefronts", whole(requests.least_wavefronts)},
+                                {"same_address", whole(requests.same_address)}};
+    }
+    json["barriers"] = whole(counts.barriers);
+    json["steps"] = whole(counts.steps);
+    json["active_lanes"] = whole(counts.active_lanes);
+    return json;
+}
+
+Json json_of(const LaunchCounts& launch) {
+    Json lines = Json::array();
+    for (const LineCounts& line : launch.lines) {
+        lines.push_back({{"file", line.file}, {"line", line.line}, {"counters", json_of(line.counts)}});
+    }
+    Json arrays = Json::array();
+    for (const ArrayCounts& array : launch.arrays) {
+        arrays.push_back({{"name", array.name}, {"counters", json_of(array.counts)}});
+    }
+    return {{"kernel", launch.kernel},
+            {"file", launch.file},
+            {"line", launch.line},
+            {"grid", launch.grid},
+            {"block", launch.block},
+            {"shared_bytes", launch.shared_bytes},
+            {"blocks", launch.blocks},
+            {"watched_blocks", launch.watched_blocks},
+            {"occupancy", finite(launch.occupancy)},
+            {"counters", json_of(launch.total)},
+            {"lines", lines},
+            {"arrays", arrays}};
+}
+
+Json json_of(const std::vector<Mistake>& mistakes) {
+    Json findings = Json::array();
+    for (const Mistake& mistake : mistakes) {
+        Json finding = Json::parse(mistake.json, nullptr, false);
+        findings.push_back(finding.is_discarded() ? Json{{"kind", mistake.kind}, {"message", mistake.text}} : finding);
+    }
+    return findings;
 }
 
 Json check_of(const StepResult& step) {
@@ -67,6 +121,11 @@ Json json_of(const StepResult& step) {
     for (const Figure& figure : step.figures) {
         figures.push_back({{"column", figure.column}, {"value", finite(figure.value)}, {"unit", figure.unit}});
     }
+    Json launches = nullptr;
+    if (step.launches) {
+        launches = Json::array();
+        for (const LaunchCounts& launch : *step.launches) launches.push_back(json_of(launch));
+    }
     return {{"number", step.number ? Json(*step.number) : Json(nullptr)},
             {"name", step.name},
             {"change", step.change},
@@ -81,7 +140,9 @@ Json json_of(const StepResult& step) {
             {"share_of_roof", finite(step.share_of_roof)},
             {"share_of_vendor", finite(step.share_of_vendor)},
             {"speed_up", finite(step.speed_up)},
-            {"figures", figures}};
+            {"figures", figures},
+            {"launches", launches},
+            {"findings", json_of(step.mistakes)}};
 }
 
 Json json_of(const LessonResult& lesson) {
@@ -109,6 +170,7 @@ Json json_of(const LessonResult& lesson) {
             {"roof", roof},
             {"tables", tables},
             {"expectations", expectations},
+            {"findings", json_of(lesson.mistakes)},
             {"failure", lesson.failure.empty() ? Json(nullptr) : Json(lesson.failure)},
             {"passed", lesson.passed()}};
 }

@@ -14,10 +14,14 @@
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/timer.h"
+#include "common/helpers/watch.h"
+#include "common/lesson/counter_columns.h"
 #include "common/lesson/memory.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
+#include "common/lesson/plain_program.h"
 #include "common/lesson/results.h"
+#include "common/lesson/source_listing.h"
 #include "common/lesson/step_table.h"
 
 namespace warpwise {
@@ -92,6 +96,37 @@ private:
     DeviceBuffer<unsigned char> to_;
 };
 
+/// Adds those that are not among them yet: a step makes the same mistake at every size.
+void add_mistakes(std::vector<Mistake>& mistakes, const std::vector<Mistake>& more) {
+    for (const Mistake& mistake : more) {
+        const auto same = [&](const Mistake& known) {
+            return known.kind == mistake.kind && known.site == mistake.site;
+        };
+        if (std::none_of(mistakes.begin(), mistakes.end(), same)) mistakes.push_back(mistake);
+    }
+}
+
+/// Columns beside the table, or tables below it where the terminal is too narrow.
+void print_steps(const StepTable& steps, const std::vector<CounterColumn>& columns, Lesson::Output& output) {
+    StepTable table = steps;
+    const bool beside = fits(table, columns, output.terminal());
+    if (beside) append(table, columns);
+    output.print(format_table(table.header, table.rows, output.terminal()) + "\n");
+    if (beside) return;
+    for (const StepTable& counters : counter_tables(steps, columns, output.terminal())) {
+        output.print(format_table(counters.header, counters.rows, output.terminal()) + "\n");
+    }
+}
+
+/// What the columns mean, each the first time that it is shown.
+void print_legends(const std::vector<CounterColumn>& columns, Lesson::Output& output) {
+    std::string legends;
+    for (const CounterColumn& column : columns) {
+        if (output.explain_column(column.header)) legends += wrap(column.legend(), output.terminal().width);
+    }
+    if (!legends.empty()) output.print(output.terminal().paint(Style::faint, legends) + "\n");
+}
+
 std::string text_of(StepKind kind) { return kind == StepKind::vendor ? "vendor routine" : "step"; }
 
 }  // namespace
@@ -129,6 +164,18 @@ void Lesson::table(const std::string& title, const std::vector<std::string>& hea
 void Lesson::expect(bool passed, const std::string& what) {
     output_.lesson().expectations.push_back({what, passed});
     if (!passed) output_.print_paragraphs("WRONG: " + what, Style::bad);
+}
+
+bool Lesson::counts_kernels() const { return options_.counters && can_watch(); }
+
+std::optional<Counts> Lesson::count(const std::function<void()>& launches) const {
+    if (!counts_kernels()) {
+        launches();
+        return std::nullopt;
+    }
+    CountOptions options = options_.count_options();
+    options.lines = false;
+    return sum_of(count_launches(launches, options));
 }
 
 Size Lesson::size(const Size& gpu, const Size& cpu) const {
@@ -185,18 +232,35 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
         result.size = main_size;
     }
 
-    const auto run_once = [](const ErasedStep& step, ErasedProblem& problem) {
-        return guarded([&] {
+    LessonResult& lesson = output_.lesson();
+    const auto run = [](const ErasedStep& step, ErasedProblem& problem) {
+        step.run(problem);
+        require_success(cudaGetLastError(), "a call or launch of this step failed");
+        require_success(cudaDeviceSynchronize(), "a kernel of this step failed");
+    };
+    /// Poisons, does `body` for step `i`, and keeps the mistakes that were found in it.
+    const auto attempt = [&](std::size_t i, ErasedProblem& problem, const std::function<Comparison()>& body) {
+        const Checked checked = guarded([&] {
             problem.poison();
             check_finished();
-            step.run(problem);
-            require_success(cudaGetLastError(), "a call or launch of this step failed");
-            require_success(cudaDeviceSynchronize(), "a kernel of this step failed");
+            add_mistakes(lesson.mistakes, take_mistakes());  // of what came before
+            return body();
+        });
+        add_mistakes(results[i].mistakes, take_mistakes());
+        return checked;
+    };
+    const auto run_once = [&](std::size_t i, ErasedProblem& problem) {
+        return attempt(i, problem, [&] {
+            run(*chosen[i], problem);
             return problem.compare();
         });
     };
+    const auto progress = [&](const std::string& text) {
+        if (!options_.check) output_.progress(text);  // the CPU device prints what it finds in between
+    };
 
     bool device_lost = false;
+    const bool times_here = on_gpu() || !can_watch();
     const auto is_vendor = [&](std::size_t i) { return chosen[i]->kind == StepKind::vendor; };
     const auto is_own = [&](std::size_t i) { return !is_vendor(i); };
     const auto any = [](std::size_t) { return true; };
@@ -205,9 +269,10 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
                                bool is_main) {
         for (std::size_t i = 0; i < chosen.size() && !device_lost; ++i) {
             if (has_thrown(results[i]) || !which(i)) continue;
-            output_.progress(fmt::format("checking {} {} of {} at size {} ...", text_of(results[i].kind), i + 1,
-                                         chosen.size(), size.text()));
-            const Checked checked = run_once(*chosen[i], problem);
+            if (!is_main && !results[i].mistakes.empty()) continue;  // one size is enough to show them
+            progress(fmt::format("checking {} {} of {} at size {} ...", text_of(results[i].kind), i + 1, chosen.size(),
+                                 size.text()));
+            const Checked checked = run_once(i, problem);
             record(results[i], size, checked);
             if (!checked.failure.empty()) device_lost = !device_is_usable();
             if (is_main && checked.failure.empty()) {
@@ -235,12 +300,28 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
         for (StepResult& result : results) result.work = problem->work();
         check_all(main_size, *problem, any, true);
 
-        // Then time what is right: all of it on a GPU, host code only on the CPU device.
+        // Then count what is right ...
+        for (std::size_t i = 0; i < chosen.size() && counts_kernels() && !device_lost; ++i) {
+            if (chosen[i]->kind != StepKind::device || !results[i].right()) continue;
+            progress(fmt::format("counting {} ...", results[i].name));
+            const Watching not_for_mistakes({});  // once was enough
+            const Checked counted = attempt(i, *problem, [&] {
+                const CountOptions options = options_.count_options();
+                results[i].launches = count_launches([&] { run(*chosen[i], *problem); }, options);
+                return Comparison{};
+            });
+            if (counted.failure.empty()) continue;
+            record(results[i], main_size, counted);
+            device_lost = !device_is_usable();
+        }
+
+        // ... and time it: all of it on a GPU, host code only on the CPU device. A program whose kernels can be watched
+        // leaves that to the plain one, see below.
         std::vector<Candidate> candidates;
         std::vector<std::size_t> timed;
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             const bool on_host = chosen[i]->kind == StepKind::host;
-            if (!results[i].passed() || (!on_gpu() && !on_host)) continue;
+            if (!results[i].passed() || !times_here || (!on_gpu() && !on_host)) continue;
             candidates.push_back({[&, i] { chosen[i]->run(*problem); }, on_host});
             timed.push_back(i);
         }
@@ -261,8 +342,7 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
             options.progress = [&](int round) {
                 constexpr double interval = 0.1;
                 if (round != 0 && since_progress.seconds() < interval) return;
-                output_.progress(
-                    fmt::format("measuring {} candidates in turn, round {} ...", candidates.size(), round + 1));
+                progress(fmt::format("measuring {} candidates in turn, round {} ...", candidates.size(), round + 1));
                 since_progress.start();
             };
             std::vector<Timing> timings;
@@ -279,13 +359,13 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
             } else {
                 // Every candidate passed its check and one failed now: which one, the check below tells if it can.
                 device_lost = !device_is_usable();
-                output_.lesson().failure = "while measuring: " + measured.failure;
+                lesson.failure = "while measuring: " + measured.failure;
             }
             // A step that leaves something behind may be wrong by now. Host code is not asked again: it may be slow.
             for (const std::size_t i : timed) {
                 if (device_lost || chosen[i]->kind == StepKind::host) continue;
-                output_.progress(fmt::format("checking {} again ...", results[i].name));
-                const Checked checked = run_once(*chosen[i], *problem);
+                progress(fmt::format("checking {} again ...", results[i].name));
+                const Checked checked = run_once(i, *problem);
                 if (checked.passed()) continue;
                 record(results[i], main_size, checked);
                 results[i].timing.reset();
@@ -299,14 +379,38 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
         check_awkward_sizes(is_vendor);
     }
 
+    std::string why_no_host_times;
+    if (!times_here) {
+        HostSteps host{options_.plain_program, name_, main_size, {}, options_.repeat};
+        for (const StepResult& result : results) {
+            if (result.kind == StepKind::host && result.passed()) host.steps.push_back(result.name);
+        }
+        if (!host.steps.empty() && host.program.empty()) {
+            why_no_host_times = "Host code is not timed: the plain program that does it is not built.";
+        } else if (!host.steps.empty()) {
+            progress("timing host code ...");
+            const HostTimes times = time_in_plain_program(host);
+            for (StepResult& result : results) {
+                const auto time = times.by_step.find(result.name);
+                if (time != times.by_step.end()) result.timing = time->second;
+            }
+            if (!times.failure.empty()) why_no_host_times = "Host code is not timed: " + times.failure;
+        }
+    }
+
     // The table.
     derive_rates(results, roof);
     const StepTable table = make_step_table(results, roof, on_gpu());
+    const std::vector<CounterColumn> columns = counter_columns(results);
     std::string title = fmt::format("Size {}", main_size.text());
     if (!(main_size == wanted)) title += fmt::format(" (not {}: it {})", wanted.text(), why_not(wanted));
     output_.print(output_.terminal().paint(Style::heading, title) + "\n");
-    output_.print(format_table(table.header, table.rows, output_.terminal()) + "\n");
+    print_steps(table, columns, output_);
     for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
+    if (!why_no_host_times.empty()) output_.print_paragraphs(why_no_host_times, Style::faint);
+    print_legends(columns, output_);
+    const std::string sample = sample_note(results);
+    if (!sample.empty()) output_.print_paragraphs(sample, Style::faint);
     for (const StepResult& result : results) {
         const std::vector<std::string> lines = describe_misses(result);
         if (lines.empty()) continue;
@@ -315,7 +419,12 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
         output_.print("\n");
     }
 
-    LessonResult& lesson = output_.lesson();
+    for (const StepResult& result : results) {
+        if (!options_.list_lines || !result.launches || result.launches->empty()) continue;
+        output_.print(output_.terminal().paint(Style::title, "Lines of step " + result.name) + "\n\n");
+        output_.print(list_source(*result.launches, output_.terminal()));
+    }
+
     if (roof && !lesson.roof) lesson.roof = roof;
     lesson.steps.insert(lesson.steps.end(), results.begin(), results.end());
     if (device_lost) throw DeviceLost("a kernel died and took the device with it; nothing more can run");

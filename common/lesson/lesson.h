@@ -13,12 +13,14 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/helpers/compare.h"
+#include "common/helpers/counts.h"
 #include "common/lesson/refusal.h"
 
 namespace warpwise {
@@ -98,11 +100,18 @@ public:
     static bool on_gpu();
 
     /// Runs the steps: each at every awkward size, then all of them at the main size, poisoned and compared before
-    /// and after they are timed in turn with the roof; prints the table. Wrong steps print their first misses and
-    /// make the chapter's exit status 1.
+    /// and after they are timed in turn with the roof; prints the table. On the CPU device each device step is run once
+    /// more and counted, and the table shows its counters. Wrong steps print their first misses and make the chapter's
+    /// exit status 1; so do mistakes that the CPU device finds.
     /// Throws Refusal when the size has the wrong number of extents or does not fit.
     template <class Problem>
     void steps(const Sizes& sizes, const std::vector<Step<Problem>>& steps);
+
+    /// Runs `launches` and returns what its kernels did, all launches together: for tables of the lesson's own. Absent
+    /// where nothing is counted: on a GPU, with --no-counters, and in programs that were not compiled for watching.
+    ///     if (const auto counts = lesson.count([&] { transpose<<<grid, block>>>(d_in, d_out, rows, cols); })) {
+    ///         counts->global_store.sectors_per_request() ...
+    std::optional<Counts> count(const std::function<void()>& launches) const;
 
     /// A table that is not a list of steps. All rows have as many cells as `header`.
     void table(const std::string& title, const std::vector<std::string>& header,
@@ -120,6 +129,8 @@ private:
     void run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Size&),
                    const std::function<std::unique_ptr<ErasedProblem>(const Size&)>& make,
                    const std::vector<ErasedStep>& steps);
+
+    bool counts_kernels() const;
 
     std::string name_;
     const Options& options_;

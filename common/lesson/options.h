@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/helpers/watch.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
@@ -16,8 +17,19 @@ struct Lesson::Options {
     std::optional<Size> size;        ///< replaces the main sizes
     std::vector<std::string> steps;  ///< names or parts of names; empty: all
     std::optional<int> repeat;       ///< samples of a timing, at least
+    bool counters = true;            ///< count what kernels do, where this program can
+    bool check = false;              ///< look for mistakes in them, where this program can
+    bool all_blocks = false;         ///< watch every block of a launch instead of a sample
+    bool list_lines = false;         ///< show the kernels' source with the counts of each line
+    bool keep_lines = false;         ///< counts of each line are wanted in the results
+    int registers = 32;              ///< a thread, for theoretical occupancy
+    std::string plain_program = {};  ///< this program built without watching: times host code; empty: there is none
     std::string program = {};        ///< the chapter's program as lessons call it: "basics_and_pi"
     std::string typed = {};          ///< what the reader types for it: "./warpwise run 1"; empty: the same
+
+    CountOptions count_options() const {
+        return {.blocks = all_blocks ? 0 : sampled_blocks, .registers = registers, .lines = list_lines || keep_lines};
+    }
 };
 
 }  // namespace warpwise

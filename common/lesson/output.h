@@ -6,6 +6,7 @@
 //     LessonResult result = output.end_lesson();
 #pragma once
 
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ public:
     /// Remembers that steps of these names could have been chosen.
     void offer_steps(const std::vector<std::string>& names);
 
+    /// True the first time that it is asked about a column of counters: then the table explains it.
+    bool explain_column(const std::string& header) { return explained_columns_.insert(header).second; }
+
     /// The names of all steps offered so far, in order.
     const std::vector<std::string>& offered_steps() const { return offered_steps_; }
 
@@ -57,6 +61,7 @@ private:
     DeviceInfo device_;
     LessonResult lesson_;
     std::vector<std::string> offered_steps_;
+    std::set<std::string> explained_columns_;
     bool shows_progress_;
     bool progress_shown_ = false;
 };

@@ -10,7 +10,8 @@
 namespace warpwise {
 
 bool LessonResult::passed() const {
-    return failure.empty() && std::all_of(steps.begin(), steps.end(), [](const StepResult& s) { return s.passed(); }) &&
+    return failure.empty() && mistakes.empty() &&
+           std::all_of(steps.begin(), steps.end(), [](const StepResult& s) { return s.passed(); }) &&
            std::all_of(expectations.begin(), expectations.end(), [](const Expectation& e) { return e.passed; });
 }
 

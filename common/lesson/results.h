@@ -10,6 +10,8 @@
 
 #include "common/helpers/benchmark.h"
 #include "common/helpers/compare.h"
+#include "common/helpers/counts.h"
+#include "common/helpers/watch.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
@@ -39,8 +41,12 @@ struct StepResult {
     std::optional<double> share_of_vendor;  ///< time of the fastest vendor routine over this step's
     std::optional<double> speed_up;         ///< time of the first timed step over this step's
     std::vector<Figure> figures;
+    std::optional<std::vector<LaunchCounts>> launches;  ///< one run at the main size; absent when it was not counted
+    std::vector<Mistake> mistakes;                      ///< found in any of its runs
 
-    bool passed() const { return check.has_value() && wrong.empty(); }
+    /// Every size that was checked gave the right values.
+    bool right() const { return check.has_value() && wrong.empty(); }
+    bool passed() const { return right() && mistakes.empty(); }
 };
 
 /// Bandwidth of a device-to-device copy of the lesson's size, bytes read and written counted.
@@ -69,7 +75,8 @@ struct LessonResult {
     std::optional<Roof> roof;  ///< of the first list of steps
     std::vector<TableResult> tables;
     std::vector<Expectation> expectations;
-    std::string failure;  ///< what ended the lesson early; empty when it came to its end
+    std::vector<Mistake> mistakes;  ///< found outside of steps
+    std::string failure;            ///< what ended the lesson early; empty when it came to its end
 
     bool passed() const;
 };

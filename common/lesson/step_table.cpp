@@ -16,8 +16,14 @@ std::string share(const std::optional<double>& value) { return value ? fmt::form
 
 bool above_roof(const StepResult& step) { return step.share_of_roof && *step.share_of_roof > roof_margin; }
 
+std::string mistakes_text(const StepResult& step) {
+    return fmt::format("{} mistake{}", step.mistakes.size(), step.mistakes.size() == 1 ? "" : "s");
+}
+
 Cell check_cell(const StepResult& step) {
+    if (!step.wrong.empty() && !step.mistakes.empty()) return {"WRONG, " + mistakes_text(step), Style::bad};
     if (!step.wrong.empty()) return {"WRONG", Style::bad};
+    if (!step.mistakes.empty()) return {mistakes_text(step), Style::bad};
     if (!step.check) return {"not run", Style::bad};  // the device was lost before
     if (step.check->compared == 0) return {"ok", Style::good};
     if (step.check->largest_error == 0) return {"ok, exact", Style::good};
@@ -81,6 +87,7 @@ void derive_rates(std::vector<StepResult>& steps, const std::optional<Roof>& roo
 
 StepTable make_step_table(const std::vector<StepResult>& steps, const std::optional<Roof>& roof, bool on_gpu) {
     const bool host_steps = any(steps, [](const StepResult& step) { return step.kind == StepKind::host; });
+    const bool times = on_gpu || host_steps;
     const bool rates = on_gpu && any(steps, [](const StepResult& step) { return step.timing.has_value(); });
     const bool bytes = rates && any(steps, [](const StepResult& step) { return step.gb_per_s.has_value(); });
     const bool operations = rates && any(steps, [](const StepResult& step) { return step.gop_per_s.has_value(); });
@@ -88,7 +95,8 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
     const std::vector<std::string> figures = figure_columns(steps);
 
     StepTable table;
-    table.header = {"step", "what changed", "check", !on_gpu && host_steps ? "time (host)" : "time"};
+    table.header = {"step", "what changed", "check"};
+    if (times) table.header.push_back(on_gpu ? "time" : "time (host)");
     if (rates) table.header.push_back("spread");
     if (bytes) table.header.push_back("GB/s");
     if (bytes && roof) table.header.push_back("of roof");
@@ -99,7 +107,7 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
 
     for (const StepResult& step : steps) {
         std::vector<Cell> row = {name_cell(step), {step.change}, check_cell(step)};
-        row.push_back({step.timing ? time_text(step.timing->median) : "-"});
+        if (times) row.push_back({step.timing ? time_text(step.timing->median) : "-"});
         if (rates) row.push_back({step.timing ? fmt::format("{:.1f} %", step.timing->spread() * 100) : "-"});
         if (bytes) row.push_back({or_dash(step.gb_per_s)});
         if (bytes && roof) row.push_back({share(step.share_of_roof) + (above_roof(step) ? "!" : "")});

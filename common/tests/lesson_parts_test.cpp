@@ -3,16 +3,24 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/helpers/child_process.h"
+#include "common/helpers/counts.h"
+#include "common/lesson/counter_columns.h"
 #include "common/lesson/device_choice.h"
 #include "common/lesson/memory.h"
 #include "common/lesson/output.h"
+#include "common/lesson/plain_program.h"
 #include "common/lesson/results.h"
 #include "common/lesson/size_text.h"
+#include "common/lesson/source_listing.h"
 #include "common/lesson/step_table.h"
 #include "common/lesson/suggest.h"
 #include "common/lesson/terminal.h"
@@ -25,7 +33,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines lines_of(const std::string& text) {
+Lines split(const std::string& text) {
     Lines lines;
     std::size_t begin = 0;
     while (begin < text.size()) {
@@ -48,6 +56,48 @@ StepResult step(int number, const std::string& name, StepKind kind, std::optiona
     result.work = work;
     if (seconds) result.timing = timing_of({*seconds, *seconds, *seconds});
     return result;
+}
+
+/// A launch of 8 blocks of 256 threads, all of them watched.
+LaunchCounts launch_of(const std::string& kernel, const Counts& counts) {
+    LaunchCounts launch;
+    launch.kernel = kernel;
+    launch.grid = {8, 1, 1};
+    launch.block = {256, 1, 1};
+    launch.blocks = launch.watched_blocks = 8;
+    launch.occupancy = 1;
+    launch.total = counts;
+    return launch;
+}
+
+/// Global loads or stores of 4 bytes a lane.
+RequestCounts global_requests(double requests, double sectors_per_request) {
+    return {.requests = requests,
+            .lanes = 32 * requests,
+            .bytes = 128 * requests,
+            .sectors = sectors_per_request * requests};
+}
+
+/// Full warps that load and store neighbouring floats.
+Counts copy_counts() {
+    Counts counts;
+    counts.global_load = global_requests(8192, 4);
+    counts.global_store = global_requests(8192, 4);
+    counts.steps = 100;
+    counts.active_lanes = 3200;
+    return counts;
+}
+
+StepResult counted_step(int number, const std::string& name, const std::vector<LaunchCounts>& launches) {
+    StepResult result = step(number, name, StepKind::device, std::nullopt);
+    result.launches = launches;
+    return result;
+}
+
+std::vector<std::string> headers_of(const std::vector<CounterColumn>& columns) {
+    std::vector<std::string> headers;
+    for (const CounterColumn& column : columns) headers.push_back(column.header);
+    return headers;
 }
 
 std::string refusal_of_size(const std::string& text) {
@@ -119,19 +169,19 @@ TEST_CASE("paragraphs are filled to the width and verbatim lines are kept") {
 TEST_CASE("a table is aligned, numbers to the right and text to the left") {
     const std::string table =
         format_table({"name", "count"}, {{{"a"}, {"5"}}, {{"longer"}, {"1234"}}, {{"none"}, {"-"}}}, Terminal{});
-    CHECK(lines_of(table) == Lines{"name    count",  //
-                                   "------  -----",  //
-                                   "a           5",  //
-                                   "longer   1234",  //
-                                   "none        -"});
+    CHECK(split(table) == Lines{"name    count",  //
+                                "------  -----",  //
+                                "a           5",  //
+                                "longer   1234",  //
+                                "none        -"});
 }
 
 TEST_CASE("a table that is too wide wraps its widest text") {
     Terminal terminal;
     terminal.table_width = 40;
     const Lines lines =
-        lines_of(format_table({"step", "what changed", "time"},
-                              {{{"naive"}, {"one element a thread in a grid of many blocks"}, {"1.23 ms"}}}, terminal));
+        split(format_table({"step", "what changed", "time"},
+                           {{{"naive"}, {"one element a thread in a grid of many blocks"}, {"1.23 ms"}}}, terminal));
     REQUIRE(lines.size() == 4);
     for (const std::string& line : lines) CHECK(line.size() <= 40);
     CHECK_THAT(lines[2], ContainsSubstring("1.23 ms"));
@@ -317,7 +367,8 @@ TEST_CASE("the CPU device shows no times but those of host steps") {
     CHECK(table.rows[1][3].text == "-");
 
     const StepTable kernels = make_step_table({steps[1]}, std::nullopt, false);
-    CHECK(kernels.header.back() == "time");
+    CHECK(kernels.header == std::vector<std::string>{"step", "what changed", "check"});
+    CHECK_THAT(kernels.footnotes.at(0), ContainsSubstring("no times for kernels"));
 }
 
 TEST_CASE("figures become columns, with a dash where a step has none") {
@@ -327,10 +378,10 @@ TEST_CASE("figures become columns, with a dash where a step has none") {
     steps[1].figures = {{"registers", 32, "a thread"}};
     const StepTable table = make_step_table(steps, std::nullopt, false);
     CHECK(table.header.back() == "registers");
-    CHECK(table.rows[0][4].text == "1.5e-07");
-    CHECK(table.rows[0][5].text == "-");
-    CHECK(table.rows[1][4].text == "-");
-    CHECK(table.rows[1][5].text == "32 a thread");
+    CHECK(table.rows[0][3].text == "1.5e-07");
+    CHECK(table.rows[0][4].text == "-");
+    CHECK(table.rows[1][3].text == "-");
+    CHECK(table.rows[1][4].text == "32 a thread");
 }
 
 TEST_CASE("a step that never had its turn has not passed") {
@@ -354,4 +405,337 @@ TEST_CASE("misses name size, index and both values") {
     wrong.wrong = {{{1}, {}, "launch failed"}};
     CHECK(describe_misses(wrong) == Lines{"wrong at size 1: launch failed"});
     CHECK(make_step_table({wrong}, std::nullopt, true).rows[0][2].text == "WRONG");
+}
+
+TEST_CASE("a step that made mistakes has not passed, and the table counts them") {
+    StepResult result = step(1, "races", StepKind::device, std::nullopt);
+    result.mistakes = {{"data_race", "a.cu:1", "data race: ...", "{}"}};
+    CHECK_FALSE(result.passed());
+    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "1 mistake");
+    result.mistakes.push_back({"out_of_bounds", "a.cu:2", "out of bounds: ...", "{}"});
+    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "2 mistakes");
+    result.wrong = {{{1}, {}, "launch failed"}};
+    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "WRONG, 2 mistakes");
+}
+
+TEST_CASE("a lesson with mistakes has not passed") {
+    LessonResult lesson;
+    CHECK(lesson.passed());
+    lesson.mistakes = {{"memory_leak", "", "memory leak: ...", "{}"}};
+    CHECK_FALSE(lesson.passed());
+}
+
+TEST_CASE("counts know their ratios, and are 0 without requests") {
+    const RequestCounts requests = global_requests(8192, 32);
+    CHECK(requests.sectors_per_request() == 32);
+    CHECK(requests.lanes_per_request() == 32);
+    CHECK(requests.bytes_moved() == 8192 * 32 * 32);
+    CHECK(RequestCounts{}.sectors_per_request() == 0);
+    CHECK(RequestCounts{}.wavefronts_per_request() == 0);
+    CHECK(Counts{}.active_lanes_per_step() == 0);
+    const RequestCounts shared = {.requests = 10, .wavefronts = 320, .least_wavefronts = 10};
+    CHECK(shared.conflicts() == 310);
+    CHECK(shared.wavefronts_per_request() == 32);
+}
+
+TEST_CASE("a sample of the blocks stands for all of them") {
+    LaunchCounts sampled = launch_of("copy", copy_counts());
+    sampled.blocks = 32;
+    sampled.lines = {{"copy.cu", 7, copy_counts()}};
+    sampled.arrays = {{"tile", copy_counts()}};
+    const std::vector<LaunchCounts> launches = {sampled, launch_of("copy", copy_counts())};
+    CHECK(sum_of(launches).global_load.requests == 5 * 8192);
+    CHECK(sum_of(launches).global_load.sectors_per_request() == 4);
+    REQUIRE(lines_of(launches).size() == 1);
+    CHECK(lines_of(launches)[0].counts.global_store.requests == 4 * 8192);
+    CHECK(array_of(launches, "tile")->global_load.requests == 4 * 8192);
+    CHECK_FALSE(array_of(launches, "other").has_value());
+}
+
+TEST_CASE("barriers are counted for each warp") {
+    Counts counts;
+    counts.barriers = 8 * 8 * 9;  // 8 blocks of 8 warps
+    CHECK(launch_of("tree", counts).barriers_per_warp() == 9);
+    LaunchCounts ragged = launch_of("tree", counts);
+    ragged.block = {10, 10, 1};  // 4 warps
+    CHECK(ragged.barriers_per_warp() == 18);
+    ragged.watched_blocks = 0;
+    CHECK(ragged.barriers_per_warp() == 0);
+}
+
+TEST_CASE("counts and bytes are short") {
+    CHECK(count_text(0) == "0");
+    CHECK(count_text(8192) == "8192");
+    CHECK(count_text(999999) == "999999");
+    CHECK(count_text(1015808) == "1.02 M");
+    CHECK(count_text(123456789) == "123 M");
+    CHECK(bytes_moved_text(96) == "96 B");
+    CHECK(bytes_moved_text(8192 * 32 * 32) == "8.39 MB");
+    CHECK(bytes_moved_text(999700) == "1.00 MB");
+    CHECK(ratio_text(32) == "32");
+    CHECK(ratio_text(4.5) == "4.5");
+    CHECK(ratio_text(31.064) == "31.06");
+    CHECK(ratio_text(0) == "0");
+}
+
+TEST_CASE("counters become columns where a step has something to say") {
+    Counts strided = copy_counts();
+    strided.global_load = global_requests(8192, 32);
+    Counts transposed = copy_counts();
+    transposed.shared_load = {.requests = 8192, .wavefronts = 8192 * 32, .least_wavefronts = 8192};
+    transposed.barriers = 64;
+    std::vector<StepResult> steps = {step(1, "serial", StepKind::host, 1e-3),
+                                     counted_step(2, "strided", {launch_of("strided", strided)}),
+                                     counted_step(3, "transposed", {launch_of("transposed", transposed)})};
+    const std::vector<CounterColumn> columns = counter_columns(steps);
+    CHECK(headers_of(columns) == Lines{"sectors/ld", "sectors/st", "moved", "conflicts", "barriers"});
+    CHECK(columns[0].cells == Lines{"-", "32", "4"});
+    CHECK(columns[1].cells == Lines{"-", "4", "4"});
+    CHECK(columns[2].cells == Lines{"-", "9.44 MB", "2.10 MB"});
+    CHECK(columns[3].cells == Lines{"-", "0", "253952"});
+    CHECK(columns[4].cells == Lines{"-", "0", "1"});
+    CHECK_THAT(columns[0].legend(),
+               ContainsSubstring("sectors/ld: ") &&
+                   ContainsSubstring("(l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio)"));
+}
+
+TEST_CASE("there are no columns where nothing was counted") {
+    CHECK(counter_columns({step(1, "serial", StepKind::host, 1e-3)}).empty());
+    CHECK(counter_columns({}).empty());
+    CHECK(counter_columns({counted_step(1, "no kernels", {})}).empty());
+}
+
+TEST_CASE("lanes, launches, requests and occupancy are shown where steps differ") {
+    Counts one_lane = copy_counts();
+    one_lane.active_lanes = 100;
+    Counts wide = copy_counts();
+    wide.global_load = global_requests(2048, 16);
+    LaunchCounts half = launch_of("half", copy_counts());
+    half.occupancy = 0.5;
+    const std::vector<CounterColumn> columns =
+        counter_columns({counted_step(1, "one lane", {launch_of("one_lane", one_lane)}),
+                         counted_step(2, "wide", {launch_of("wide", wide)}), counted_step(3, "twice", {half, half})});
+    CHECK(headers_of(columns) ==
+          Lines{"sectors/ld", "sectors/st", "requests", "moved", "lanes", "launches", "occupancy"});
+    CHECK(columns[2].cells == Lines{"16384", "10240", "32768"});
+    CHECK(columns[4].cells == Lines{"1.0", "32.0", "32.0"});
+    CHECK(columns[5].cells == Lines{"1", "1", "2"});
+    CHECK(columns[6].cells == Lines{"100 %", "100 %", "50 %"});
+}
+
+TEST_CASE("constant reads and atomics are shown where lanes wait for each other") {
+    Counts fine = copy_counts();
+    fine.constant_load = {.requests = 64, .lanes = 2048, .wavefronts = 64, .least_wavefronts = 64};
+    fine.global_atomic = {.requests = 64, .lanes = 64, .sectors = 64};
+    CHECK(headers_of(counter_columns({counted_step(1, "fine", {launch_of("fine", fine)})})) ==
+          Lines{"sectors/ld", "sectors/st", "moved"});
+    Counts serial = fine;
+    serial.constant_load.wavefronts = 64 * 32;
+    serial.global_atomic.same_address = 64 * 31;
+    const std::vector<CounterColumn> columns = counter_columns({counted_step(1, "serial", {launch_of("s", serial)})});
+    CHECK(headers_of(columns) == Lines{"sectors/ld", "sectors/st", "moved", "const rd", "queued"});
+    CHECK(columns[3].cells == Lines{"32"});
+    CHECK(columns[4].cells == Lines{"1984"});
+}
+
+TEST_CASE("a sample is stated") {
+    LaunchCounts sampled = launch_of("copy", copy_counts());
+    CHECK(sample_note({counted_step(1, "copy", {sampled})}).empty());
+    sampled.blocks = 4096;
+    sampled.watched_blocks = 256;
+    CHECK_THAT(sample_note({counted_step(1, "copy", {sampled})}),
+               ContainsSubstring("256 blocks of each launch (the largest has 4096)"));
+}
+
+TEST_CASE("counters stand beside the table where there is room, else below it") {
+    Counts conflicting = copy_counts();
+    conflicting.shared_load = {.requests = 8192, .wavefronts = 8192 * 32, .least_wavefronts = 8192};
+    conflicting.barriers = 64;
+    const std::vector<StepResult> steps = {counted_step(1, "transpose_tile", {launch_of("t", conflicting)}),
+                                           counted_step(2, "transpose_padded", {launch_of("p", copy_counts())})};
+    const std::vector<CounterColumn> columns = counter_columns(steps);
+    StepTable table = make_step_table(steps, std::nullopt, false);
+    Terminal terminal;
+    CHECK(fits(table, columns, terminal));
+    terminal.table_width = 80;
+    CHECK_FALSE(fits(table, columns, terminal));
+
+    const std::vector<StepTable> below = counter_tables(table, columns, terminal);
+    REQUIRE(below.size() == 1);
+    CHECK(below[0].header == Lines{"step", "sectors/ld", "sectors/st", "moved", "conflicts", "barriers"});
+    CHECK(below[0].rows[0][0].text == " 1 transpose_tile");
+    CHECK(below[0].rows[1][4].text == "0");
+    terminal.table_width = 60;
+    CHECK(counter_tables(table, columns, terminal).size() == 2);
+    for (const StepTable& part : counter_tables(table, columns, terminal)) {
+        for (const std::string& line : split(format_table(part.header, part.rows, terminal))) {
+            CHECK(line.size() <= 60);
+        }
+    }
+
+    append(table, columns);
+    CHECK(table.header.back() == "barriers");
+    CHECK(table.rows[0].back().text == "1");
+    CHECK(table.rows[0].size() == table.header.size());
+}
+
+TEST_CASE("all metrics that are named can be given to Nsight Compute") {
+    CHECK_THAT(all_metrics(),
+               ContainsSubstring("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,") &&
+                   ContainsSubstring("smsp__thread_inst_executed_per_inst_executed.ratio"));
+    CHECK_THAT(all_metrics(), ContainsSubstring("op_ld.sum,") && ContainsSubstring("op_st.sum,"));
+    CHECK(all_metrics().find_first_of(" {}") == std::string::npos);
+}
+
+namespace {
+
+const Lines kernel_source = {
+    "#include <cuda_runtime.h>",                   // 1
+    "",                                            // 2
+    "template <class T>",                          // 3
+    "__device__ T twice(T value) {",               // 4
+    "    return value + value;",                   // 5
+    "}",                                           // 6
+    "",                                            // 7
+    "// Not of this kernel.",                      // 8
+    "__global__ void other(float* out) {",         // 9
+    "    out[0] = 1;",                             // 10
+    "}",                                           // 11
+    "",                                            // 12
+    "__global__ void scale(const float* in,",      // 13
+    "                      float* out, int n) {",  // 14
+    "    const int i = threadIdx.x * 32;",         // 15
+    "    if (i < n) {",                            // 16
+    "\tfloat v = twice(in[i]);",                   // 17
+    "        out[i] = v;",                         // 18
+    "    }",                                       // 19
+    "}",                                           // 20
+    "",                                            // 21
+};
+
+}  // namespace
+
+TEST_CASE("source is shown from the head of a function to its end") {
+    CHECK(regions_around(kernel_source, {17, 18}) == std::vector<SourceRegion>{{13, 20}});
+    CHECK(regions_around(kernel_source, {5, 17, 18}) == std::vector<SourceRegion>{{3, 6}, {13, 20}});
+    CHECK(regions_around(kernel_source, {}).empty());
+    CHECK(regions_around(kernel_source, {999}).empty());
+    CHECK(regions_around({"a", "b", "c"}, {2}) == std::vector<SourceRegion>{{2, 2}});  // no function to be seen
+    Lines far_apart(100, "    ;");
+    CHECK(regions_around(far_apart, {10, 20, 90}) == std::vector<SourceRegion>{{10, 20}, {90, 90}});
+}
+
+TEST_CASE("the listing shows counts beside the lines and marks the most expensive one") {
+    const TemporaryFile file;
+    {
+        std::ofstream stream(file.path());
+        for (const std::string& line : kernel_source) stream << line << '\n';
+    }
+    Counts load;
+    load.global_load = global_requests(64, 32);
+    Counts store;
+    store.global_store = global_requests(64, 4);
+    Counts sum = load;
+    LaunchCounts launch = launch_of("scale", sum += store);
+    Counts call;  // the launch itself is none of the kernel's lines
+    call.steps = 8;
+    call.active_lanes = 8;
+    launch.file = file.path();
+    launch.line = 1;
+    launch.lines = {{file.path(), 1, call}, {file.path(), 17, load}, {file.path(), 18, store}};
+    Terminal terminal;
+    const Lines lines = split(list_source({launch, launch}, terminal));
+    REQUIRE(lines.size() == 12);
+    CHECK(lines[0] == "Kernel scale, 2 launches");
+    CHECK(lines[1] == "requests  sectors    moved   line  source");
+    CHECK_THAT(lines[2], ContainsSubstring(file.path()));
+    CHECK_THAT(lines[3], ContainsSubstring("  13  __global__ void scale(const float* in,"));
+    CHECK(lines[7] == "     128       32   131 kB  >  17      float v = twice(in[i]);");
+    CHECK(lines[8] == "     128        4  16.4 kB     18          out[i] = v;");
+    CHECK_THAT(lines[10], ContainsSubstring("  20  }"));
+    CHECK(lines[11].empty());
+
+    terminal.table_width = 60;
+    for (const std::string& line : split(list_source({launch}, terminal))) {
+        if (line.find(file.path()) == std::string::npos) CHECK(line.size() <= 60);
+    }
+}
+
+TEST_CASE("the listing copes with files that are not there and kernels that did nothing") {
+    LaunchCounts launch = launch_of("scale", copy_counts());
+    CHECK_THAT(list_source({launch}, Terminal{}), ContainsSubstring("nothing was counted"));
+    launch.lines = {{"no/such/file.cu", 3, copy_counts()}};
+    CHECK_THAT(list_source({launch}, Terminal{}),
+               ContainsSubstring("no/such/file.cu") && ContainsSubstring("cannot be read"));
+    CHECK(list_source({}, Terminal{}).empty());
+}
+
+TEST_CASE("a child process has its own output, variables and status") {
+    const TemporaryFile output;
+    ChildProcess child({"/bin/sh", "-c", "echo $COLOR; echo $HOME; cat; echo warning >&2; exit 3"}, {{"COLOR", "red"}},
+                       output.path());
+    CHECK(child.wait() == 3);
+    CHECK(child.wait() == 3);
+    const Lines lines = split(output.read());
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0] == "red");
+    CHECK(lines[2] == "warning");
+    CHECK(ChildProcess({"/bin/sh", "-c", "kill -TERM $$"}, {}).wait() == 128 + 15);
+    CHECK(ChildProcess({"/no/such/program"}, {}).wait() == 127);
+    CHECK(std::filesystem::exists(own_program()));
+}
+
+namespace {
+
+/// A stand-in for the plain program: a script that keeps its arguments and writes `json`.
+struct PlainProgram {
+    explicit PlainProgram(const std::string& json) {
+        std::ofstream(program.path()) << "#!/bin/sh\necho \"$@\" > '" << arguments.path()
+                                      << "'\nwhile [ \"$1\" != --json ]; do shift; done\ncat > \"$2\" <<'END'\n"
+                                      << json << "\nEND\n";
+        std::filesystem::permissions(program.path(), std::filesystem::perms::owner_all);
+    }
+    TemporaryFile program;
+    TemporaryFile arguments;
+};
+
+}  // namespace
+
+TEST_CASE("host code is timed by the plain program") {
+    const PlainProgram plain(R"({"lessons": [{"steps": [
+        {"name": "serial", "seconds": {"median": 0.5, "minimum": 0.4, "maximum": 0.9, "p10": 0.45, "p90": 0.8, "samples": 7}},
+        {"name": "openmp", "seconds": null}]}]})");
+    const HostTimes times = time_in_plain_program({plain.program.path(), "pi", {1000, 70}, {"serial", "openmp"}, 4});
+    CHECK(times.failure.empty());
+    REQUIRE(times.by_step.size() == 1);
+    CHECK(times.by_step.at("serial").median == 0.5);
+    CHECK(times.by_step.at("serial").p90 == 0.8);
+    CHECK(times.by_step.at("serial").samples == 7);
+    const std::string arguments = plain.arguments.read();
+    CHECK_THAT(arguments, ContainsSubstring("pi --device cpu --size 1000x70 --json ") &&
+                              ContainsSubstring("--step serial --step openmp --repeat 4"));
+}
+
+TEST_CASE("a plain program that fails leaves host code without times") {
+    const PlainProgram silent("");
+    CHECK_THAT(time_in_plain_program({silent.program.path(), "pi", {1}, {"serial"}, {}}).failure,
+               ContainsSubstring("ended with status 0"));
+    CHECK_THAT(time_in_plain_program({"/no/such/program", "pi", {1}, {"serial"}, {}}).failure,
+               ContainsSubstring("/no/such/program ended with status 127"));
+}
+
+TEST_CASE("the listing shows conflicts, waiting lanes and idle lanes where there are any") {
+    Counts counts;
+    counts.shared_load = {.requests = 8, .lanes = 256, .wavefronts = 8, .least_wavefronts = 8};
+    counts.steps = 8;
+    counts.active_lanes = 256;
+    LaunchCounts launch = launch_of("sum", counts);
+    launch.lines = {{"no/such/file.cu", 3, counts}};
+    CHECK_THAT(list_source({launch}, Terminal{}), ContainsSubstring("\nrequests   line  source\n"));
+    launch.lines[0].counts.shared_load.wavefronts = 64;
+    launch.lines[0].counts.shared_atomic = {.requests = 8, .lanes = 256, .same_address = 248};
+    launch.lines[0].counts.active_lanes = 128;
+    const std::string text = list_source({launch}, Terminal{});
+    CHECK_THAT(text, ContainsSubstring("\nrequests  conflicts  queued  lanes   line  source\n"));
+    CHECK_THAT(text, ContainsSubstring("\n      16         56     248   16.0  >   3  ("));
 }

@@ -14,14 +14,20 @@
 #include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
+#include "common/helpers/watch.h"
 #include "common/lesson/chapter.h"
 #include "common/tests/device_or_skip.h"
+
+#ifdef __CPU_DEVICE__
+#include "cpu_device/findings.h"
+#endif
 
 using namespace warpwise;
 using Catch::Matchers::ContainsSubstring;
@@ -115,6 +121,38 @@ void matrix(Lesson& lesson) {
                            {{"fill", "", [](Counting& problem) { problem.count(); }}});
 }
 
+/// Stands for a mistake that the CPU device found in a kernel.
+void make_mistake([[maybe_unused]] int line) {
+#ifdef __CPU_DEVICE__
+    cpu_device::report({.kind = cpu_device::FindingKind::data_race,
+                        .message = "two threads wrote",
+                        .kernel = {},
+                        .site = {"mistaken.cu", line},
+                        .hint = {}});
+#endif
+}
+
+void mistaken(Lesson& lesson) {
+    lesson.steps<Counting>(counting_sizes, {{"fine", "right", [](Counting& problem) { problem.count(); }},
+                                            {"races", "right by luck", [](Counting& problem) {
+                                                 problem.count();
+                                                 make_mistake(7);
+                                                 make_mistake(7);
+                                             }}});
+}
+
+void mistaken_outside(Lesson& lesson) {
+    make_mistake(9);
+    lesson.steps<Counting>(counting_sizes, {{"fine", "right", [](Counting& problem) { problem.count(); }}});
+}
+
+int runs_of_counted = 0;
+
+void counts(Lesson& lesson) {
+    const std::optional<Counts> counted = lesson.count([] { ++runs_of_counted; });
+    lesson.expect(!counted.has_value(), "nothing is counted in a program that was not compiled for it");
+}
+
 void fails(Lesson&) { throw std::runtime_error("the lesson itself is broken"); }
 
 void no_memory(Lesson&) { check(cudaErrorMemoryAllocation); }
@@ -130,6 +168,9 @@ const Chapter chapter = {9,
                           {"no_steps", "a table", no_steps},
                           {"unmet", "an expectation that fails", unmet},
                           {"matrix", "two extents", matrix},
+                          {"mistaken", "a mistake in a step", mistaken},
+                          {"mistaken_outside", "a mistake outside of steps", mistaken_outside},
+                          {"counts", "counts by itself", counts},
                           {"fails", "throws", fails},
                           {"no_memory", "no device memory", no_memory},
                           {"no_host_memory", "no host memory", no_host_memory}}};
@@ -292,8 +333,9 @@ TEST_CASE("the list names all lessons and needs no device") {
 TEST_CASE("help shows examples and the exit status") {
     const Captured captured = run({"--help"});
     CHECK(captured.status == 0);
-    for (const std::string part : {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device",
-                                   "--no-color", "Examples:", "Exit status: 0"}) {
+    for (const std::string part :
+         {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device", "--no-color", "--counters",
+          "--check", "--lines", "--all-blocks", "--registers", "Examples:", "Exit status: 0"}) {
         CHECK_THAT(captured.out, ContainsSubstring(part));
     }
 }
@@ -315,6 +357,8 @@ TEST_CASE("requests that cannot be met give one line and status 2") {
     refused({"--repeat", "many"}, "--repeat");
     refused({"--device", "abacus"}, "--device");
     refused({"--nonsense"}, "--nonsense");
+    refused({"--registers", "0"}, "--registers");
+    refused({"--lines", "--no-counters"}, "--lines needs the counters");
     device_or_skip();
     refused({"right", "--step", "fastest"}, "no step 'fastest'; the steps are serial, naive, naive_again");
     refused({"no_steps", "--step", "fastest"}, "no steps to choose from");
@@ -385,6 +429,9 @@ TEST_CASE("the JSON file holds what the tables show") {
     CHECK(serial["seconds"]["samples"] >= 3);
     CHECK(serial["figures"][0] == nlohmann::json{{"column", "last"}, {"value", 999}, {"unit", ""}});
     CHECK(good["steps"][1]["seconds"].is_null() == !Lesson::on_gpu());
+    CHECK(good["steps"][1]["launches"].is_null());  // this program was not compiled for watching
+    CHECK(good["steps"][1]["findings"].empty());
+    CHECK(good["findings"].empty());
 
     const nlohmann::json& bad = json["lessons"][1];
     CHECK(bad["passed"] == false);
@@ -430,3 +477,56 @@ TEST_CASE("the pause between lessons ends with Enter, or with the input") {
     CHECK_THAT(captured.out, ContainsSubstring("9.1 right"));
     CHECK(run({"no_steps", "matrix", "--no-pause"}).out.find("Enter") == std::string::npos);
 }
+
+TEST_CASE("a program that cannot be watched says why there are no counters") {
+    device_or_skip();
+    const bool says = run({"right"}).out.find("this program was built without them") != std::string::npos;
+    CHECK(says == !Lesson::on_gpu());
+    CHECK(run({"right", "--no-counters"}).out.find("built without them") == std::string::npos);
+    CHECK(run({"right", "--lines", "--check", "--all-blocks", "--registers", "64"}).status == 0);
+}
+
+TEST_CASE("on a GPU the runner says where counters come from") {
+    device_or_skip();
+    if (!Lesson::on_gpu()) SKIP("the CPU device counts by itself");
+    CHECK(run({"right"}).out.find("ncu") == std::string::npos);
+    CHECK_THAT(run({"right", "--counters"}).out, ContainsSubstring("    ncu --metrics l1tex__"));
+    CHECK_THAT(run({"right", "--lines"}).out, ContainsSubstring("--import-source yes"));
+    CHECK_THAT(run({"right", "--check"}).out, ContainsSubstring("    compute-sanitizer "));
+}
+
+TEST_CASE("a lesson's own count runs its kernels whether they are counted or not") {
+    device_or_skip();
+    runs_of_counted = 0;
+    CHECK(run({"counts"}).status == 0);
+    CHECK(runs_of_counted == 1);
+}
+
+#ifdef __CPU_DEVICE__
+TEST_CASE("a step whose kernels make mistakes is marked and gives status 1") {
+    const JsonFile file;
+    const Captured captured = run({"mistaken", "--json", file.path});
+    CHECK(captured.status == 1);
+    CHECK_THAT(captured.out, ContainsSubstring("right by luck  1 mistake "));  // of one line, at all sizes
+    CHECK(captured.out.find("WRONG") == std::string::npos);
+    CHECK_THAT(captured.err, ContainsSubstring("two threads wrote"));
+    const nlohmann::json steps = file.read()["lessons"][0]["steps"];
+    CHECK(steps[0]["findings"].empty());
+    REQUIRE(steps[1]["findings"].size() == 1);
+    CHECK(steps[1]["findings"][0]["kind"] == "data_race");
+    CHECK(steps[1]["findings"][0]["site"]["line"] == 7);
+    CHECK(steps[1]["check"]["sizes_checked"] == 2);  // the first, and the main size
+}
+
+TEST_CASE("a mistake outside of steps fails the lesson and no step") {
+    const JsonFile file;
+    const Captured captured = run({"mistaken_outside", "right", "--json", file.path});
+    CHECK(captured.status == 1);
+    CHECK_THAT(captured.err, ContainsSubstring("two threads wrote"));
+    const nlohmann::json lessons = file.read()["lessons"];
+    CHECK(lessons[0]["passed"] == false);
+    CHECK(lessons[0]["findings"].size() == 1);
+    CHECK(lessons[0]["steps"][0]["findings"].empty());
+    CHECK(lessons[1]["passed"] == true);
+}
+#endif

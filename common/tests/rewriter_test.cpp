@@ -47,7 +47,8 @@ std::string launch(const std::string& name, const std::string& config, const std
 /// What `K<<<config>>>(arguments)` becomes when all arguments can be passed on.
 std::string plain_launch(const std::string& name, const std::string& config, const std::string& arguments) {
     return launch(name, config,
-                  "[&](auto&... cpu_device_arguments) { " + name + "(cpu_device_arguments...); }, " + arguments + ")");
+                  "[&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name + "(cpu_device_arguments...); }, " +
+                      arguments + ")");
 }
 
 std::string shared_variable(const std::string& name, const std::string& type, int line = 1) {
@@ -62,6 +63,34 @@ std::string dynamic_shared(const std::string& name, const std::string& type) {
     const std::string alias = "cpu_device_type_" + name;
     return "using " + alias + " = " + type + "; [[maybe_unused]] auto& " + name + " = *static_cast<" + alias +
            "*>(::cpu_device::dynamic_shared_memory());";
+}
+
+/// The object behind the definition of a device variable.
+std::string registered(const std::string& name, int line = 1, const std::string& is_constant = "false") {
+    return " [[maybe_unused]] static const ::cpu_device::DeviceVariable cpu_device_variable_" + name + "{\"" + name +
+           "\", (const void*)__builtin_addressof(" + name + "), sizeof(" + name + "), " + is_constant +
+           ", {__FILE__, " + std::to_string(line) + "}};";
+}
+
+/// What the first launch in `text` says about the parameters of its kernel; "none" when it says nothing.
+std::string parameters_in(const std::string& text) {
+    const std::size_t call = text.find("::cpu_device::launch({");
+    REQUIRE(call != std::string::npos);
+    const std::size_t site = text.find("{__FILE__, ", call);
+    const std::size_t behind = text.find('}', site) + 1;
+    if (text[behind] == '}') return "none";
+    REQUIRE(text.substr(behind, 3) == ", \"");
+    return text.substr(behind + 3, text.find('"', behind + 3) - behind - 3);
+}
+
+/// What the launch in a function behind `declarations` says about the parameters of its kernel.
+std::string parameters_of_launch(const std::string& declarations, const std::string& launch = "k<<<1, 2>>>(a);") {
+    return parameters_in(rewritten(declarations + "\nvoid f() { " + launch + " }"));
+}
+
+/// The names that the rewriter finds in the parameter list of a kernel.
+std::string names_in(const std::string& parameters) {
+    return parameters_of_launch("__global__ void k(" + parameters + ") {}");
 }
 
 struct Refusal {
@@ -181,7 +210,7 @@ TEST_CASE("every line stays on its line") {
 
 TEST_CASE("a launch becomes a call") {
     CHECK(in_function("add<<<1, 32>>>(x, y);") == plain_launch("add", "1, 32", "x, y") + ";");
-    CHECK(in_function("add<<<g, b, n, s>>>();") == launch("add", "g, b, n, s", "[&] { add(); });"));
+    CHECK(in_function("add<<<g, b, n, s>>>();") == launch("add", "g, b, n, s", "[&]() CPU_DEVICE_UNSEEN { add(); });"));
     CHECK(in_function("add << <1, 32>> >(x);") == plain_launch("add", "1, 32", "x") + ";");
     CHECK(in_function("add<< < 1, 32> > > (x);") == plain_launch("add", " 1, 32", "x") + ";");
 }
@@ -202,7 +231,8 @@ TEST_CASE("an expression that yields the kernel is evaluated once") {
         CHECK(in_function(std::string(expression) + "<<<1, 2>>>(x);") ==
               launch(expression, "1, 2",
                      "[&, cpu_device_kernel = " + std::string(expression) +
-                         "](auto&... cpu_device_arguments) { cpu_device_kernel(cpu_device_arguments...); }, x);"));
+                         "](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
+                         "cpu_device_kernel(cpu_device_arguments...); }, x);"));
     CHECK(in_function("(kernel)<<<1, 2>>>(x);") == plain_launch("(kernel)", "1, 2", "x") + ";");
     CHECK(in_function("(ns::k<int>)<<<1, 2>>>(x);") == plain_launch("(ns::k<int>)", "1, 2", "x") + ";");
 }
@@ -244,8 +274,8 @@ TEST_CASE("arguments are passed on as they are written") {
 }
 
 TEST_CASE("null pointer literals and braces stay in the call of the kernel") {
-    const std::string one = "[&](auto& cpu_device_argument_0) { k(";
-    CHECK(in_function("k<<<1, 2>>>(0);") == launch("k", "1, 2", "[&]() { k(0); });"));
+    const std::string one = "[&](auto& cpu_device_argument_0) CPU_DEVICE_UNSEEN { k(";
+    CHECK(in_function("k<<<1, 2>>>(0);") == launch("k", "1, 2", "[&]() CPU_DEVICE_UNSEEN { k(0); });"));
     for (const char* literal : {"0", "NULL", "nullptr", "(0)", "0x0u", "0L", "{}", "{1, f<2, 3>(4)}"}) {
         CHECK_THAT(in_function("k<<<1, 2>>>(a, " + std::string(literal) + ");"),
                    StartsWith(launch("k", "1, 2", one + "cpu_device_argument_0, " + literal + "); }, a")));
@@ -254,7 +284,7 @@ TEST_CASE("null pointer literals and braces stay in the call of the kernel") {
                        EndsWith(", f<1, 0>(a));"));
     }
     CHECK_THAT(in_function("k<<<1, 2>>>(a, 0, args...);"),
-               ContainsSubstring("[&](auto& cpu_device_argument_0, auto&... cpu_device_argument_1) { "
+               ContainsSubstring("[&](auto& cpu_device_argument_0, auto&... cpu_device_argument_1) CPU_DEVICE_UNSEEN { "
                                  "k(cpu_device_argument_0, 0, cpu_device_argument_1...); }"));
     CHECK(in_function("k<<<1, 2>>>((float*)0, 10, 0.0);") == plain_launch("k", "1, 2", "(float*)0, 10, 0.0") + ";");
 }
@@ -284,21 +314,22 @@ TEST_CASE("handles launches in templates, lambdas and class members") {
 TEST_CASE("accepts comments and line ends inside a launch") {
     CHECK(in_function("k/*a*/<<</*b*/1,//c\n2/*>>>*/>>>/*d*/(x/*)*/);") ==
           launch("k", "/*b*/1,//c\n2/*>>>*/",
-                 "[&](auto&... cpu_device_arguments) { k(cpu_device_arguments...); }, x/*)*/);"));
+                 "[&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { k(cpu_device_arguments...); }, x/*)*/);"));
 }
 
 TEST_CASE("rewrites launches in macros on their own lines") {
     CHECK(rewritten("#define RUN(k, T, n, ...) ns::k<T><<<n, 1>>>(__VA_ARGS__)") ==
           "#define RUN(k, T, n, ...) ::cpu_device::launch({\"ns::\" #k \"<\" #T \">\", {__FILE__, __LINE__}}, "
-          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) { "
+          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
           "ns::k<T>(cpu_device_arguments...); } __VA_OPT__(,) __VA_ARGS__)");
     CHECK(rewritten("#define RUN(n) name_##n<<<n, 1>>>(n)") ==
           "#define RUN(n) ::cpu_device::launch({\"name_\" #n, {__FILE__, __LINE__}}, "
-          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) { "
+          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
           "name_##n(cpu_device_arguments...); }, n)");
     CHECK(rewritten("#define CONFIG 1, 2\nvoid f() { k<<<CONFIG>>>(x); }") ==
           "#define CONFIG 1, 2\nvoid f() { " + std::string("::cpu_device::launch({\"k\", {__FILE__, 2}}, ") +
-              "::cpu_device::LaunchConfig(CONFIG), [&](auto&... cpu_device_arguments) { k(cpu_device_arguments...); }, "
+              "::cpu_device::LaunchConfig(CONFIG), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
+              "k(cpu_device_arguments...); }, "
               "x); }");
     CHECK(in_function("CHECKED(k<<<1, 2>>>(x));") == "CHECKED(" + plain_launch("k", "1, 2", "x") + ");");
 }
@@ -307,7 +338,236 @@ TEST_CASE("accepts a macro that stands for the configuration") {
     CHECK(rewritten("#define SHAPE(g, b) <<<g, b>>>\nvoid f() { ns::k<int> SHAPE(1, (2))(x); }") ==
           "#define SHAPE(g, b) ::cpu_device::LaunchConfig(g, b)\n"
           "void f() { ::cpu_device::launch({\"ns::k<int>\", {__FILE__, 2}}, SHAPE(1, (2)), [&](auto&... "
-          "cpu_device_arguments) { ns::k<int>(cpu_device_arguments...); }, x); }");
+          "cpu_device_arguments) CPU_DEVICE_UNSEEN { ns::k<int>(cpu_device_arguments...); }, x); }");
+}
+
+// ---- names of kernels' parameters ------------------------------------------------------------------------
+
+TEST_CASE("a launch names the parameters of the kernel") {
+    CHECK(rewritten("__global__ void add(float* out, int n) {} void f() { add<<<1, 2>>>(x, y); }") ==
+          "__global__ void add(float* out, int n) {} void f() { ::cpu_device::launch({\"add\", {__FILE__, 1}, "
+          "\"out,n\"}, ::cpu_device::LaunchConfig(1, 2), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
+          "add(cpu_device_arguments...); }, x, y); }");
+    CHECK(parameters_of_launch("void f() { k<<<1, 2>>>(a); } __global__ void k(int late) {}") == "late");
+    CHECK(parameters_of_launch("__global__ void k() {}", "k<<<1, 2>>>();") == "none");
+    CHECK(parameters_of_launch("__global__ void k(void) {}", "k<<<1, 2>>>();") == "none");
+    CHECK(parameters_of_launch("__global__ void other(int a) {}") == "none");
+    CHECK(parameters_of_launch("void k(int not_a_kernel) {}") == "none");
+}
+
+TEST_CASE("parameter names are found behind types of every kind") {
+    CHECK(names_in("const float* __restrict__ in, float *const out, unsigned long long n") == "in,out,n");
+    CHECK(names_in("T a, ns::T b, typename A<T>::type c, struct P d, ::Q e, unsigned f") == "a,b,c,d,e,f");
+    CHECK(names_in("std::map<int, float> a, A<B<C<int>>, 2>* b, A<(1 > 2)> c, decltype(f(1, 2)) d") == "a,b,c,d");
+    CHECK(names_in("float a[4], float b[][33], float (&c)[2], int (*d)(int x, int y), int (*const e[2])(int), "
+                   "void (A::*f)(int), int (*(*g)(int))[3], int h(int)") == "a,b,c,d,e,f,g,h");
+    CHECK(names_in("int a = 1, float b = f(1, 2), P c = {1, 2}, int d = sizeof(A<1, 2>), bool e = 1 < 2, int f = 3") ==
+          "a,b,c,d,e,f");
+    CHECK(names_in("const __grid_constant__ P p, [[maybe_unused]] int q, __align__(8) float r, int s [[maybe_unused]], "
+                   "T const volatile& t, T&& u") == "p,q,r,s,t,u");
+    CHECK(names_in("int a /* first, of all */, // second\n int b") == "a,b");
+}
+
+TEST_CASE("a parameter without a name leaves its place empty") {
+    CHECK(names_in("int*, int n") == ",n");
+    CHECK(
+        names_in("const T, ns::T, unsigned, A<int, 2>, int (*)(int), float (&)[2], const float* __restrict__, int z") ==
+        ",,,,,,,z");
+    CHECK(names_in("int, float*") == "none");
+    CHECK(parameters_of_launch("#define RESTRICT __restrict__\n#define REAL float\n"
+                               "__global__ void k(float* RESTRICT a, float* RESTRICT, REAL b, REAL, OF(int) c) {}") ==
+          "a,,b,,c");
+}
+
+TEST_CASE("kernels are recognized by their declarations") {
+    for (const char* declaration :
+         {"__global__ void k(int a);", "static __global__ void k(int a) {}", "void __global__ k(int a) {}",
+          "__global__ __launch_bounds__(256, 2) void k(int a) {}", "__global__ void __launch_bounds__(256) k(int a) {}",
+          "__global__ void BOUNDS(256) k(int a) {}", "template <class T, int n> __global__ void k(T a) {}",
+          "extern \"C\" __global__ void k(int a) {}", "namespace n { namespace { __global__ void k(int a) {} } }",
+          "__global__ void __attribute__((noinline)) k(int a) {}", "__global__ auto k(int a) -> void {}",
+          "template <class T> __global__ void k(T a) requires (sizeof(T) > 2) {}", "__global__ void (k)(int a) {}"})
+        CHECK(parameters_of_launch(declaration) == "a");
+    for (const char* called : {"ns::k<float, 4>", "::k", "A<T>::template k<U>", "(k)", "(ns::k<(a > b)>)"})
+        CHECK(parameters_of_launch("template <class T> __global__ void k(T a) {}",
+                                   std::string(called) + "<<<1, 2>>>(x);") == "a");
+}
+
+TEST_CASE("overloads are told apart by their number of parameters") {
+    const std::string overloads =
+        "__global__ void k(int a) {} __global__ void k(int b, int c) {} __global__ void k(int d, int e, int f) {}";
+    CHECK(parameters_of_launch(overloads, "k<<<1, 2>>>(x);") == "a");
+    CHECK(parameters_of_launch(overloads, "k<<<1, 2>>>(x, f<1, 2>(3));") == "b,c");
+    CHECK(parameters_of_launch(overloads, "k<<<1, 2>>>(x, y, z);") == "d,e,f");
+    CHECK(parameters_of_launch(overloads, "k<<<1, 2>>>(x...);") == "none");
+    CHECK(parameters_of_launch("__global__ void k(int a) {} __global__ void k(float b) {}") == "none");
+    CHECK(parameters_of_launch("__global__ void k(int a) {} namespace n { __global__ void k(float a) {} }") == "a");
+    CHECK(parameters_of_launch("__global__ void k(int a, int n = 1) {}") == "a,n");
+}
+
+TEST_CASE("a kernel's definition wins over its declarations") {
+    const std::string declaration = "__global__ void k(int declared);";
+    CHECK(parameters_of_launch(declaration + "__global__ void k(int);") == "none");
+    CHECK(parameters_of_launch(declaration + "__global__ void k(int defined) {}") == "defined");
+    CHECK(parameters_of_launch("__global__ void k(int defined) {} template __global__ void k<float>(int);") ==
+          "defined");
+}
+
+TEST_CASE("the name of a parameter pack stands for each of its arguments") {
+    const std::string kernel = "template <class... T> __global__ void k(int n, T*... rest) {}";
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(1);") == "n");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(1, a, b);") == "n,rest,rest");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(1, a...);") == "n,rest");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(1, 0, a...);") == "n,rest");
+}
+
+TEST_CASE("arguments that stay in the call of the kernel are not named") {
+    const std::string kernel = "__global__ void k(int* a, P b, int c) {}";
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(x, {1, 2}, y);") == "a,c");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(0, x, y);") == "b,c");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(nullptr, {}, 0);") == "none");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(0, x...);") == "b,c");
+    CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(x..., 0);") == "none");
+}
+
+TEST_CASE("a pointer to a kernel is not taken for a kernel of the same name") {
+    const std::string kernel = "__global__ void k(int* a) {} ";
+    for (const char* function :
+         {"void f(void (*k)(int*)) { @; }", "template <class K> void f(K k) { @; }",
+          "template <auto k> void f() { @; }", "void f() { auto k = choose(); @; }",
+          "void f() { for (auto& k : kernels) @; }", "void f(K&& k) { @; }",
+          "void f() { for (const auto& [name, k] : kernels) @; }", "void f() { g([](auto k) { @; }); }",
+          "void f() { g([k = h()] { @; }); }", "struct S { void f() { @; } void (*k)(int*); };",
+          "void f(std::function<void()> k) { @; }", "void f(void (&k)(int*)) { @; }"}) {
+        std::string source = kernel + function;
+        source.replace(source.find('@'), 1, "k<<<1, 2>>>(x)");
+        CHECK(parameters_in(rewritten(source)) == "none");
+    }
+    for (const char* function : {"void f() { @; }", "void f() { set(k, 1); set(&k); set(x, &k); if (a) @; else @; }",
+                                 "void f(void (*p)(int*) = k) { @; }", "void g(void (*k)(int*)) {} void f() { @; }",
+                                 "void f() { run<k>(1); run<1, k>(); return @; }"}) {
+        std::string source = kernel + function;
+        for (std::size_t at; (at = source.find('@')) != std::string::npos;) source.replace(at, 1, "k<<<1, 2>>>(x)");
+        CHECK(parameters_in(rewritten(source)) == "a");
+    }
+    for (const char* expression : {"table[k]", "object.k", "p->k", "choose(k)", "(*k)"})
+        CHECK(parameters_of_launch(kernel, std::string(expression) + "<<<1, 2>>>(x);") == "none");
+}
+
+TEST_CASE("launches in macros name the parameters where the kernel is certain") {
+    const std::string kernel = "__global__ void k(int a, int b) {}\n";
+    CHECK(parameters_in(rewritten(kernel + "#define RUN(n) k<<<n, 1>>>(n, 1)")) == "a,b");
+    CHECK(parameters_in(rewritten(kernel + "#define RUN(...) k<<<1, 1>>>(__VA_ARGS__)")) == "a,b");
+    CHECK(parameters_in(rewritten(kernel + "#define RUN(k) k<<<1, 1>>>(1, 2)")) == "none");
+    CHECK(parameters_in(rewritten(kernel + "#define RUN(n) k##n<<<1, 1>>>(1, 2)")) == "none");
+    CHECK(parameters_of_launch("#define SHAPE(g, b) <<<g, b>>>\n" + kernel, "k SHAPE(1, 2)(x, y);") == "a,b");
+    CHECK(parameters_of_launch("#define KERNEL(name) __global__ void name(int m)\nKERNEL(k) {}") == "none");
+}
+
+// ---- device variables ------------------------------------------------------------------------------------
+
+TEST_CASE("device variables are made known behind their definition") {
+    for (const char* definition : {"__device__ float v[256];",
+                                   "__device__ int v;",
+                                   "__device__ int v = 3;",
+                                   "__device__ int v{3};",
+                                   "__device__ P v = {1, {2, 3}};",
+                                   "static __device__ unsigned long long int v = 0ull;",
+                                   "int static __device__ v;",
+                                   "inline __device__ A<int, 4> v;",
+                                   "__device__ volatile ns::T v[2][3] = {};",
+                                   "__device__ __managed__ int* v = nullptr;",
+                                   "const __device__ float* const v = f(1, 2);",
+                                   "__device__ auto v = A<1, 2>::value;",
+                                   "__device__ decltype(f()) v = f();",
+                                   "__device__ op_t v = add;",
+                                   "__device__ float (*v)(float) = add;",
+                                   "__device__ float (*const v[2])(float) = {add, add};",
+                                   "__device__ int (*v)[3];",
+                                   "__device__ __align__(16) float v[4];",
+                                   "__device__ float v alignas(8);",
+                                   "__device__ alignas(16) float __attribute__((used)) v[3];",
+                                   "[[maybe_unused]] __device__ int v;",
+                                   "__device__ MACRO float v;",
+                                   "__device__ struct P v = {1};",
+                                   "__managed__ int v;",
+                                   "__device__ ::T v;"})
+        CHECK(rewritten(definition) == definition + registered("v"));
+    CHECK(rewritten("__constant__ float v[4] = {1}; // why") ==
+          "__constant__ float v[4] = {1};" + registered("v", 1, "true") + " // why");
+    CHECK(rewritten("__device__ const int __constant__ v = 1;") ==
+          "__device__ const int __constant__ v = 1;" + registered("v", 1, "true"));
+}
+
+TEST_CASE("each declarator of a device variable is made known, on its line") {
+    CHECK(rewritten("__device__ int a = x < 3, *b = f(1, 2),\n c[2] = {1, 2}, d{4}\n; int after;") ==
+          "__device__ int a = x < 3, *b = f(1, 2),\n c[2] = {1, 2}, d{4}\n;" + registered("a") + registered("b") +
+              registered("c", 2) + registered("d", 2) + " int after;");
+    CHECK(rewritten("__device__ int a = A<1, 2>(), b = A<int, (3)>::n;") ==
+          "__device__ int a = A<1, 2>(), b = A<int, (3)>::n;" + registered("a") + registered("b"));
+}
+
+TEST_CASE("device variables are known in namespaces and not elsewhere") {
+    for (const char* around : {"namespace a { @ }", "namespace a::b { namespace { @ } }", "extern \"C\" { @ }",
+                               "void f() { if (x) { } } @", "struct A { int x; }; @", "int a[] = {1, 2}; @",
+                               "#if A\n@\n#endif", "#if A\nint x;\n#else\n@\n#endif", "#define A __device__\n@"}) {
+        std::string source = around, expected = around;
+        const int line = static_cast<int>(std::count(source.begin(), source.begin() + source.find('@'), '\n')) + 1;
+        source.replace(source.find('@'), 1, "__device__ int v;");
+        expected.replace(expected.find('@'), 1, "__device__ int v;" + registered("v", line));
+        CHECK(rewritten(source) == expected);
+    }
+    const std::string branches = rewritten("#if A\n__device__ int v;\n#else\n__device__ float v;\n#endif\n");
+    CHECK(branches == "#if A\n__device__ int v;" + registered("v", 2) + "\n#else\n__device__ float v;" +
+                          registered("v", 4) + "\n#endif\n");
+    for (const char* around : {"struct A { @ };", "void f() { @ }", "template <class T> struct A { static @ };",
+                               "WRAP(@)", "__device__ void f() { { static @ } }"}) {
+        std::string source = around;
+        source.replace(source.find('@'), 1, "__device__ int v;");
+        CHECK(unchanged(source));
+    }
+}
+
+TEST_CASE("what is no definition of a device variable is left alone") {
+    for (const char* source : {"__device__ int f(int);",
+                               "__device__ int f(int a) { return a; }",
+                               "__device__ Foo bar(3);",
+                               "__device__ int (f)(int);",
+                               "__device__ float (*f(int))(float);",
+                               "__device__ operator int();",
+                               "__device__ bool operator==(A, B) { return true; }",
+                               "__device__ auto f(int) -> int;",
+                               "__host__ __device__ int f(int n = 3);",
+                               "__global__ void k();",
+                               "extern __device__ int v;",
+                               "extern \"C\" __device__ int v;",
+                               "template <class T> __device__ T v = T(0);",
+                               "template <> __device__ int v<int> = 3;",
+                               "__device__ constexpr int v = 3;",
+                               "constexpr __device__ int v = 3;",
+                               "thread_local __device__ int v;",
+                               "__device__ int& v = w;",
+                               "__device__ T&& v = f();",
+                               "__device__ int A::v = 3;",
+                               "__device__ auto v = [](int i) { return i; };",
+                               "__device__ auto [v, w] = f();",
+                               "__device__ struct S { int a; } v;",
+                               "struct __device__ A;",
+                               "struct __device__ A { int x; };",
+                               "__device__ typedef int T;",
+                               "using T = int; typedef __device__ int U;",
+                               "__device__ int v UNUSED;",
+                               "__device__ MACRO T v;",
+                               "__device__ T MACRO(v);",
+                               "__device__ int",
+                               "__device__ int v",
+                               "__device__;",
+                               "__device__ T v, f(int);",
+                               "#define V w\n__device__ int V;",
+                               "__device__ int\n#if A\nv\n#else\nw\n#endif\n;",
+                               "#define DEFINE(name) __device__ int name = 3\nDEFINE(v);",
+                               "// __device__ int v;\n\"__device__ int v;\""})
+        CHECK(unchanged(source));
 }
 
 // ---- __shared__ ------------------------------------------------------------------------------------------
@@ -591,6 +851,28 @@ TEST_CASE("search folders are looked at for files that need rewriting") {
     CHECK(result.dependencies.size() == 3);
 }
 
+TEST_CASE("the parameters of kernels in included files are known, but not those of includers") {
+    const TemporaryFolder folder;
+    const fs::path main_file =
+        folder.write("a.cu", "#include \"b.cuh\"\n__global__ void own(int mine) {}\nvoid f() { far<<<1, 2>>>(x); }\n");
+    folder.write("b.cuh", "#include \"c.h\"\nvoid g() { own<<<1, 2>>>(x); far<<<1, 2>>>(x); }\n");
+    folder.write("c.h", "#include \"b.cuh\"\n__global__ void far(int out);\n");
+    const auto result = cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out");
+    CHECK(parameters_in(result.text) == "out");
+    const std::string header = read(files_in(folder.path() / "out").at(0));
+    CHECK_THAT(header,
+               ContainsSubstring("{\"own\", {__FILE__, 2}}") && ContainsSubstring("{\"far\", {__FILE__, 2}, \"out\"}"));
+}
+
+TEST_CASE("included files with device variables are rewritten") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("a.cu", "#include \"b.h\"\n");
+    folder.write("b.h", "#pragma once\ninline __device__ int v = 3;\n");
+    cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out");
+    CHECK_THAT(read(files_in(folder.path() / "out").at(0)),
+               EndsWith("#pragma once\ninline __device__ int v = 3;" + registered("v", 2) + "\n"));
+}
+
 TEST_CASE("an error in an included file names that file") {
     const TemporaryFolder folder;
     const fs::path main_file = folder.write("a.cu", "#include \"b.h\"\n");
@@ -627,11 +909,36 @@ TEST_CASE("a megabyte of source takes well under a second") {
     for (int i = 0; source.size() < 1'000'000; ++i)
         source += "template <class T> __global__ void k" + std::to_string(i) +
                   "(T* a) { __shared__ T tile[32][33], sum; auto f = [](int i) { return tile[i][i]; }; }\n"
-                  "void f" +
-                  std::to_string(i) + "(float* a, int n) { k<float><<<(n + 255) / 256, 256>>>(a, n, 0); }\n";
+                  "__device__ int v" +
+                  std::to_string(i) + "[3] = {1, 2, 3}; void f" + std::to_string(i) +
+                  "(float* a, int n) { k<float><<<(n + 255) / 256, 256>>>(a, n, 0); }\n";
     const auto start = std::chrono::steady_clock::now();
     const std::string text = rewritten(source);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     CHECK(text.size() > source.size());
     CHECK(seconds.count() < 1.0);
+}
+
+TEST_CASE("sources that nobody writes take little time and little stack") {
+    const auto repeated = [](const std::string& text, int times) {
+        std::string result;
+        for (int i = 0; i < times; ++i) result += text;
+        return result;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    for (const char* part : {"(", "!", "1 ? ", "-~"}) {
+        const std::string condition = "#if " + repeated(part, 100'000) + "\n__device__ int v;\n#endif\n";
+        CHECK_THAT(rewritten(condition), ContainsSubstring(registered("v", 2)));
+    }
+    CHECK(refusal("void f() { k<<<" + repeated("a<", 90) + repeated(">>>+", 25) + "; }").line == 1);
+    CHECK(refusal("void f() { k<<<" + repeated("a<", 90) + repeated(">>>b ", 25) + "; }").line == 1);
+    for (const char* part : {"__device__ int x = a<", "namespace a<", "__global__ void k(a<", "__global__ a ", "int (*",
+                             "__device__ ", "f(1)", "a<"})
+        CHECK(unchanged(repeated(part, 10'000)));
+    CHECK_THAT(rewritten("void f() { k" + repeated("(1)", 5'000) + "<<<1, 2>>>(x); }"),
+               ContainsSubstring("cpu_device_kernel(cpu_device_arguments...)"));
+    const std::string pointer = "__global__ void k(int (" + repeated("*(", 50'000) + "a" + repeated(")", 50'001) + ");";
+    CHECK(parameters_of_launch(pointer) == "a");
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    CHECK(seconds.count() < 5.0);
 }

@@ -1,6 +1,8 @@
 // What a CUDA program sees of the CPU device: the counterpart of the CUDA Toolkit's header of the same name.
 #pragma once
 
+#include "cpu_device/watched.h"  // before the C library
+
 #include <cassert>
 #include <cmath>
 #include <cstdio>

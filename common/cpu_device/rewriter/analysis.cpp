@@ -4,8 +4,10 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "lexer.h"
 #include "rewriter.h"
@@ -36,6 +38,18 @@ constexpr std::array<std::string_view, 6> cv_qualifiers{"const",     "volatile",
 constexpr std::array<std::string_view, 7> attribute_words{
     "alignas", "__align__", "__attribute__", "__attribute", "__declspec", "__builtin_align__", "_Alignas"};
 constexpr std::array<std::string_view, 4> class_keys{"struct", "class", "union", "enum"};
+constexpr std::array<std::string_view, 3> device_variable_qualifiers{"__device__", "__constant__", "__managed__"};
+/// Words of a declaration that is no definition of an ordinary variable with an address of its own.
+constexpr std::array<std::string_view, 22> not_a_device_variable{
+    "template",  "using",        "typedef",       "friend",           "extern",     "constexpr",
+    "consteval", "thread_local", "__thread",      "operator",         "namespace",  "concept",
+    "requires",  "asm",          "static_assert", "__host__",         "__shared__", "__global__",
+    "explicit",  "virtual",      "this",          "__launch_bounds__"};
+constexpr std::array<std::string_view, 8> storage_words{"static",       "inline",     "__inline__",    "constinit",
+                                                        "__restrict__", "__restrict", "__extension__", "typename"};
+/// Words in a parameter's declaration that neither name it nor are its type.
+constexpr std::array<std::string_view, 6> parameter_words{"__restrict__", "__restrict",        "restrict",
+                                                          "typename",     "__grid_constant__", "register"};
 
 // ---- what the file's macros mean -------------------------------------------------------------------------
 
@@ -153,11 +167,17 @@ std::string ptx_feature(std::string_view code) {
 class Pass {
 public:
     Pass(const Sources& sources, const Tokens& tokens, const std::vector<Directive>& directives,
-         const MacroDefinition* macro, std::vector<Edit>& edits)
-        : sources_(sources), tokens_(tokens), directives_(directives), macro_(macro), edits_(edits) {}
+         const MacroDefinition* macro, Analysis& analysis)
+        : sources_(sources),
+          tokens_(tokens),
+          directives_(directives),
+          macro_(macro),
+          analysis_(analysis),
+          edits_(analysis.edits) {}
 
     void run() {
         match_brackets();
+        match_angles();
         std::size_t directive = 0;
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
             for (; directive < directives_.size() && directives_[directive].position <= i; ++directive)
@@ -174,6 +194,7 @@ private:
         std::string_view bracket;
         Scope scope;               ///< of what is inside
         bool device_only;          ///< inside a function that never runs on the host
+        std::size_t at;            ///< the bracket's own position
         std::size_t head;          ///< where the declaration or statement around the bracket began
         std::size_t shared_names;  ///< how many were visible outside
     };
@@ -252,12 +273,17 @@ private:
 
     void insert(std::size_t at, std::string text) { edits_.push_back({at, at, std::move(text)}); }
 
-    /// Fails when a preprocessor directive stands between two tokens whose text is about to move.
-    void require_no_directive(std::size_t first, std::size_t last, const char* where) const {
+    /// The first preprocessor directive between two tokens; null when there is none.
+    const Directive* directive_between(std::size_t first, std::size_t last) const {
         const auto found =
             std::upper_bound(directives_.begin(), directives_.end(), first,
                              [](std::size_t i, const Directive& directive) { return i < directive.position; });
-        if (found != directives_.end() && found->position <= last)
+        return found != directives_.end() && found->position <= last ? &*found : nullptr;
+    }
+
+    /// Fails when a preprocessor directive stands between two tokens whose text is about to move.
+    void require_no_directive(std::size_t first, std::size_t last, const char* where) const {
+        if (const Directive* found = directive_between(first, last))
             sources_.fail(found->line, std::string("a preprocessor directive inside ") + where + " cannot be read");
     }
 
@@ -311,14 +337,18 @@ private:
         if (directive.name == "endif") {
             if (!saved_states_.empty()) saved_states_.pop_back();
         } else if (is_alternative(directive)) {
-            if (!saved_states_.empty()) state_ = saved_states_.back();
+            if (saved_states_.empty()) return;
+            const auto& [position, state] = saved_states_.back();
+            state_ = state;
+            if (state.head == position)
+                state_.head = directive.position;  // each branch begins a declaration of its own
         } else {
-            saved_states_.push_back(state_);
+            saved_states_.emplace_back(directive.position, state_);
         }
     }
 
     void open_bracket(std::size_t i) {
-        Open open{tokens_[i].text, scope(), device_only(), state_.head, state_.shared_names.size()};
+        Open open{tokens_[i].text, scope(), device_only(), i, state_.head, state_.shared_names.size()};
         if (is(i, "{")) {
             classify_brace(i, open);
             state_.head = i + 1;
@@ -423,23 +453,37 @@ private:
 
     // ---- angle brackets
 
-    /// The `>` that closes a template argument list opened at `open`, before `end`; `none` when there is none.
-    std::size_t closing_angle(std::size_t open, std::size_t end) const {
-        int depth = 0;
-        for (std::size_t i = open; i < end; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if (text == "(" || text == "[" || text == "{") {
-                if (match_[i] == none || match_[i] >= end) return none;
-                i = match_[i];
-            } else if (text == ")" || text == "]" || text == "}" || text == ";") {
-                return none;
-            } else if (text == "<" && (i == open || opens_angle(i))) {
-                ++depth;
-            } else if (text == ">" && --depth == 0) {
-                return i;
+    /// Fills `closing_angle_` for each `<` behind a name. Template arguments end inside the brackets where they begin,
+    /// and in front of a `;`.
+    void match_angles() {
+        struct Level {
+            std::size_t end;  ///< the closing bracket
+            std::vector<std::size_t> open;
+        };
+        closing_angle_.assign(tokens_.size(), none);
+        std::vector<Level> levels{{none, {}}};
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            if (tokens_[i].kind != Token::Kind::punctuator || tokens_[i].text.size() != 1) continue;
+            const char c = tokens_[i].text[0];
+            while (levels.back().end < i) levels.pop_back();
+            std::vector<std::size_t>& open = levels.back().open;
+            if (c == '<' && opens_angle(i)) {
+                open.push_back(i);
+            } else if (c == '>' && !open.empty()) {
+                closing_angle_[open.back()] = i;
+                open.pop_back();
+            } else if ((c == '(' || c == '[' || c == '{') && match_[i] != none) {
+                levels.push_back({match_[i], {}});
+            } else if (c == '(' || c == '[' || c == '{' || c == ')' || c == ']' || c == '}' || c == ';') {
+                open.clear();
             }
         }
-        return none;
+    }
+
+    /// The `>` that closes the template argument list opened at `open`, before `end`; `none` when there is none.
+    std::size_t closing_angle(std::size_t open, std::size_t end) const {
+        const std::size_t close = closing_angle_[open];
+        return close < end ? close : none;
     }
 
     /// The `<` that opens the template argument list closed at `close`; `none` when there is none.
@@ -540,7 +584,13 @@ private:
             refuse_texture_reference(i);
         } else if (token.is("__cluster_dims__")) {
             fail(i, "__cluster_dims__: thread block clusters are not supported on the CPU device");
-        } else if (!macro_ && sources_.macros.launch_configurations.count(token.text) != 0) {
+        } else if (macro_) {
+            return i;
+        } else if (token.is("__global__")) {
+            note_kernel(i);
+        } else if (one_of(token.text, device_variable_qualifiers)) {
+            register_device_variables(i);
+        } else if (sources_.macros.launch_configurations.count(token.text) != 0) {
             rewrite_macro_launch(i);
         }
         return i;
@@ -680,17 +730,17 @@ private:
 
     /// Whether the bracket at `open` belongs to the operand in front of it, as in `f(x)`.
     bool follows_operand(std::size_t open) const {
-        if (open == 0) return false;
-        const Token& before = tokens_[open - 1];
-        if (before.is("]")) return true;
-        if (before.is(">")) return opening_angle(open - 1) != none;
-        if (before.is(")")) {  // f(x)(y), but not if (x) (y)
-            const std::size_t inner = match_[open - 1];
-            return inner != none && inner > 0 && !one_of(tokens_[inner - 1].text, statement_keywords) &&
-                   follows_operand(inner);
+        while (open > 0) {
+            const Token& before = tokens_[open - 1];
+            if (before.is("]")) return true;
+            if (before.is(">")) return opening_angle(open - 1) != none;
+            if (!before.is(")"))
+                return before.is_identifier() && !one_of(before.text, expression_keywords) &&
+                       !one_of(before.text, statement_keywords);
+            open = match_[open - 1];  // f(x)(y), but not if (x) (y)
+            if (open == none || (open > 0 && one_of(tokens_[open - 1].text, statement_keywords))) return false;
         }
-        return before.is_identifier() && !one_of(before.text, expression_keywords) &&
-               !one_of(before.text, statement_keywords);
+        return false;
     }
 
     bool only_name(std::size_t begin, std::size_t end) const {
@@ -706,9 +756,9 @@ private:
         return begin < end;
     }
 
-    /// Finds the first `>` of the `>>>` that ends a launch configuration. `open` template brackets may be open.
-    std::size_t configuration_end(std::size_t begin, int open, std::size_t& missing_parenthesis) const {
-        for (std::size_t i = begin; i < tokens_.size(); ++i) {
+    /// The next `>` of a launch configuration that is in no brackets of its own. `open` counts the template brackets.
+    std::size_t next_closing_angle(std::size_t i, std::size_t& open) const {
+        for (; i < tokens_.size(); ++i) {
             const std::string_view text = tokens_[i].text;
             if (text == "(" || text == "[" || text == "{") {
                 if (match_[i] == none) return none;
@@ -720,24 +770,58 @@ private:
             } else if (text == "<" && is(i + 1, "<")) {
                 ++i;  // a shift
             } else if (text == ">") {
-                int run = 1;
-                while (is(i + run, ">")) ++run;
-                const std::size_t behind = i + run;
-                if (run >= 3 && open >= run - 3) {
-                    if (open >= run) {  // could also close templates, as in f<A<B<int>>>(x)
-                        const std::size_t later = configuration_end(behind, open - run, missing_parenthesis);
-                        if (later != none) return later;
-                    }
-                    if (is(behind, "(")) return behind - 3;
-                    if (missing_parenthesis == none) missing_parenthesis = behind;
-                    if (open < run) return none;
-                }
-                for (std::size_t k = i; k < behind && open > 0; ++k)
-                    if (k + 1 < behind || may_close_angle(k)) --open;
-                i = behind - 1;
+                return i;
             }
         }
         return none;
+    }
+
+    /// Template brackets that are left open behind the `>`s in [begin, end), some of which may be comparisons.
+    std::size_t left_open(std::size_t begin, std::size_t end, std::size_t open) const {
+        for (std::size_t i = begin; i < end && open > 0; ++i)
+            if (i + 1 < end || may_close_angle(i)) --open;
+        return open;
+    }
+
+    /// Finds the first `>` of the `>>>` that ends a launch configuration. A `>>>` that may as well close templates, as
+    /// in f<A<B<int>>>(x), does so if another one behind it can end the configuration.
+    std::size_t configuration_end(std::size_t begin, std::size_t& missing_parenthesis) const {
+        struct Doubt {
+            std::size_t begin, end;  ///< of the `>>>`
+            std::size_t open;        ///< template brackets in front of it
+        };
+        std::vector<Doubt> doubts;
+        std::set<std::pair<std::size_t, std::size_t>> tried;  // positions with the template brackets open there
+        std::size_t i = begin, open = 0;
+        while (true) {
+            const std::size_t at = next_closing_angle(i, open);
+            if (at != none) {
+                i = at;
+                while (is(i, ">")) ++i;
+                const std::size_t run = i - at;
+                if (run < 3 || open + 3 < run) {
+                    open = left_open(at, i, open);
+                    continue;
+                }
+                if (open >= run) {
+                    doubts.push_back({at, i, open});
+                    open -= run;
+                    if (tried.emplace(i, open).second) continue;
+                } else {
+                    if (is(i, "(")) return i - 3;
+                    if (missing_parenthesis == none) missing_parenthesis = i;
+                }
+            }
+            do {  // that was wrong: back to the last doubt
+                if (doubts.empty()) return none;
+                const Doubt last = doubts.back();
+                doubts.pop_back();
+                if (is(last.end, "(")) return last.end - 3;
+                if (missing_parenthesis == none) missing_parenthesis = last.end;
+                i = last.end;
+                open = left_open(last.begin, last.end, last.open);
+            } while (!tried.emplace(i, open).second);
+        }
     }
 
     void check_configuration(std::size_t launch, std::size_t begin, std::size_t end) const {
@@ -801,9 +885,7 @@ private:
             pack_before = argument.pack || rest;
             if (rest) return {};
         }
-        const auto directive = std::upper_bound(directives_.begin(), directives_.end(), open,
-                                                [](std::size_t i, const Directive& next) { return i < next.position; });
-        if (directive != directives_.end() && directive->position <= close) return {};
+        if (directive_between(open, close)) return {};
         return arguments;
     }
 
@@ -811,8 +893,95 @@ private:
         if (device_only()) fail(i, "a launch in device code (dynamic parallelism) is not supported on the CPU device");
     }
 
-    std::string launch_head(const Kernel& kernel, std::size_t end) const {
-        return "::cpu_device::launch({" + spelled(kernel.begin, end) + ", " + site(kernel.begin) + "}, ";
+    /// Puts the beginning of the call in place of everything from the kernel to offset `to`, with `behind` after it.
+    /// The kernel ends in front of token `end`; its arguments open at `open`.
+    void rewrite_launch_head(const Kernel& kernel, std::size_t end, std::size_t to, std::size_t open,
+                             const std::string& behind) {
+        const std::size_t from = tokens_[kernel.begin].begin;
+        insert(from, "::cpu_device::launch({" + spelled(kernel.begin, end) + ", " + site(kernel.begin));
+        note_launch(kernel, end, open);
+        replace(from, to, "}, " + behind);
+    }
+
+    /// Leaves room for the names of the kernel's parameters, if the kernel is one that has a name.
+    void note_launch(const Kernel& kernel, std::size_t end, std::size_t open) {
+        const std::size_t name = kernel.is_name ? unqualified_name(kernel.begin, end) : none;
+        if (name == none || match_[open] == none || is_local_name(tokens_[name].text)) return;
+        if (macro_ && (macro_->has_parameter(tokens_[name].text) || is(name - 1, "##") || is(name + 1, "##"))) return;
+        NamedLaunch launch{edits_.size(), std::string(tokens_[name].text), std::nullopt, {}};
+        if (!count_arguments(open, match_[open], launch)) return;
+        analysis_.launches.push_back(std::move(launch));
+        insert(tokens_[kernel.begin].begin, "");
+    }
+
+    /// The last name of a qualified name, without its template arguments.
+    std::size_t unqualified_name(std::size_t begin, std::size_t end) const {
+        while (end > begin && is(end - 1, ")")) --end;
+        if (end > begin && is(end - 1, ">")) end = opening_angle(end - 1);
+        return end != none && end > begin && identifier_at(end - 1) ? end - 1 : none;
+    }
+
+    /// Fills in which arguments `cpu_device::launch` gets. False when an argument that stays in the call of the kernel
+    /// stands behind one that may be any number of arguments.
+    bool count_arguments(std::size_t open, std::size_t close, NamedLaunch& launch) const {
+        std::vector<std::size_t> ends = separators(open + 1, close);
+        if (close > open + 1) ends.push_back(close);
+        const bool split = !arguments_to_split(open, close).empty();
+        bool any_number = false;
+        std::size_t begin = open + 1, position = 0;
+        for (std::size_t end : ends) {
+            if (split && is_literal(begin, end)) {
+                if (any_number) return false;
+                launch.not_passed.push_back(position);
+            }
+            any_number = any_number || is(end - 1, "...") || (macro_ && holds_macro_rest(begin, end));
+            begin = end + 1;
+            ++position;
+        }
+        if (!any_number) launch.arguments = ends.size();
+        return true;
+    }
+
+    bool holds_macro_rest(std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i)
+            if (is(i, "__VA_ARGS__") || (!macro_->rest.empty() && is(i, macro_->rest))) return true;
+        return false;
+    }
+
+    /// Whether the function or class around the present token declares `name`: a pointer to a kernel, or a template
+    /// parameter, that may be called like some kernel.
+    bool is_local_name(std::string_view name) {
+        const auto around = std::find_if(state_.open.begin(), state_.open.end(), [](const Open& open) {
+            return open.bracket != "{" || open.scope != Scope::name_space;
+        });
+        if (around == state_.open.end()) return false;
+        if (local_names_of_ != around->at) {
+            local_names_of_ = around->at;
+            local_names_.clear();
+            const std::size_t end = match_[around->at] == none ? tokens_.size() : match_[around->at];
+            for (std::size_t i = around->head; i < end; ++i)
+                if (identifier_at(i) && is_declared_at(i)) local_names_.insert(tokens_[i].text);
+        }
+        return local_names_.count(name) != 0;
+    }
+
+    /// Whether the name at `i` may stand there to be declared, and not to be used.
+    bool is_declared_at(std::size_t i) const {
+        if (i == 0) return false;
+        if (is(i + 1, "=") || is(i - 1, ">") || is(i - 1, "...")) return true;
+        const auto may_be_type = [&](std::size_t k) {
+            return is(k, ">") || (identifier_at(k) && !one_of(tokens_[k].text, expression_keywords));
+        };
+        if (identifier_at(i - 1)) return may_be_type(i - 1) && !is(i - 1, "template");
+        if (i == 1) return false;
+        if (is(i - 1, "*")) return is(i - 2, "(") || is(i - 2, "*") || is(i - 2, "::") || may_be_type(i - 2);
+        if (is(i - 1, "&") || is(i - 1, "&&"))
+            return may_be_type(i - 2) || (is(i - 2, "(") && is(i + 1, ")") && is(i + 2, "("));
+        std::size_t at = i;  // auto& [name, kernel]
+        while (at > 0 && (identifier_at(at) || is(at, ","))) --at;
+        if (!is(at, "[") || at == 0) return false;
+        if (is(at - 1, "&") || is(at - 1, "&&")) --at;
+        return at > 0 && is(at - 1, "auto");
     }
 
     /// Puts the lambda that calls the kernel in front of the arguments: everything from offset `from` to the opening
@@ -827,7 +996,7 @@ private:
         const std::string front = before + ", " + captures;
         const std::size_t to = tokens_[open].end();
         if (close == open + 1) {
-            replace(from, to, front + " { " + called + "(); }");
+            replace(from, to, front + "() CPU_DEVICE_UNSEEN { " + called + "(); }");
             return;
         }
         const std::vector<Argument> arguments = arguments_to_split(open, close);
@@ -835,8 +1004,8 @@ private:
             const bool maybe_none =
                 macro_ && (is(open + 1, "__VA_ARGS__") || (!macro_->rest.empty() && is(open + 1, macro_->rest)));
             replace(from, to,
-                    front + "(auto&... cpu_device_arguments) { " + called + "(cpu_device_arguments...); }" +
-                        (maybe_none ? " __VA_OPT__(,) " : ", "));
+                    front + "(auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + called +
+                        "(cpu_device_arguments...); }" + (maybe_none ? " __VA_OPT__(,) " : ", "));
             return;
         }
         std::string parameters, call;
@@ -852,7 +1021,7 @@ private:
             parameters += (argument.pack ? "auto&... " : "auto& ") + name;
             call += name + (argument.pack ? "..." : "");
         }
-        replace(from, to, front + "(" + parameters + ") { " + called + "(" + call + "); }");
+        replace(from, to, front + "(" + parameters + ") CPU_DEVICE_UNSEEN { " + called + "(" + call + "); }");
         for (const Argument& argument : arguments) {
             const std::size_t begin = tokens_[argument.begin].begin;
             if (argument.literal) {
@@ -869,7 +1038,7 @@ private:
         const Kernel kernel = kernel_before(i);
         const std::size_t begin = i + 3;
         std::size_t missing_parenthesis = none;
-        const std::size_t end = configuration_end(begin, 0, missing_parenthesis);
+        const std::size_t end = configuration_end(begin, missing_parenthesis);
         if (end == none) {
             if (missing_parenthesis != none)
                 fail(missing_parenthesis - 1, "expected '(' and the kernel's arguments after '>>>'");
@@ -879,8 +1048,7 @@ private:
         check_configuration(i, begin, end);
         require_no_directive(kernel.begin, begin - 1, "a launch");
         require_no_directive(end, end + 3, "a launch");
-        replace(tokens_[kernel.begin].begin, tokens_[i + 2].end(),
-                launch_head(kernel, i) + "::cpu_device::LaunchConfig(");
+        rewrite_launch_head(kernel, i, tokens_[i + 2].end(), end + 3, "::cpu_device::LaunchConfig(");
         rewrite_arguments(kernel, i, tokens_[end].begin, end + 3, ")");
     }
 
@@ -912,8 +1080,251 @@ private:
         if (!is(open, "(")) fail(i, "expected '(' and the kernel's arguments after the launch configuration");
         check_launch_place(i);
         require_no_directive(kernel.begin, open, "a launch");
-        replace(tokens_[kernel.begin].begin, tokens_[i].begin, launch_head(kernel, i));
+        rewrite_launch_head(kernel, i, tokens_[i].begin, open, "");
         rewrite_arguments(kernel, i, tokens_[open].begin, open, "");
+    }
+
+    // ---- the parameters of kernels
+
+    /// Notes the kernel that the declaration around the `__global__` at `i` declares or defines.
+    void note_kernel(std::size_t i) {
+        if (scope() == Scope::code || in_parentheses()) return;
+        for (std::size_t open = i + 1; open < tokens_.size(); ++open) {
+            if (is(open, "__global__") || is(open, ";") || is(open, "{") || is(open, "}") || is(open, "=") ||
+                is(open, ")"))
+                return;
+            if (is(open, "<")) {
+                const std::size_t close = identifier_at(open - 1) ? closing_angle(open, tokens_.size()) : none;
+                if (close == none) return;
+                open = close;
+            }
+            if (!is(open, "(") && !is(open, "[")) continue;
+            const std::size_t close = match_[open];
+            if (close == none) return;
+            static constexpr std::array<std::string_view, 8> behind_parameters{
+                "{", ";", "->", "noexcept", "requires", "__attribute__", "[", "__launch_bounds__"};
+            const std::size_t name = unqualified_name(i + 1, open);
+            const bool attribute = name == none || one_of(tokens_[name].text, attribute_words) ||
+                                   is(name, "__launch_bounds__") || is(name, "decltype");
+            if (is(open, "(") && !attribute && close + 1 < tokens_.size() &&
+                one_of(tokens_[close + 1].text, behind_parameters)) {
+                if (!directive_between(i, close)) analysis_.kernels.push_back(read_kernel(name, open, close));
+                return;
+            }
+            open = close;
+        }
+    }
+
+    KernelDeclaration read_kernel(std::size_t name, std::size_t open, std::size_t close) const {
+        KernelDeclaration kernel{std::string(tokens_[name].text), {}, false, false};
+        std::size_t begin = open + 1;
+        while (begin < close) {
+            const std::size_t end = parameter_end(begin, close);
+            const bool no_parameters = begin == open + 1 && end == close && end == begin + 1 && is(begin, "void");
+            if (!no_parameters) kernel.parameters.push_back(parameter_name(begin, end, kernel.takes_pack));
+            begin = end + 1;
+        }
+        std::size_t behind = close + 1;
+        while (behind < tokens_.size() && !is(behind, "{") && !is(behind, ";")) ++behind;
+        kernel.is_definition = is(behind, "{");
+        return kernel;
+    }
+
+    /// The comma behind the parameter that begins at `begin`, or `end` for the last one.
+    std::size_t parameter_end(std::size_t begin, std::size_t end) const {
+        bool default_argument = false;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (is(i, ",")) return i;
+            default_argument = default_argument || is(i, "=");
+            if (is(i, "(") || is(i, "[") || is(i, "{")) {
+                if (match_[i] != none && match_[i] < end) i = match_[i];
+            } else if (is(i, "<") && opens_angle(i)) {
+                const std::size_t close = closing_angle(i, end);
+                const bool comparison = default_argument && close != none && close + 1 < end && !may_close_angle(close);
+                if (close != none && !comparison) i = close;
+            }
+        }
+        return end;
+    }
+
+    /// The name that the parameter in [begin, end) has; empty when it has none. `is_pack` is set for `T... name`.
+    std::string parameter_name(std::size_t begin, std::size_t end, bool& is_pack) const {
+        std::size_t types = 0;  // before the last name
+        std::size_t name = none;
+        bool pointer = false;  // what comes now can only be the name
+        for (std::size_t i = begin; i < end && !is(i, "="); ++i) {
+            const std::string_view word = tokens_[i].text;
+            if (one_of(word, attribute_words) || word == "decltype" || word == "typeof" || word == "__typeof__" ||
+                word == "noexcept") {
+                if (word == "decltype" || word == "typeof" || word == "__typeof__") ++types;
+                if (is(i + 1, "(") && match_[i + 1] != none && match_[i + 1] < end) i = match_[i + 1];
+            } else if (word == "(" || word == "[") {
+                if (match_[i] == none || match_[i] >= end) return {};
+                const bool declarator = word == "(" && (is(i + 1, "*") || is(i + 1, "&") || is(i + 1, "&&") ||
+                                                        (identifier_at(i + 1) && is(i + 2, "::") && is(i + 3, "*")));
+                if (declarator) return inner_parameter_name(i + 1, match_[i]);
+                if (word == "(") ++types;  // of a macro that makes a type
+                i = match_[i];
+            } else if (word == "*" || word == "&" || word == "&&" || word == "...") {
+                is_pack = is_pack || word == "...";
+                pointer = true;
+                name = none;
+            } else if (one_of(word, builtin_types)) {
+                ++types;
+                name = none;
+            } else if (sources_.macros.names.count(word) != 0) {
+                ++types;
+            } else if (is(i, "::") || (identifier_at(i) && !one_of(word, cv_qualifiers) && !one_of(word, class_keys) &&
+                                       !one_of(word, parameter_words))) {
+                const std::size_t behind = qualified_name_end(i, end);
+                if (behind == none) return {};
+                if (name != none) ++types;
+                if (behind == i + 1 && !is(i, "::")) {
+                    name = i;
+                } else {
+                    name = none;
+                    ++types;
+                }
+                i = behind - 1;
+            }
+        }
+        return name != none && (types > 0 || pointer) ? std::string(tokens_[name].text) : std::string();
+    }
+
+    /// The name in a declarator such as `*name`, `&name`, `*name[4]` or `*(*name)(int)`.
+    std::string inner_parameter_name(std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (is(i, "(")) end = std::min(end, match_[i]);
+            const bool name = identifier_at(i) && !is(i + 1, "::") && !one_of(tokens_[i].text, cv_qualifiers) &&
+                              !one_of(tokens_[i].text, parameter_words);
+            if (name) return std::string(tokens_[i].text);
+        }
+        return {};
+    }
+
+    /// Behind a possibly qualified name with template arguments at `i`; `none` when it cannot be read.
+    std::size_t qualified_name_end(std::size_t i, std::size_t end) const {
+        if (is(i, "::")) ++i;
+        while (i < end && identifier_at(i)) {
+            ++i;
+            if (i < end && is(i, "<")) {
+                i = closing_angle(i, end);
+                if (i == none) return none;
+                ++i;
+            }
+            if (i >= end || !is(i, "::")) return i;
+            ++i;
+            if (is(i, "template")) ++i;
+        }
+        return none;
+    }
+
+    // ---- device variables
+
+    /// Puts an object behind the declaration around the qualifier at `i` that makes the variables it defines known.
+    /// Only where that is certain: anything that might be a function, a template, a declaration ... is left alone.
+    void register_device_variables(std::size_t i) {
+        if (scope() != Scope::name_space || in_parentheses()) return;
+        bool is_constant = is(i, "__constant__");
+        for (std::size_t k = state_.head; k < i; ++k)
+            if (one_of(tokens_[k].text, device_variable_qualifiers) || one_of(tokens_[k].text, class_keys)) return;
+        std::size_t end = skip_specifiers(state_.head, is_constant);
+        std::vector<std::size_t> names;
+        do {
+            if (end == none) return;
+            if (!names.empty()) ++end;
+            end = skip_declarator(end, names);
+        } while (is(end, ","));
+        if (!is(end, ";") || directive_between(state_.head, end)) return;
+        std::string objects;
+        for (std::size_t name : names) {
+            const std::string word(tokens_[name].text);
+            objects += " [[maybe_unused]] static const ::cpu_device::DeviceVariable cpu_device_variable_" + word +
+                       "{\"" + word + "\", (const void*)__builtin_addressof(" + word + "), sizeof(" + word + "), " +
+                       (is_constant ? "true" : "false") + ", " + site(name) + "};";
+        }
+        insert(tokens_[end].end(), objects);
+    }
+
+    /// The first token of the declarators of a declaration that begins at `i`; `none` when it may define no variable.
+    std::size_t skip_specifiers(std::size_t i, bool& is_constant) const {
+        bool built_in = false;       // the type is of built-in words
+        std::size_t names = 0;       // behind those words, if there are any
+        std::size_t last = none;     // the last name
+        bool last_is_plain = false;  // neither qualified nor with template arguments
+        for (; i < tokens_.size(); ++i) {
+            const std::string_view word = tokens_[i].text;
+            if (one_of(word, not_a_device_variable) || sources_.macros.shared_aliases.count(word) != 0) return none;
+            if (one_of(word, attribute_words) || word == "decltype" || word == "typeof" || word == "__typeof__") {
+                if (!one_of(word, attribute_words)) built_in = true;
+                if (!is(i + 1, "(") || match_[i + 1] == none) return none;
+                i = match_[i + 1];
+                if (is(i + 1, "::")) return none;
+            } else if (is(i, "[") && is(i + 1, "[")) {
+                if (match_[i] == none) return none;
+                i = match_[i];
+            } else if (one_of(word, builtin_types)) {
+                if (built_in && names > 0) return none;
+                built_in = true;
+                names = 0;  // a macro in front of the type
+            } else if (is(i, "::") || (identifier_at(i) && !one_of(word, cv_qualifiers) && !one_of(word, class_keys) &&
+                                       !one_of(word, storage_words) && !one_of(word, device_variable_qualifiers))) {
+                last = i;
+                ++names;
+                const std::size_t end = qualified_name_end(i, tokens_.size());
+                if (end == none) return none;
+                last_is_plain = end == i + 1;
+                i = end - 1;
+            } else if (!identifier_at(i)) {
+                break;
+            }
+            is_constant = is_constant || word == "__constant__";
+        }
+        const std::size_t type_names = built_in ? 0 : 1;
+        if (is(i, "*") || is(i, "(")) return names == type_names ? i : none;
+        return names == type_names + 1 && last_is_plain ? last : none;
+    }
+
+    /// Behind one declarator and its initializer: at a `,` or `;`. Adds the name; `none` when it is no plain variable.
+    std::size_t skip_declarator(std::size_t i, std::vector<std::size_t>& names) const {
+        while (is(i, "*") || (i < tokens_.size() && (one_of(tokens_[i].text, cv_qualifiers) || is(i, "__restrict__"))))
+            ++i;
+        std::size_t name = i;
+        if (is(i, "(")) {  // a pointer to a function or an array
+            if (!is(i + 1, "*") || match_[i] == none) return none;
+            name = i + 1;
+            while (is(name, "*") || (identifier_at(name) && one_of(tokens_[name].text, cv_qualifiers))) ++name;
+            std::size_t end = name + 1;
+            while (is(end, "[") && match_[end] != none) end = match_[end] + 1;
+            if (end != match_[i]) return none;
+            i = end + 1;
+            if ((!is(i, "(") && !is(i, "[")) || match_[i] == none) return none;
+        } else {
+            ++i;
+            if (is(i, "(")) return none;
+        }
+        if (!identifier_at(name) || sources_.macros.names.count(tokens_[name].text) != 0) return none;
+        names.push_back(name);
+        for (; i < tokens_.size(); ++i) {
+            const bool attribute = one_of(tokens_[i].text, attribute_words);
+            if (!attribute && !is(i, "[") && !(is(i, "(") && is(i - 1, ")"))) break;
+            if (attribute) ++i;
+            if (i >= tokens_.size() || match_[i] == none) return none;
+            i = match_[i];
+        }
+        if (is(i, "{")) return match_[i] == none ? none : match_[i] + 1;
+        if (!is(i, "=")) return i;
+        if (is(i + 1, "[")) return none;  // a lambda
+        while (++i < tokens_.size() && !is(i, ";") && !is(i, ",")) {
+            if (is(i, "(") || is(i, "[") || is(i, "{")) {
+                if (match_[i] == none) return none;
+                i = match_[i];
+            } else if (is(i, "<") && opens_angle(i)) {
+                const std::size_t close = closing_angle(i, tokens_.size());
+                if (close != none && may_close_angle(close)) i = close;
+            }
+        }
+        return i;
     }
 
     // ---- __shared__
@@ -1320,11 +1731,15 @@ private:
     const Tokens& tokens_;
     const std::vector<Directive>& directives_;
     const MacroDefinition* macro_;
+    Analysis& analysis_;
     std::vector<Edit>& edits_;
-    std::vector<std::size_t> match_;  ///< of every bracket the other one's position
+    std::vector<std::size_t> match_;          ///< of every bracket the other one's position
+    std::vector<std::size_t> closing_angle_;  ///< of every `<` the position of the `>` that ends template arguments
     State state_;
-    std::vector<State> saved_states_;
-    bool own_texture_ = false;  ///< the file defines a `texture` of its own
+    std::vector<std::pair<std::size_t, State>> saved_states_;  ///< at each open #if, with its position
+    bool own_texture_ = false;                                 ///< the file defines a `texture` of its own
+    std::unordered_set<std::string_view> local_names_;  ///< declared in the function or class whose bracket is at
+    std::size_t local_names_of_ = none;                 ///< this position
 };
 
 /// Splits `NAME(parameters) body`.
@@ -1377,9 +1792,53 @@ Analysis analyze(std::string_view source, const std::string& file_name) {
     }
 
     static const std::vector<Directive> no_directives;
-    for (const MacroDefinition& macro : macros) Pass(sources, macro.body, no_directives, &macro, analysis.edits).run();
-    Pass(sources, file.tokens, file.directives, nullptr, analysis.edits).run();
+    for (const MacroDefinition& macro : macros) Pass(sources, macro.body, no_directives, &macro, analysis).run();
+    Pass(sources, file.tokens, file.directives, nullptr, analysis).run();
     return analysis;
+}
+
+namespace {
+
+/// The names of the parameters of the kernel that `launch` calls, as far as `kernels`, all of its name, agree on them.
+std::vector<std::string> parameters_of(const NamedLaunch& launch, std::vector<const KernelDeclaration*> kernels) {
+    const auto prefer = [&](const auto& better) {
+        if (std::any_of(kernels.begin(), kernels.end(), better))
+            kernels.erase(std::remove_if(kernels.begin(), kernels.end(), [&](const auto* k) { return !better(k); }),
+                          kernels.end());
+    };
+    if (launch.arguments)
+        prefer([&](const KernelDeclaration* kernel) {
+            const std::size_t parameters = kernel->parameters.size();
+            return kernel->takes_pack ? *launch.arguments + 1 >= parameters : *launch.arguments == parameters;
+        });
+    prefer([](const KernelDeclaration* kernel) { return kernel->is_definition; });
+    for (const KernelDeclaration* kernel : kernels)
+        if (kernel->parameters != kernels.front()->parameters || kernel->takes_pack != kernels.front()->takes_pack)
+            return {};
+    std::vector<std::string> names = kernels.front()->parameters;
+    const bool any_number = kernels.front()->takes_pack && !launch.arguments;
+    if (kernels.front()->takes_pack && launch.arguments) names.resize(*launch.arguments, names.back());
+    for (std::size_t i = launch.not_passed.size(); i-- > 0;)
+        if (launch.not_passed[i] + (any_number ? 1 : 0) < names.size())
+            names.erase(names.begin() + static_cast<std::ptrdiff_t>(launch.not_passed[i]));
+    return names;
+}
+
+}  // namespace
+
+std::vector<Edit> name_parameters(const Analysis& analysis, const std::vector<const KernelDeclaration*>& kernels) {
+    std::unordered_map<std::string_view, std::vector<const KernelDeclaration*>> by_name;
+    for (const KernelDeclaration* kernel : kernels) by_name[kernel->name].push_back(kernel);
+    std::vector<Edit> edits = analysis.edits;
+    for (const NamedLaunch& launch : analysis.launches) {
+        const auto found = by_name.find(launch.kernel);
+        if (found == by_name.end()) continue;
+        std::string list;
+        for (const std::string& name : parameters_of(launch, found->second)) list += ',' + name;
+        if (list.find_first_not_of(',') != std::string::npos)
+            edits[launch.edit].text = ", " + as_string_literal(list.substr(1));
+    }
+    return edits;
 }
 
 std::string apply_edits(std::string_view source, std::vector<Edit> edits, const std::string& file_name) {

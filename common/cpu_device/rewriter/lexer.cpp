@@ -51,7 +51,11 @@ private:
         return true;
     }
 
+    static constexpr int deepest = 200;  ///< conditions that are nested deeper are taken to be unknown
+
     Value conditional() {
+        const Deeper deeper(depth_);
+        if (depth_ > deepest) return give_up();
         Value condition = binary(1);
         if (!accept("?")) return condition;
         Value yes = conditional();
@@ -125,13 +129,15 @@ private:
     }
 
     Value unary() {
+        const Deeper deeper(depth_);
+        if (depth_ > deepest) return give_up();
         if (accept("!")) {
             Value value = unary();
             return value ? Value(!*value) : std::nullopt;
         }
         if (accept("-")) {
             Value value = unary();
-            return value ? Value(-*value) : std::nullopt;
+            return value ? Value(static_cast<long long>(0ull - static_cast<unsigned long long>(*value))) : std::nullopt;
         }
         if (accept("+")) return unary();
         if (accept("~")) {
@@ -181,6 +187,15 @@ private:
         return std::nullopt;
     }
 
+    /// Counts how deep the evaluation of one part is in that of others.
+    struct Deeper {
+        explicit Deeper(int& depth_now) : depth(depth_now) { ++depth; }
+        ~Deeper() { --depth; }
+        Deeper(const Deeper&) = delete;
+        Deeper& operator=(const Deeper&) = delete;
+        int& depth;
+    };
+
     Value give_up() {
         at_ = tokens_.size() + 1;
         return std::nullopt;
@@ -188,6 +203,7 @@ private:
 
     const std::vector<Token>& tokens_;
     std::size_t at_ = 0;
+    int depth_ = 0;
 };
 
 // ---- the lexer -------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "api_call.h"
 #include "cpu_device/types.h"
 
 namespace cpu_device {
@@ -14,25 +16,39 @@ enum class MemoryKind : unsigned char {
     managed,
     pinned,      ///< page-locked host memory that the runtime allocated
     registered,  ///< host memory of the program, page-locked by cudaHostRegister
-    symbol,      ///< a `__device__` or `__constant__` variable whose address was asked for
+    symbol,      ///< a `__device__`, `__constant__` or `__managed__` variable
 };
 
 struct Allocation {
     std::byte* address = nullptr;
     std::size_t bytes = 0;
     MemoryKind kind = MemoryKind::device;
-    unsigned flags = 0;  ///< of cudaHostAlloc or cudaHostRegister
+    unsigned flags = 0;        ///< of cudaHostAlloc or cudaHostRegister
+    std::string name = {};     ///< of a variable; empty otherwise
+    std::string pointer = {};  ///< the pointer that the allocating call set, "d_in"; empty when not known
+    bool constant = false;     ///< a `__constant__` variable
+    Site made_at = {};         ///< the call that allocated it, or the variable's definition
+    Site freed_at = {};        ///< the call that freed it; line 0 while it lives and where nothing is known
+    /// False for a variable until cudaGetSymbolAddress: in host code its name stands for the host's own copy.
+    bool has_device_address = true;
 
+    const std::string& display_name() const { return name.empty() ? pointer : name; }
     bool holds(const void* pointer, std::size_t count) const;
 };
 
+/// "'d_in', 400 bytes of device memory allocated at main.cu:12": a noun for messages.
+std::string describe(const Allocation& allocation);
+
 /// Device, managed or pinned memory. Allocations of a page or more lie between two pages that nobody may touch, so
 /// that a kernel that runs far past either end is stopped. Sets `*pointer` to null on failure and for no bytes.
-cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** pointer);
+cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** pointer, Site site);
 
-/// Frees memory of one of the two kinds that `allocate` returned; cudaErrorInvalidValue for anything else.
-/// Reports bytes that were written right before or behind it.
-cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind);
+/// Frees memory of one of the two kinds that `allocate` returned; cudaErrorInvalidValue for anything else, which is
+/// reported while mistakes are looked for. Reports bytes that were written right before or behind it.
+///
+/// While mistakes are looked for, the last 256 MiB that were freed stay as they are and are not handed out again, so
+/// that whoever still uses them is recognized and does no harm.
+cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const ApiCall& call);
 
 /// Makes memory known that the runtime did not allocate. False if a part of it is known already.
 bool remember(const Allocation& range);
@@ -40,11 +56,31 @@ bool remember(const Allocation& range);
 /// Forgets the range of that kind that begins at `pointer`; false if there is none.
 bool forget(const void* pointer, MemoryKind kind);
 
+/// The program asked for the device address of the variable in which `pointer` lies.
+void give_device_address(const void* pointer);
+
 /// The allocation in which `pointer` lies.
 std::optional<Allocation> find_allocation(const void* pointer);
 
-/// Where `pointer` lies, as a clause for a message: "8 bytes past the end of 400 bytes of device memory", "in 400
-/// bytes of device memory that were freed"; empty if no allocation is near.
+/// The same for a pointer that host code hands to the runtime: a variable only with its device address.
+std::optional<Allocation> find_for_host(const void* pointer);
+
+/// The freed memory in which `pointer` lies, among what is kept back.
+std::optional<Allocation> find_freed(const void* pointer);
+
+/// Everything that is known now, by address; allocations do not overlap. Variables were written before main.
+std::vector<Allocation> live_allocations();
+
+/// Freed memory that is kept back, what was freed last first.
+std::vector<Allocation> freed_allocations();
+
+/// An access outside of the allocation that begins at `address` has been reported: the bytes around it that were
+/// written to are not reported again when it is freed.
+void note_reported(const void* address);
+
+/// Where `pointer` lies, as a clause for a message: "8 bytes past the end of 'd_in', 400 bytes of device memory
+/// allocated at main.cu:12", "in 400 bytes of device memory allocated at main.cu:12 that were freed"; empty if
+/// nothing is near.
 std::string describe_address(const void* pointer);
 
 struct MemoryInfo {
@@ -55,7 +91,7 @@ struct MemoryInfo {
 /// Device memory: half of the host's memory, at most 16 GiB.
 MemoryInfo device_memory();
 
-/// Frees everything that `allocate` returned and forgets the rest.
+/// Frees everything that `allocate` returned and forgets registered memory. Variables stay.
 void release_all();
 
 }  // namespace cpu_device

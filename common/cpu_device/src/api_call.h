@@ -1,8 +1,13 @@
 // How every function of the runtime API begins and ends.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
+#include "cpu_device/findings.h"
 
 namespace cpu_device {
 
@@ -16,8 +21,31 @@ cudaError_t api_call(Waits waits, const Body& body) {
     return api_result(status != cudaSuccess ? status : body());
 }
 
+/// A call of the runtime API, as findings name it. Functions whose address programs take have no room for a site:
+/// they know the code that called them (`__builtin_return_address(0)`).
+struct ApiCall {
+    const char* function;
+    Site site = {};
+    const void* code = nullptr;
+};
+
+/// For each address the line whose code, just before it, made a call; line 0 for null and without debug information.
+std::vector<Site> sites_of_code(const std::vector<const void*>& code);
+Site site_of_code(const void* code);
+
+/// Where the program made the call.
+Site place_of(const ApiCall& call);
+
+/// Reports what is wrong with a call, unless mistakes are not looked for. The message begins with the function's name.
+void report_misuse(FindingKind kind, const ApiCall& call, const std::string& message, const char* hint,
+                   const std::string& array = {}, const std::optional<OtherSide>& other = std::nullopt);
+
 /// The calling thread's last error; from now on it is `next`.
 cudaError_t exchange_last_error(cudaError_t next);
+
+/// The launch that was just refused returns its error to the program: it cannot be missed in the way that one written
+/// with `<<< >>>` can.
+void forget_refused_launch();
 
 /// The next call finds a device on which no kernel ever failed.
 void forget_kernel_failure();

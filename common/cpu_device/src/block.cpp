@@ -9,6 +9,8 @@
 #include <cstring>
 #include <new>
 
+#include "watched_code.h"
+
 // The built-in variables and the rest of the running thread's identity.
 constinit thread_local uint3 threadIdx{};
 constinit thread_local uint3 blockIdx{};
@@ -23,6 +25,7 @@ namespace {
 
 // Room for the largest dynamic and the largest static shared memory, each variable on a row of banks of its own.
 constexpr std::size_t kArenaBytes = 1024 * 1024;
+constexpr std::size_t kMeetings = kMaxThreadsPerBlock;  // no thread waits in two of them
 constexpr unsigned kYieldsBeforeOtherBlocks = 4096;
 
 bool same_place(const Site& a, const Site& b) {
@@ -79,10 +82,11 @@ NamespaceDynamicShared::NamespaceDynamicShared(void (*point_at)(void* start)) {
 }
 
 Block::Block(FiberPool& pool) : pool_(pool) {
-    void* arena =
-        mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* arena = mmap(nullptr, kArenaBytes + kMeetings * sizeof(Meeting), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED) throw std::bad_alloc();
     arena_ = static_cast<std::byte*>(arena);
+    meetings_ = reinterpret_cast<Meeting*>(arena_ + kArenaBytes);
     // Nothing below allocates while device threads run: a fault may end a kernel at any instruction.
     fibers_.reserve(kMaxThreadsPerBlock);
     ready_ = std::make_unique<Fiber*[]>(kMaxThreadsPerBlock);
@@ -90,9 +94,9 @@ Block::Block(FiberPool& pool) : pool_(pool) {
     order_.reserve(kMaxThreadsPerBlock);
 }
 
-Block::~Block() { munmap(arena_, kArenaBytes); }
+Block::~Block() { munmap(arena_, kArenaBytes + kMeetings * sizeof(Meeting)); }
 
-void Block::begin(Launch& launch, std::uint64_t linear_index) {
+void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
     launch_ = &launch;
     const std::uint64_t plane = static_cast<std::uint64_t>(launch.grid.x) * launch.grid.y;
     index_.z = static_cast<unsigned>(linear_index / plane);
@@ -104,7 +108,7 @@ void Block::begin(Launch& launch, std::uint64_t linear_index) {
     saved_.block_threads = launch.threads;
     saved_.row_end = launch.block.x;
     if (launch.seed != 0) {
-        saved_.shuffled = true;
+        saved_.slowly = true;
         order_.resize(launch.threads);
         for (unsigned i = 0; i < launch.threads; ++i) order_[i] = i;
         std::uint64_t random = launch.seed ^ mix(linear_index) ^ mix(launch.id << 32);
@@ -116,6 +120,18 @@ void Block::begin(Launch& launch, std::uint64_t linear_index) {
     poisoned_ = 0;
     state_ = State::running;
     yields_in_a_row_ = 0;
+    watched_ = launch.is_watched() && launch.watches(linear_index);
+    if (!watched_) return;
+    find_own_variables();
+    saved_.slowly = true;
+    recording_ = launch.watch.counters;
+    if (recording_) {
+        if (!recorder_) recorder_ = std::make_unique<Recorder>();
+        recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes);
+    }
+    if (launch.checker) {
+        checker_ = std::make_unique<BlockChecker>(*launch.checker, linear_index, index_, arena_, kArenaBytes);
+    }
 }
 
 void* Block::shared_address(std::size_t offset, std::size_t bytes) {
@@ -146,6 +162,9 @@ Block::State Block::run() {
         }
         saved_ = current_thread;
         current_thread.block = nullptr;
+        watched_thread.active = false;
+        watched_thread.stop = false;
+        watched_thread.next = watched_thread.end = nullptr;
         running_ = nullptr;
         if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
             finish();
@@ -164,6 +183,14 @@ Block::State Block::run() {
 }
 
 void Block::finish() {
+    if (watched_) {
+        checker_.reset();
+        if (recording_ && launch_->failure.load(std::memory_order_relaxed) == cudaSuccess) {
+            recorder_->flush();
+            recorder_->end_block();
+        }
+        watched_ = false;
+    }
     for (Fiber* fiber : fibers_) {
         // A fiber that still waits, or was left in the middle of a thread, starts afresh.
         if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) pool_.reset(fiber);
@@ -177,7 +204,7 @@ void Block::finish() {
     if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
         std::fill(std::begin(open_), std::end(open_), nullptr);
         free_meetings_ = nullptr;
-        meetings_.clear();
+        used_meetings_ = 0;
     }
     state_ = State::done;
 }
@@ -196,6 +223,8 @@ void Block::start_fiber(boost::context::detail::fcontext_t* from) {
 }
 
 void Block::run_until_idle() {
+    thread_is_first_ = true;
+    if (watched_) start_watching_fiber();
     launch_->code.run_threads(launch_->code.call);
     Fiber* self = running_;  // what follows: no thread is left to start
     running_ = has_ready() ? pop_ready() : nullptr;
@@ -240,12 +269,16 @@ ALWAYS_INLINE void Block::load_thread(const Fiber& fiber) {
 
 ALWAYS_INLINE void Block::park(Wait wait, Site site) {
     Fiber* self = running_;
+    if (watched_) [[unlikely]]
+        stop_watching_thread();
     save_thread(*self);
     self->site = site;
     self->wait = wait;
     switch_to_next();
     self->wait = Wait::nothing;
     load_thread(*self);
+    if (watched_) [[unlikely]]
+        go_on_watching_thread();
 }
 
 void Block::abandon() {
@@ -253,17 +286,36 @@ void Block::abandon() {
     for (;;) switch_context(host_, &nowhere);
 }
 
-bool Block::next_shuffled_thread() {
+bool Block::next_thread_slowly() {
     ThreadState& state = current_thread;
+    if (watched_ && !thread_is_first_) {
+        watched_thread.active = false;
+        if (checker_) checker_->pause(state.linear_thread);
+        if (recording_) recorder_->finish(state.linear_thread);
+    }
+    thread_is_first_ = false;
     if (state.next_thread == state.block_threads) return false;
-    state.linear_thread = order_[state.next_thread++];
-    threadIdx = thread_index(state.linear_thread);
+    if (launch_->seed == 0) {
+        start_in_order(state);
+    } else {
+        state.linear_thread = order_[state.next_thread++];
+        threadIdx = thread_index(state.linear_thread);
+    }
+    if (watched_) {
+        watched_thread.active = true;
+        watched_thread.thread = state.linear_thread;
+        if (recording_) recorder_->start(state.linear_thread);
+    }
     return true;
 }
 
 void Block::yield() {
     if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) abandon();
     Fiber* self = running_;
+    if (watched_) {
+        stop_watching_thread();
+        if (recording_) recorder_->release(self->linear_thread);
+    }
     save_thread(*self);
     make_ready(self);
     if (++yields_in_a_row_ > kYieldsBeforeOtherBlocks) {
@@ -275,6 +327,68 @@ void Block::yield() {
         switch_to_next();
     }
     load_thread(*self);
+    if (watched_) go_on_watching_thread();
+}
+
+// ---- watching ----------------------------------------------------------------------------------------------
+
+/// What the callbacks have to know of the block and of the fiber that has begun to run.
+void Block::start_watching_fiber() {
+    WatchedThread& self = watched_thread;
+    self.checker = checker_.get();
+    self.arena = reinterpret_cast<std::uintptr_t>(arena_);
+    self.arena_bytes = kArenaBytes;
+    self.runtime_bytes = kMeetings * sizeof(Meeting);
+    self.stack_bytes = running_->stack_bytes;
+    self.stack = reinterpret_cast<std::uintptr_t>(running_->stack_top) - running_->stack_bytes;
+}
+
+/// The running thread is about to wait.
+void Block::stop_watching_thread() {
+    watched_thread.active = false;
+    if (checker_) checker_->pause(current_thread.linear_thread);
+    if (recording_) recorder_->block(current_thread.linear_thread);
+}
+
+void Block::go_on_watching_thread() {
+    start_watching_fiber();
+    watched_thread.active = true;
+    watched_thread.thread = current_thread.linear_thread;
+    if (recording_) recorder_->resume(current_thread.linear_thread);
+}
+
+/// All threads have come to a barrier or ended; the running one, if any, has been stopped.
+void Block::watch_barrier() {
+    if (recording_) {
+        recorder_->flush();
+        recorder_->count_barrier(barrier_site_);
+        for (unsigned i = 0; i < arrived_; ++i) recorder_->release(at_barrier_[i]->linear_thread);
+    }
+    if (checker_) checker_->barrier();
+}
+
+void Block::wake_threads_with_room(unsigned warp) {
+    recorder_->wake_full(warp, [this](unsigned thread) {
+        for (Fiber* fiber : fibers_) {
+            if (fiber->wait == Wait::room && fiber->linear_thread == thread) make_ready(fiber);
+        }
+    });
+}
+
+void Block::make_room() {
+    const unsigned thread = current_thread.linear_thread;
+    watched_thread.active = false;
+    const bool has_room = recorder_->make_room(thread);
+    wake_threads_with_room(thread / kWarpSize);
+    watched_thread.active = has_room;
+    if (has_room) return;
+    Fiber* self = running_;
+    save_thread(*self);
+    self->wait = Wait::room;
+    switch_to_next();
+    self->wait = Wait::nothing;
+    load_thread(*self);
+    go_on_watching_thread();
 }
 
 // ---- barriers --------------------------------------------------------------------------------------------
@@ -289,13 +403,18 @@ ALWAYS_INLINE unsigned Block::barrier(unsigned contribution, Site site) {
     if (arrived_ + 1 < current_thread.block_threads) {
         at_barrier_[arrived_++] = running_;
         park(Wait::barrier, site);
-    } else {
+    } else if (!watched_) {
         release_barrier();  // the last to come goes on at once
+    } else {
+        stop_watching_thread();
+        release_barrier();
+        go_on_watching_thread();
     }
     return barrier_result_;
 }
 
 void Block::release_barrier() {
+    if (watched_) watch_barrier();
     barrier_result_ = barrier_sum_;
     barrier_sum_ = 0;
     ready_.swap(at_barrier_);  // nobody was ready: all others waited here
@@ -306,6 +425,7 @@ void Block::release_barrier() {
 }
 
 __attribute__((noinline, cold)) void Block::report_second_barrier(Site site) {
+    const Unwatched now;
     if (same_place(site, barrier_site_) || !launch_->first_report(FindingKind::divergent_barrier, site.line)) return;
     Finding found = finding(FindingKind::divergent_barrier, site);
     found.message =
@@ -316,15 +436,23 @@ __attribute__((noinline, cold)) void Block::report_second_barrier(Site site) {
 
 void Block::wait_for_grid(Site site) {
     if (!launch_->cooperative) {
-        abort_kernel(cudaErrorLaunchFailure,
-                     "grid.sync() in a kernel that was not launched by cudaLaunchCooperativeKernel");
+        const Unwatched now;
+        Finding found = finding(FindingKind::kernel_trap, site);
+        found.message = "grid.sync() in a kernel that was not launched by cudaLaunchCooperativeKernel";
+        found.hint = "launch it with cudaLaunchCooperativeKernel, which makes sure that all blocks run at the same time";
+        if (launch_->first_report(found.kind, site.line)) report(std::move(found));
+        launch_->fail(cudaErrorLaunchFailure);
+        abandon();
     }
     park(Wait::grid, site);
 }
 
 void Block::leave_grid_barrier() {
+    if (watched_ && recording_) recorder_->flush();
     for (Fiber* fiber : fibers_) {
-        if (fiber->wait == Wait::grid) make_ready(fiber);
+        if (fiber->wait != Wait::grid) continue;
+        if (watched_ && recording_) recorder_->release(fiber->linear_thread);
+        make_ready(fiber);
     }
 }
 
@@ -336,10 +464,7 @@ std::uint32_t Block::lanes_of_warp(unsigned warp) const {
 }
 
 Meeting* Block::open_meeting(unsigned warp, Collective operation, std::uint32_t required, Site site) {
-    if (free_meetings_ == nullptr) {
-        meetings_.push_back(std::make_unique<Meeting>());
-        free_meetings_ = meetings_.back().get();
-    }
+    if (free_meetings_ == nullptr) free_meetings_ = new (&meetings_[used_meetings_++]) Meeting;
     Meeting* meeting = free_meetings_;
     free_meetings_ = meeting->next;
     meeting->required = required;
@@ -380,6 +505,13 @@ void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
     while (*link != meeting) link = &(*link)->next;
     *link = meeting->next;
     meeting->to_read = static_cast<unsigned>(std::popcount(meeting->arrived));
+    if (watched_) {
+        const Unwatched now;
+        if (checker_) checker_->meeting(warp, meeting->arrived);
+        for (std::uint32_t rest = recording_ ? meeting->arrived & ~running : 0; rest != 0; rest &= rest - 1) {
+            recorder_->release(warp * kWarpSize + static_cast<unsigned>(std::countr_zero(rest)));
+        }
+    }
     for (std::uint32_t rest = meeting->arrived & ~running; rest != 0; rest &= rest - 1) {
         make_ready(meeting->waiting[std::countr_zero(rest)]);
     }
@@ -387,6 +519,7 @@ void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
 }
 
 __attribute__((noinline, cold)) void Block::end_for_mask(Collective operation, std::uint32_t mask, Site site) {
+    const Unwatched now;
     Finding found = finding(FindingKind::mask_without_caller, site);
     const std::string lane = std::to_string(lane_id());
     found.message = "lane " + lane + " calls " + name_of(operation) + " with mask " + hex(mask) +
@@ -434,6 +567,12 @@ Finding Block::finding(FindingKind kind, Site site) const {
 }
 
 bool Block::resolve_stall() {
+    if (watched_ && recording_) {
+        for (unsigned warp = 0; warp * kWarpSize < launch_->threads; ++warp) {
+            if (recorder_->make_room_in(warp)) wake_threads_with_room(warp);
+        }
+        if (has_ready()) return true;
+    }
     unsigned waiting = 0;
     unsigned at_grid = 0;
     for_each_waiting([&](const Fiber& fiber) {
@@ -484,6 +623,7 @@ bool Block::resolve_convergence() {
                 same_place(fiber->site, site)) {
                 fiber->converged = lanes;
                 fiber->wait = Wait::nothing;
+                if (watched_ && recording_) recorder_->release(fiber->linear_thread);
                 make_ready(fiber);
             }
         }

@@ -10,9 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "checker.h"
 #include "cpu_device/execution.h"
 #include "cpu_device/findings.h"
+#include "cpu_device/watch.h"
 #include "fiber.h"
+#include "recorder.h"
+#include "tally.h"
 
 namespace cpu_device {
 
@@ -37,6 +41,10 @@ struct Launch {
     bool cooperative = false;
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
+    WatchOptions watch;
+    bool sampled = false;                    ///< some blocks are not watched
+    std::unique_ptr<ArrayMap> arrays;        ///< while counters are taken
+    std::unique_ptr<LaunchChecker> checker;  ///< while mistakes are looked for
 
     std::atomic<std::uint64_t> next_block{0};
     std::atomic<std::uint64_t> finished_blocks{0};
@@ -45,6 +53,8 @@ struct Launch {
 
     std::mutex mutex;  ///< guards what follows
     std::size_t static_bytes = 0;
+    std::vector<SharedVariable*> shared_variables;   ///< those met so far; filled while the launch is watched
+    Tally tally;                                     ///< of the host threads that are done
     std::set<std::pair<FindingKind, int>> reported;  ///< kinds and lines: one report each
 
     /// True for the first finding of this kind at this line.
@@ -52,6 +62,9 @@ struct Launch {
         std::lock_guard lock(mutex);
         return reported.emplace(kind, line).second;
     }
+    bool is_watched() const { return watch.counters || watch.mistakes; }
+    /// Whether the block is among those that are watched.
+    bool watches(std::uint64_t linear_index) const;
     void fail(cudaError_t error) {
         int none = cudaSuccess;
         failure.compare_exchange_strong(none, error);
@@ -84,8 +97,8 @@ public:
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
-    /// Prepares for block `linear_index` of the launch.
-    void begin(Launch& launch, std::uint64_t linear_index);
+    /// Prepares for block `linear_index` of the launch. `tally`: what the host thread has counted of it.
+    void begin(Launch& launch, std::uint64_t linear_index, Tally& tally);
 
     /// Runs until the block is done or can only wait for other blocks. A failed launch makes it `done`.
     State run();
@@ -103,15 +116,23 @@ public:
     [[noreturn]] void abandon();  ///< back to the host stack; the launch has failed
 
     void run_until_idle();  ///< starts threads until none is left, then gives the fiber up; returns in a later block
-    bool next_shuffled_thread();
+    bool next_thread_slowly();
     Launch& launch() { return *launch_; }
     void* shared_address(std::size_t offset, std::size_t bytes);
     Finding finding(FindingKind kind, Site site) const;  ///< with kernel, block and running thread filled in
+
+    /// The running thread's trace is full: waits until other lanes of its warp have come as far.
+    void make_room();
 
 private:
     using FiberList = std::unique_ptr<Fiber*[]>;
 
     void park(Wait wait, Site site);
+    void start_watching_fiber();
+    void stop_watching_thread();
+    void go_on_watching_thread();
+    void watch_barrier();
+    void wake_threads_with_room(unsigned warp);
     void switch_to_next();
     void switch_away(boost::context::detail::fcontext_t* from);
     bool has_ready() const { return ready_head_ != ready_tail_; }
@@ -158,11 +179,19 @@ private:
     unsigned yields_in_a_row_ = 0;
 
     Meeting* open_[kMaxThreadsPerBlock / kWarpSize] = {};  ///< by warp: linked lists of meetings that lack lanes
-    std::vector<std::unique_ptr<Meeting>> meetings_;
+    Meeting* meetings_ =
+        nullptr;  ///< behind the arena: watched code reads the lanes' values there, which is no mistake
+    std::size_t used_meetings_ = 0;
     Meeting* free_meetings_ = nullptr;
 
     std::byte* arena_ = nullptr;
     std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
+
+    bool watched_ = false;
+    bool thread_is_first_ = false;  ///< of this fiber: none has ended when the next one starts
+    std::unique_ptr<Recorder> recorder_;
+    bool recording_ = false;
+    std::unique_ptr<BlockChecker> checker_;
 };
 
 /// The block of the running device thread. `what` is named when there is none: a device function called by the host.

@@ -1,10 +1,15 @@
 // Copying and filling memory.
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "allocations.h"
 #include "api_call.h"
+#include "checker.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
+#include "cpu_device/watch.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -18,30 +23,165 @@ enum class Side {
 
 cudaError_t check_side(Side side, const void* pointer, std::size_t bytes) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
-    const auto allocation = find_allocation(pointer);
+    const auto allocation = find_for_host(pointer);
     if (!allocation) return side == Side::device ? cudaErrorInvalidValue : cudaSuccess;
     // Host memory may be page-locked in part.
     if (side == Side::any && allocation->kind == MemoryKind::registered) return cudaSuccess;
     return allocation->holds(pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+// ---- what is wrong with a call, in words ---------------------------------------------------------------------
+
+/// One of the pointers that a call was given.
+struct Operand {
+    const char* role;  ///< "destination", "source"
+    const char* verb;  ///< "write", "read"
+    Side side;
+    bool called_host;  ///< the direction says that it is host memory
+    const void* pointer;
+    std::size_t bytes;
+};
+
+const char* name_of(cudaMemcpyKind kind) {
+    switch (kind) {
+        case cudaMemcpyHostToHost:
+            return "cudaMemcpyHostToHost";
+        case cudaMemcpyHostToDevice:
+            return "cudaMemcpyHostToDevice";
+        case cudaMemcpyDeviceToHost:
+            return "cudaMemcpyDeviceToHost";
+        case cudaMemcpyDeviceToDevice:
+            return "cudaMemcpyDeviceToDevice";
+        case cudaMemcpyDefault:
+            break;
+    }
+    return "cudaMemcpyDefault";
+}
+
+/// Memory that only the device reaches.
+bool is_device_only(const void* pointer) {
+    const auto allocation = find_for_host(pointer);
+    return allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::symbol);
+}
+
+/// Reports that the operand, which begins in the allocation, goes past its end, if it does.
+bool report_overrun(const Operand& operand, const Allocation& allocation, const ApiCall& call) {
+    if (allocation.holds(operand.pointer, operand.bytes)) return false;
+    const auto first = static_cast<std::size_t>(static_cast<const std::byte*>(operand.pointer) - allocation.address);
+    const std::size_t excess = operand.bytes - (allocation.bytes - first);
+    report_misuse(FindingKind::out_of_bounds, call,
+                  std::string("would ") + operand.verb + " " + std::to_string(operand.bytes) + " bytes from byte " +
+                      std::to_string(first) + " on of " + describe(allocation) + ": " + std::to_string(excess) +
+                      (excess == 1 ? " byte" : " bytes") + " past its end",
+                  "a size is in bytes: the number of elements times sizeof(element), at most what was allocated",
+                  allocation.display_name());
+    return true;
+}
+
+/// Reports what is wrong with the operand, if anything is. `with`: " with cudaMemcpyHostToDevice", or nothing.
+bool report_operand(const Operand& operand, const ApiCall& call, const std::string& with, const char* hint) {
+    if (operand.pointer == nullptr) return false;
+    const auto given = [&](const std::string& what) {
+        return (with.empty() ? "was given " : with + " was given ") + what + " as its " + operand.role;
+    };
+    if (const auto freed = find_freed(operand.pointer)) {
+        report_misuse(FindingKind::use_after_free, call, given(describe(*freed) + ", which was freed,"),
+                      "free memory after its last use", freed->display_name(),
+                      OtherSide{freed->freed_at, {}, {}, "freed it"});
+        return true;
+    }
+    if (const auto allocation = find_for_host(operand.pointer)) {
+        const bool is_part_of_host_memory = operand.side == Side::any && allocation->kind == MemoryKind::registered;
+        if (!is_part_of_host_memory && report_overrun(operand, *allocation, call)) return true;
+        if (!operand.called_host || !is_device_only(operand.pointer)) return false;
+        report_misuse(FindingKind::host_memory, call, given(describe(*allocation) + ","), hint,
+                      allocation->display_name());
+        return true;
+    }
+    if (operand.side == Side::any) return false;
+    if (const auto variable = find_allocation(operand.pointer)) {
+        report_misuse(
+            FindingKind::host_memory, call,
+            given(describe(*variable) + ", whose name stands for host memory in host code,"),
+            "copy with cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress for the address",
+            variable->display_name());
+        return true;
+    }
+    char address[32];
+    std::snprintf(address, sizeof address, "%p", operand.pointer);
+    report_misuse(FindingKind::host_memory, call, given(std::string("host memory (") + address + ")"), hint);
+    return true;
+}
+
+/// Reports the first thing that is wrong with a copy, whether the runtime minds or not.
+void report_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes, cudaMemcpyKind kind,
+                 const ApiCall& call) {
+    if (!watching().mistakes) return;
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    const auto side = [](bool device) { return device ? Side::device : Side::any; };
+    const bool says_host = kind != cudaMemcpyDefault;
+    const Operand destination{"destination", "write", side(to_device), says_host && !to_device, to, to_bytes};
+    const Operand source{"source", "read", side(from_device), says_host && !from_device, from, from_bytes};
+    const char* hint =
+        is_device_only(to) ? is_device_only(from) ? "these two pointers need cudaMemcpyDeviceToDevice"
+                                                  : "these two pointers need cudaMemcpyHostToDevice"
+        : is_device_only(from)
+            ? "these two pointers need cudaMemcpyDeviceToHost; or were they swapped? The destination comes first"
+            : "neither pointer is device memory: was another variable meant, or cudaMalloc forgotten?";
+    const std::string with = std::string("with ") + name_of(kind);
+    report_operand(destination, call, with, hint) || report_operand(source, call, with, hint);
+}
+
+/// The same for a copy whose other side is a variable.
+void report_source_or_destination(const Operand& operand, cudaMemcpyKind kind, const ApiCall& call) {
+    if (!watching().mistakes) return;
+    const char* hint = operand.called_host ? "for device memory there is cudaMemcpyDeviceToDevice"
+                                           : "for host memory leave the direction away: the default is right";
+    report_operand(operand, call, std::string("with ") + name_of(kind), hint);
+}
+
+void report_fill(const void* pointer, std::size_t bytes, const ApiCall& call) {
+    if (!watching().mistakes) return;
+    report_operand({"destination", "write", Side::device, false, pointer, bytes}, call, "",
+                   "host memory is filled with memset; this function fills device memory");
+}
+
+void report_symbol(const Operand& operand, Symbol symbol, const ApiCall& call) {
+    if (!watching().mistakes) return;
+    Allocation whole = find_allocation(symbol.address).value_or(Allocation{});
+    // The program may name one element of an array; what counts is that element.
+    whole.address = static_cast<std::byte*>(symbol.address);
+    whole.bytes = symbol.bytes;
+    whole.kind = MemoryKind::symbol;
+    report_overrun(operand, whole, call);
+}
+
+// ---- copying and filling -------------------------------------------------------------------------------------
+
 bool is_kind(cudaMemcpyKind kind) { return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault; }
 
 /// The side that a direction calls "device" must be within the device's reach; the runtime does not mind what the
 /// other one is.
 cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
-                       cudaMemcpyKind kind) {
+                       cudaMemcpyKind kind, const ApiCall& call) {
+    report_copy(to, to_bytes, from, from_bytes, kind, call);
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     const cudaError_t wrong = check_side(to_device ? Side::device : Side::any, to, to_bytes);
     return wrong != cudaSuccess ? wrong : check_side(from_device ? Side::device : Side::any, from, from_bytes);
 }
 
-cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+void move_bytes(void* to, const void* from, std::size_t bytes) {
+    std::memmove(to, from, bytes);
+    note_host_write(to, bytes);
+}
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const ApiCall& call) {
     if (bytes == 0) return cudaSuccess;
     if (!is_kind(kind)) return cudaErrorInvalidMemcpyDirection;
-    const cudaError_t wrong = check_copy(to, bytes, from, bytes, kind);
-    if (wrong == cudaSuccess) std::memmove(to, from, bytes);
+    const cudaError_t wrong = check_copy(to, bytes, from, bytes, kind, call);
+    if (wrong == cudaSuccess) move_bytes(to, from, bytes);
     return wrong;
 }
 
@@ -53,7 +193,7 @@ std::size_t extent_of_rows(std::size_t pitch, std::size_t width, std::size_t hei
 }
 
 cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height, cudaMemcpyKind kind) {
+                      std::size_t height, cudaMemcpyKind kind, const ApiCall& call) {
     if (width == 0 || height == 0) return cudaSuccess;
     if (!is_kind(kind)) return cudaErrorInvalidMemcpyDirection;
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
@@ -61,22 +201,27 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
     const std::size_t to_bytes = extent_of_rows(to_pitch, width, height);
     const std::size_t from_bytes = extent_of_rows(from_pitch, width, height);
     if (to_bytes == 0 || from_bytes == 0) return cudaErrorInvalidValue;
-    const cudaError_t wrong = check_copy(to, to_bytes, from, from_bytes, kind);
+    const cudaError_t wrong = check_copy(to, to_bytes, from, from_bytes, kind, call);
     if (wrong != cudaSuccess) return wrong;
     for (std::size_t row = 0; row < height; ++row) {
-        std::memmove(static_cast<std::byte*>(to) + row * to_pitch,
-                     static_cast<const std::byte*>(from) + row * from_pitch, width);
+        move_bytes(static_cast<std::byte*>(to) + row * to_pitch, static_cast<const std::byte*>(from) + row * from_pitch,
+                   width);
     }
     return cudaSuccess;
 }
 
-cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                      const ApiCall& call) {
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidValue;
     const std::size_t bytes = extent_of_rows(pitch, width, height);
-    if (bytes == 0 || check_side(Side::device, pointer, bytes) != cudaSuccess) return cudaErrorInvalidValue;
+    if (bytes == 0) return cudaErrorInvalidValue;
+    report_fill(pointer, bytes, call);
+    if (check_side(Side::device, pointer, bytes) != cudaSuccess) return cudaErrorInvalidValue;
     for (std::size_t row = 0; row < height; ++row) {
-        std::memset(static_cast<std::byte*>(pointer) + row * pitch, value, width);
+        std::byte* first = static_cast<std::byte*>(pointer) + row * pitch;
+        std::memset(first, value, width);
+        note_host_write(first, width);
     }
     return cudaSuccess;
 }
@@ -84,7 +229,7 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
 /// An asynchronous copy into host memory that is not page-locked is over when the call returns: it waits.
 Waits waits_for(const void* to, cudaMemcpyKind kind) {
     const bool to_host = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
-    return to_host && !find_allocation(to) ? Waits::yes : Waits::no;
+    return to_host && !find_for_host(to) ? Waits::yes : Waits::no;
 }
 
 /// `body()`, in a stream.
@@ -98,39 +243,50 @@ bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
     return offset <= symbol.bytes && bytes <= symbol.bytes - offset;
 }
 
-cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes) {
-    if (bytes > 0) std::memmove(to, from, bytes);
-    return cudaSuccess;
-}
-
 }  // namespace
 
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                           cudaStream_t stream, bool waits) {
+                           cudaStream_t stream, bool waits, Site site) {
+    const ApiCall call{waits ? "cudaMemcpyToSymbol" : "cudaMemcpyToSymbolAsync", site, nullptr};
     return call_in_stream(waits ? Waits::yes : Waits::no, stream, [&]() -> cudaError_t {
         if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
             return cudaErrorInvalidMemcpyDirection;
         }
-        if (!is_inside(symbol, bytes, offset)) return cudaErrorInvalidValue;
+        auto* const to = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
+        if (!is_inside(symbol, bytes, offset)) {
+            report_symbol({"destination", "write", Side::device, false, to, bytes}, symbol, call);
+            return cudaErrorInvalidValue;
+        }
         if (bytes == 0) return cudaSuccess;
-        const Side side = kind == cudaMemcpyDeviceToDevice ? Side::device : Side::any;
+        const bool from_device = kind == cudaMemcpyDeviceToDevice;
+        const Side side = from_device ? Side::device : Side::any;
+        report_source_or_destination({"source", "read", side, kind == cudaMemcpyHostToDevice, from, bytes}, kind, call);
         const cudaError_t wrong = check_side(side, from, bytes);
-        return wrong != cudaSuccess ? wrong : copy_bytes(static_cast<std::byte*>(symbol.address) + offset, from, bytes);
+        if (wrong == cudaSuccess) move_bytes(to, from, bytes);
+        return wrong;
     });
 }
 
 cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                             cudaStream_t stream, bool waits) {
+                             cudaStream_t stream, bool waits, Site site) {
+    const ApiCall call{waits ? "cudaMemcpyFromSymbol" : "cudaMemcpyFromSymbolAsync", site, nullptr};
     return call_in_stream(waits ? Waits::yes : waits_for(to, kind), stream, [&]() -> cudaError_t {
         if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
             return cudaErrorInvalidMemcpyDirection;
         }
-        if (!is_inside(symbol, bytes, offset)) return cudaErrorInvalidValue;
+        const auto* const from =
+            reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
+        if (!is_inside(symbol, bytes, offset)) {
+            report_symbol({"source", "read", Side::device, false, from, bytes}, symbol, call);
+            return cudaErrorInvalidValue;
+        }
         if (bytes == 0) return cudaSuccess;
         const Side side = kind == cudaMemcpyDeviceToDevice ? Side::device : Side::any;
+        report_source_or_destination({"destination", "write", side, kind == cudaMemcpyDeviceToHost, to, bytes}, kind,
+                                     call);
         const cudaError_t wrong = check_side(side, to, bytes);
-        return wrong != cudaSuccess ? wrong
-                                    : copy_bytes(to, static_cast<const std::byte*>(symbol.address) + offset, bytes);
+        if (wrong == cudaSuccess) move_bytes(to, from, bytes);
+        return wrong;
     });
 }
 
@@ -138,7 +294,11 @@ cudaError_t symbol_address(void** pointer, Symbol symbol) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pointer == nullptr) return cudaErrorInvalidValue;
         // From now on copies by address know it as device memory.
-        remember({static_cast<std::byte*>(symbol.address), symbol.bytes, MemoryKind::symbol, 0});
+        if (find_allocation(symbol.address)) {
+            give_device_address(symbol.address);
+        } else {
+            remember({static_cast<std::byte*>(symbol.address), symbol.bytes, MemoryKind::symbol, 0});
+        }
         *pointer = symbol.address;
         return cudaSuccess;
     });
@@ -156,71 +316,111 @@ cudaError_t symbol_size(std::size_t* bytes, Symbol symbol) {
 
 using namespace cpu_device;
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-    return api_call(Waits::yes, [&] { return copy(to, from, bytes, kind); });
-}
+namespace {
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-    return call_in_stream(waits_for(to, kind), stream, [&] { return copy(to, from, bytes, kind); });
-}
-
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind) {
-    return api_call(Waits::yes, [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
-}
-
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-    return call_in_stream(waits_for(to, kind), stream,
-                          [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
-}
-
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
-    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
-}
-
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                                cudaStream_t stream) {
+cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                                 cudaStream_t stream, const ApiCall& call) {
     return call_in_stream(Waits::no, stream, [&]() -> cudaError_t {
         if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-        return copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+        return copy(to, from, bytes, cudaMemcpyDeviceToDevice, call);
     });
 }
 
-cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
-    return cudaMemsetAsync(pointer, value, bytes, nullptr);
+cudaError_t fill_in_stream(void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
+                           const ApiCall& call) {
+    return call_in_stream(Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height, call); });
 }
 
-cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
-    return cudaMemset2DAsync(pointer, bytes, value, bytes, 1, stream);
-}
-
-cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-    return cudaMemset2DAsync(pointer, pitch, value, width, height, nullptr);
-}
-
-cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream) {
-    return call_in_stream(Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height); });
-}
-
-cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
-    return cudaMemset3DAsync(pointer, value, extent, nullptr);
-}
-
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream) {
+cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream,
+                        const ApiCall& call) {
     return call_in_stream(Waits::no, stream, [&]() -> cudaError_t {
         if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
         if (extent.height > pointer.ysize) return cudaErrorInvalidValue;
         const size_t slice = pointer.pitch * pointer.ysize;
-        const size_t all_rows = pointer.ysize * (extent.depth - 1) + extent.height;
+        size_t all_rows = 0;
+        const bool too_many = __builtin_mul_overflow(pointer.ysize, extent.depth - 1, &all_rows) ||
+                              __builtin_add_overflow(all_rows, extent.height, &all_rows);
+        if (too_many || (all_rows > 1 && extent.width > pointer.pitch)) return cudaErrorInvalidValue;
         const size_t bytes = extent_of_rows(pointer.pitch, extent.width, all_rows);
-        if (bytes == 0 || check_side(Side::device, pointer.ptr, bytes) != cudaSuccess) return cudaErrorInvalidValue;
+        if (bytes == 0) return cudaErrorInvalidValue;
+        if (check_side(Side::device, pointer.ptr, bytes) != cudaSuccess) {
+            report_fill(pointer.ptr, bytes, call);
+            return cudaErrorInvalidValue;
+        }
         for (size_t z = 0; z < extent.depth; ++z) {
             std::byte* first_row = static_cast<std::byte*>(pointer.ptr) + z * slice;
-            const cudaError_t wrong = fill_rows(first_row, pointer.pitch, value, extent.width, extent.height);
+            const cudaError_t wrong = fill_rows(first_row, pointer.pitch, value, extent.width, extent.height, call);
             if (wrong != cudaSuccess) return wrong;
         }
         return cudaSuccess;
     });
+}
+
+}  // namespace
+
+// A function that calls another one of these would name itself as the program's code: each calls the shared body.
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    const ApiCall call{"cudaMemcpy", {}, __builtin_return_address(0)};
+    return api_call(Waits::yes, [&] { return copy(to, from, bytes, kind, call); });
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+    const ApiCall call{"cudaMemcpyAsync", {}, __builtin_return_address(0)};
+    return call_in_stream(waits_for(to, kind), stream, [&] { return copy(to, from, bytes, kind, call); });
+}
+
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
+    const ApiCall call{"cudaMemcpy2D", {}, __builtin_return_address(0)};
+    return api_call(Waits::yes, [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+    const ApiCall call{"cudaMemcpy2DAsync", {}, __builtin_return_address(0)};
+    return call_in_stream(waits_for(to, kind), stream,
+                          [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); });
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+    const ApiCall call{"cudaMemcpyPeer", {}, __builtin_return_address(0)};
+    return copy_between_devices(to, to_device, from, from_device, bytes, nullptr, call);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                                cudaStream_t stream) {
+    const ApiCall call{"cudaMemcpyPeerAsync", {}, __builtin_return_address(0)};
+    return copy_between_devices(to, to_device, from, from_device, bytes, stream, call);
+}
+
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
+    const ApiCall call{"cudaMemset", {}, __builtin_return_address(0)};
+    return fill_in_stream(pointer, bytes, value, bytes, 1, nullptr, call);
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
+    const ApiCall call{"cudaMemsetAsync", {}, __builtin_return_address(0)};
+    return fill_in_stream(pointer, bytes, value, bytes, 1, stream, call);
+}
+
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+    const ApiCall call{"cudaMemset2D", {}, __builtin_return_address(0)};
+    return fill_in_stream(pointer, pitch, value, width, height, nullptr, call);
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    const ApiCall call{"cudaMemset2DAsync", {}, __builtin_return_address(0)};
+    return fill_in_stream(pointer, pitch, value, width, height, stream, call);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
+    const ApiCall call{"cudaMemset3D", {}, __builtin_return_address(0)};
+    return fill_slices(pointer, value, extent, nullptr, call);
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream) {
+    const ApiCall call{"cudaMemset3DAsync", {}, __builtin_return_address(0)};
+    return fill_slices(pointer, value, extent, stream, call);
 }

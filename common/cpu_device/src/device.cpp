@@ -494,6 +494,7 @@ cudaError_t cudaDeviceReset() {
     release_all();
     forget_streams();
     forget_events();
+    forget_arrays();
     forget_function_settings();
     forget_kernel_failure();
     return cudaSuccess;

@@ -1,20 +1,92 @@
 #include "cpu_device/error_state.h"
 
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "api_call.h"
 #include "cpu_device/findings.h"
 #include "cpu_device/runtime_api.h"
+#include "cpu_device/watch.h"
+#include "source_lines.h"
 
 namespace cpu_device {
 namespace {
 
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
+std::string name_and_text(cudaError_t error) {
+    return std::string(cudaGetErrorName(error)) + ", \"" + cudaGetErrorString(error) + "\"";
+}
+
+/// A launch whose error the program has not looked at.
+struct UnseenLaunch {
+    cudaError_t error = cudaSuccess;
+    std::string kernel;
+    std::string reason;
+    Site site;
+    std::uint64_t count = 0;  ///< how often in a row
+
+    UnseenLaunch() = default;
+    UnseenLaunch(const UnseenLaunch&) = delete;
+    UnseenLaunch& operator=(const UnseenLaunch&) = delete;
+    ~UnseenLaunch() { report_it(); }  // the thread ends: nobody can look any more
+
+    void report_it() {
+        if (count == 0) return;
+        Finding found{};
+        found.count = std::exchange(count, 0);
+        found.kind = FindingKind::unseen_error;
+        found.message = "the launch of " + kernel + " was refused with " + name_and_text(error) +
+                        ", and the program never looked: the kernel did not run";
+        if (!reason.empty()) found.message += " (" + reason + ")";
+        found.site = site;
+        found.hint = "check cudaGetLastError() right after every launch";
+        report(std::move(found));
+    }
+};
+
+thread_local UnseenLaunch unseen_launch;
+
 /// What the first kernel that failed died of, and whether any call has waited for the device since.
 constinit std::atomic<cudaError_t> failure = cudaSuccess;
 constinit std::atomic<bool> failure_seen = false;
+
+/// The launch of that kernel. Guarded by its mutex.
+struct FailedLaunch {
+    std::mutex mutex;
+    std::string kernel;
+    Site site;
+};
+
+FailedLaunch& failed_launch() {
+    static auto* launch = new FailedLaunch;  // still needed when the process exits
+    return *launch;
+}
+
+void report_unseen_failure() {
+    const cudaError_t error = failure;
+    if (error == cudaSuccess || failure_seen.exchange(true)) return;
+    Finding found{};
+    found.kind = FindingKind::unseen_error;
+    found.hint = "check what cudaDeviceSynchronize() returns before the program ends";
+    {
+        std::lock_guard lock(failed_launch().mutex);
+        found.message = "kernel " + failed_launch().kernel + " failed with " + name_and_text(error) +
+                        ", and no later call waited for it";
+        found.site = failed_launch().site;
+    }
+    report(std::move(found));
+}
+
+void at_exit(int, void*) {
+    if (watching().mistakes) report_unseen_failure();
+}
+
+// The number is a place among all that runs before main: behind findings.cpp, whose handler therefore runs after this
+// one, and ahead of the program's own variables.
+__attribute__((constructor(102))) void register_at_exit() { on_exit(at_exit, nullptr); }
 
 }  // namespace
 
@@ -23,11 +95,30 @@ cudaError_t api_result(cudaError_t error) {
     return error;
 }
 
-void launch_refused(cudaError_t error) { api_result(error); }
+void launch_refused(cudaError_t error, const LaunchSite& launch, const std::string& reason) {
+    if (error == cudaSuccess) return;
+    api_result(error);
+    if (!watching().mistakes || device_is_lost()) return;
+    UnseenLaunch& last = unseen_launch;
+    const bool again = last.count > 0 && last.site.line == launch.site.line && last.kernel == launch.kernel;
+    if (!again) {
+        last.report_it();
+        last.error = error;
+        last.kernel = launch.kernel;
+        last.reason = reason;
+        last.site = launch.site;
+    }
+    ++last.count;
+}
 
-void kernel_failed(cudaError_t error) {
+void forget_refused_launch() { unseen_launch.count = 0; }
+
+void kernel_failed(cudaError_t error, const LaunchSite& launch) {
     cudaError_t none = cudaSuccess;
-    failure.compare_exchange_strong(none, error);
+    if (!failure.compare_exchange_strong(none, error)) return;
+    std::lock_guard lock(failed_launch().mutex);
+    failed_launch().kernel = launch.kernel;
+    failed_launch().site = launch.site;
 }
 
 cudaError_t device_status(bool waits) {
@@ -39,11 +130,45 @@ cudaError_t device_status(bool waits) {
 
 bool device_is_lost() { return failure.load(std::memory_order_acquire) != cudaSuccess; }
 
+void report_unseen_errors() {
+    unseen_launch.report_it();
+    report_unseen_failure();
+}
+
 cudaError_t exchange_last_error(cudaError_t next) { return std::exchange(last_error, next); }
 
 void forget_kernel_failure() {
     failure_seen = false;
     failure = cudaSuccess;
+}
+
+std::vector<Site> sites_of_code(const std::vector<const void*>& code) {
+    static std::mutex mutex;
+    static auto* files = new std::set<std::string>;  // sites point to their names for as long as the process lives
+    std::vector<Site> sites;
+    const std::vector<SourceLine> lines = source_lines(code);
+    std::lock_guard lock(mutex);
+    for (const SourceLine& line : lines) {
+        sites.push_back(line.line > 0 ? Site{files->insert(line.file).first->c_str(), line.line} : Site{});
+    }
+    return sites;
+}
+
+Site site_of_code(const void* code) { return code == nullptr ? Site{} : sites_of_code({code}).front(); }
+
+Site place_of(const ApiCall& call) { return call.site.line > 0 ? call.site : site_of_code(call.code); }
+
+void report_misuse(FindingKind kind, const ApiCall& call, const std::string& message, const char* hint,
+                   const std::string& array, const std::optional<OtherSide>& other) {
+    if (!watching().mistakes) return;
+    Finding found{};
+    found.kind = kind;
+    found.message = std::string(call.function) + " " + message;
+    found.site = place_of(call);
+    found.hint = hint;
+    found.array = array;
+    found.other = other;
+    report(std::move(found));
 }
 
 cudaError_t unsupported(const char* feature, Site site, const char* hint) {
@@ -60,6 +185,12 @@ cudaError_t unsupported(const char* feature, Site site, const char* hint) {
 
 using namespace cpu_device;
 
-cudaError_t cudaGetLastError() { return exchange_last_error(cudaSuccess); }
+cudaError_t cudaGetLastError() {
+    forget_refused_launch();
+    return exchange_last_error(cudaSuccess);
+}
 
-cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaPeekAtLastError() {
+    forget_refused_launch();
+    return last_error;
+}

@@ -13,6 +13,8 @@
 #include <string>
 
 #include "allocations.h"
+#include "checker.h"
+#include "watched_code.h"
 
 // Set by the linker: where this program's own code begins and ends.
 extern "C" const char __executable_start;
@@ -40,20 +42,39 @@ const char* instruction_pointer(const void* context) {
 
 [[noreturn]] void end_kernel(Finding found, cudaError_t error) {
     Block& block = *current_thread.block;
+    const Unwatched now;
     if (block.launch().first_report(found.kind, 0)) report(std::move(found));
     block.launch().fail(error);
     block.abandon();  // leaves the signal stack for good; the signal is not blocked (SA_NODEFER)
 }
 
-void on_fault(int signal, siginfo_t* info, void*) {
+/// `code`: where the thread was, as a return address.
+Finding endless_kernel(const void* code) {
+    const Unwatched now;
+    Finding found =
+        current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
+    char text[160];
+    std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g seconds",
+                  watchdog_limit.load());
+    found.message = text;
+    found.code = code;
+    found.hint =
+        "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "
+        "longer, 0 for ever";
+    return found;
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
     if (!in_kernel()) {  // the host's own mistake: the instruction runs again, and into the handler it would have had
         const auto which = std::find(kFaults.begin(), kFaults.end(), signal) - kFaults.begin();
         sigaction(signal, &before[which], nullptr);
         return;
     }
     Block& block = *current_thread.block;
+    const Unwatched now;
     Finding found = block.finding(FindingKind::illegal_access, block.launch().site.site);
-    char text[160];
+    found.code = instruction_pointer(context) + 1;  // as if it were a return address
+    char text[512];
     cudaError_t error = cudaErrorIllegalAddress;
     if (signal == SIGFPE) {
         // A GPU gives some value; this processor cannot.
@@ -69,6 +90,9 @@ void on_fault(int signal, siginfo_t* info, void*) {
         std::snprintf(text, sizeof text, "a device thread needs more than 256 KB of stack");
         found.kind = FindingKind::kernel_trap;
         found.hint = "is there a recursion without end, or a large local array?";
+    } else if (was_reported(info->si_addr)) {
+        block.launch().fail(error);
+        block.abandon();
     } else {
         const std::string nearby = describe_address(info->si_addr);
         std::snprintf(text, sizeof text, "access to address %p, %s", info->si_addr,
@@ -84,16 +108,11 @@ void on_fault(int signal, siginfo_t* info, void*) {
 void on_watchdog(int, siginfo_t*, void* context) {
     const char* at = instruction_pointer(context);
     if (!in_kernel() || at < &__executable_start || at >= &etext) return;
-    Finding found =
-        current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
-    char text[160];
-    std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g seconds",
-                  watchdog_limit.load());
-    found.message = text;
-    found.hint =
-        "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "
-        "longer, 0 for ever";
-    end_kernel(std::move(found), cudaErrorLaunchTimeout);
+    if (watched_thread.active) {
+        watched_thread.stop = true;  // it may be anywhere in the runtime: its next callback ends it
+        return;
+    }
+    end_kernel(endless_kernel(at + 1), cudaErrorLaunchTimeout);
 }
 
 struct sigaction action_for(void (*handler)(int, siginfo_t*, void*)) {
@@ -105,6 +124,8 @@ struct sigaction action_for(void (*handler)(int, siginfo_t*, void*)) {
 }
 
 }  // namespace
+
+void end_watched_thread(const void* code) { end_kernel(endless_kernel(code), cudaErrorLaunchTimeout); }
 
 void give_signal_stack() {
     stack_t stack{};
@@ -140,6 +161,7 @@ extern "C" void __assert_fail(const char* assertion, const char* file, unsigned 
                               const char* function) noexcept(true) {
     if (cpu_device::in_kernel()) {
         cpu_device::Block& block = *cpu_device::current_thread.block;
+        const cpu_device::Unwatched now;
         cpu_device::Finding found = block.finding(cpu_device::FindingKind::kernel_trap, {file, static_cast<int>(line)});
         found.message = std::string("assertion failed: ") + assertion;
         if (block.launch().first_report(found.kind, static_cast<int>(line))) cpu_device::report(std::move(found));

@@ -26,6 +26,9 @@ public:
 /// that happens to be inside a library function is left alone: the caller asks again.
 void interrupt_device_threads(double seconds, pthread_t owner, const std::vector<pthread_t>& helpers);
 
+/// Ends the kernel of the running watched thread, which stands at `code`, because the watchdog asked for it.
+[[noreturn]] void end_watched_thread(const void* code);
+
 /// The most dynamic shared memory that any kernel was allowed so far: 48 KB, or what cudaFuncSetAttribute raised it to.
 std::size_t dynamic_shared_limit();
 

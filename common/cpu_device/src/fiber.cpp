@@ -8,6 +8,10 @@
 #include <mutex>
 #include <new>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace cpu_device {
 namespace {
 
@@ -54,6 +58,10 @@ void FiberPool::add_stacks() {
 }
 
 void FiberPool::reset(Fiber* fiber) {
+#ifdef __SANITIZE_ADDRESS__
+    // Functions that were left in the middle have not taken back what they forbade around their variables.
+    __asan_unpoison_memory_region(static_cast<char*>(fiber->stack_top) - fiber->stack_bytes, fiber->stack_bytes);
+#endif
     fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber->stack_bytes, entry_);
     fiber->wait = Wait::nothing;
 }

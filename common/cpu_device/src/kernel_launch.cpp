@@ -25,8 +25,8 @@ cudaError_t launch_and_return_error(const LaunchSite& site, const LaunchConfig& 
                                     bool cooperative) {
     const cudaError_t before = exchange_last_error(cudaSuccess);
     launch_erased(site, config, launch, cooperative);
-    const cudaError_t refused = exchange_last_error(before);
-    return refused;
+    forget_refused_launch();
+    return exchange_last_error(before);
 }
 
 }  // namespace

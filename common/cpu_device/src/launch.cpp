@@ -21,6 +21,7 @@
 #include "cpu_device/findings.h"
 #include "faults.h"
 #include "streams.h"
+#include "watched_code.h"
 
 namespace cpu_device {
 namespace {
@@ -65,7 +66,13 @@ class Worker {
 public:
     Worker() : fibers_(fiber_entry) { give_signal_stack(); }
 
-    void run(Launch& launch) { launch.cooperative ? run_together(launch) : run_one_by_one(launch); }
+    void run(Launch& launch) {
+        launch.cooperative ? run_together(launch) : run_one_by_one(launch);
+        if (!launch.watch.counters) return;
+        std::lock_guard lock(launch.mutex);
+        launch.tally.add(tally_);
+        tally_.clear();
+    }
 
 private:
     Block& block(std::size_t i) {
@@ -91,7 +98,7 @@ private:
                     slot = spare.back();
                     spare.pop_back();
                 }
-                block(slot).begin(launch, shuffled_block(launch, i));
+                block(slot).begin(launch, shuffled_block(launch, i), tally_);
                 if (block(slot).run() == Block::State::done) {
                     finished(launch);
                     spare.push_back(slot);
@@ -120,7 +127,7 @@ private:
     void run_together(Launch& launch) {
         const auto blocks = static_cast<std::size_t>(launch.blocks);
         std::vector<Block::State> state(blocks, Block::State::running);
-        for (std::size_t i = 0; i < blocks; ++i) block(i).begin(launch, shuffled_block(launch, i));
+        for (std::size_t i = 0; i < blocks; ++i) block(i).begin(launch, shuffled_block(launch, i), tally_);
         std::size_t done = 0;
         while (done < blocks) {
             std::size_t waiting = 0;
@@ -145,6 +152,7 @@ private:
                 report(std::move(found));
                 launch.fail(cudaErrorLaunchTimeout);
             }
+            if (launch.checker && !failed(launch)) launch.checker->grid_barrier();
             for (std::size_t i = 0; i < blocks; ++i) {
                 if (state[i] != Block::State::at_grid_barrier) continue;
                 if (!failed(launch)) block(i).leave_grid_barrier();
@@ -168,6 +176,7 @@ private:
 
     FiberPool fibers_;
     std::vector<std::unique_ptr<Block>> blocks_;
+    Tally tally_;
 };
 
 Worker& this_worker() {
@@ -188,7 +197,7 @@ public:
         Worker& worker = this_worker();
         const FaultHandlers handlers;
         const unsigned cores = cores_in_use();
-        const bool alone = cores == 1 || launch.cooperative || launch.blocks < 2 ||
+        const bool alone = cores == 1 || launch.cooperative || launch.checker || launch.blocks < 2 ||
                            launch.blocks * launch.threads < kThreadsWorthAHelper;
         const unsigned helpers =
             alone ? 0 : static_cast<unsigned>(std::min<std::uint64_t>(cores - 1, launch.blocks - 1));
@@ -283,18 +292,53 @@ private:
     bool watching_ = false;
 };
 
-bool shape_is_valid(const LaunchConfig& config) {
+std::string text_of(const dim3& shape) {
+    return std::to_string(shape.x) + " x " + std::to_string(shape.y) + " x " + std::to_string(shape.z);
+}
+
+/// Why a GPU refuses a launch of this shape; empty when it does not.
+std::string why_refused(const LaunchConfig& config) {
     const dim3& g = config.grid;
     const dim3& b = config.block;
-    if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0) return false;
-    if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535) return false;
-    if (b.x > 1024 || b.y > 1024 || b.z > 64) return false;
-    return static_cast<std::uint64_t>(b.x) * b.y * b.z <= kMaxThreadsPerBlock;
+    if (g.x == 0 || g.y == 0 || g.z == 0) return "a grid of " + text_of(g) + " blocks has none";
+    if (b.x == 0 || b.y == 0 || b.z == 0) return "a block of " + text_of(b) + " threads has none";
+    if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535) {
+        return "a grid of " + text_of(g) + " blocks: at most 2147483647 x 65535 x 65535";
+    }
+    if (b.x > 1024 || b.y > 1024 || b.z > 64) return "a block of " + text_of(b) + " threads: at most 1024 x 1024 x 64";
+    const std::uint64_t threads = static_cast<std::uint64_t>(b.x) * b.y * b.z;
+    if (threads > kMaxThreadsPerBlock) {
+        return "a block of " + text_of(b) + " = " + std::to_string(threads) + " threads: a block has at most 1024";
+    }
+    if (config.shared_bytes > dynamic_shared_limit()) {
+        return std::to_string(config.shared_bytes) + " bytes of dynamic shared memory: a block gets at most " +
+               std::to_string(dynamic_shared_limit()) + " (more, up to 232448, after cudaFuncSetAttribute)";
+    }
+    return "";
 }
 
 std::atomic<std::uint64_t> launches{0};
 
 }  // namespace
+
+bool Launch::watches(std::uint64_t linear_index) const {
+    if (!sampled || linear_index == 0 || linear_index == blocks - 1) return true;
+    if (watch.blocks < 2) return false;
+    // One block of each stretch of the grid. Not always the same one of each: equal strides would meet the same
+    // columns.
+    const std::uint64_t stretches = watch.blocks - 2;
+    const std::uint64_t inner = blocks - 2;
+    const auto start = [&](std::uint64_t k) {
+        return static_cast<std::uint64_t>(static_cast<unsigned __int128>(k) * inner / stretches);
+    };
+    if (stretches == 0) return false;
+    std::uint64_t stretch =
+        static_cast<std::uint64_t>(static_cast<unsigned __int128>(linear_index - 1) * stretches / inner);
+    while (stretch + 1 < stretches && start(stretch + 1) <= linear_index - 1) ++stretch;
+    const std::uint64_t first = start(stretch);
+    const std::uint64_t length = start(stretch + 1) - first;
+    return linear_index - 1 == first + (stretch * 0x9E3779B97F4A7C15u >> 32) % length;
+}
 
 void set_schedule_seed(std::uint64_t seed) { settings().seed = seed; }
 void set_watchdog_seconds(double seconds) { settings().watchdog_seconds = seconds; }
@@ -305,12 +349,13 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
                      site.kernel);
     }
-    if (device_is_lost()) return launch_refused(device_status(false));
-    if (!stream_exists(config.stream)) return launch_refused(cudaErrorInvalidResourceHandle);
-    // CUDA 13 names both an invalid value; up to CUDA 12 the first was cudaErrorInvalidConfiguration.
-    if (!shape_is_valid(config) || config.shared_bytes > dynamic_shared_limit()) {
-        return launch_refused(cudaErrorInvalidValue);
+    if (device_is_lost()) return launch_refused(device_status(false), site);
+    if (!stream_exists(config.stream)) {
+        return launch_refused(cudaErrorInvalidResourceHandle, site, "the stream does not exist");
     }
+    // CUDA 13 calls it an invalid value; up to CUDA 12 a bad shape was cudaErrorInvalidConfiguration.
+    const std::string refused = why_refused(config);
+    if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
 
     Launch launch(site);
     launch.id = ++launches;
@@ -323,21 +368,36 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
     launch.seed = settings().seed;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+    if (can_watch()) {
+        launch.watch = watching();
+        if (launch.watch.mistakes) launch.shared_bytes += kSharedAlignment;
+        launch.sampled = launch.watch.blocks != 0 && launch.blocks > launch.watch.blocks;
+        if (launch.watch.counters) launch.arrays = std::make_unique<ArrayMap>(launch);
+        if (launch.watch.mistakes) {
+            launch.checker = std::make_unique<LaunchChecker>(launch);
+        } else {
+            note_unseen_launch();
+        }
+    }
     Crew::instance().run(launch);
+    if (launch.watch.counters) keep_counters(launch, launch.tally);
+    launch.checker.reset();
+    publish_findings();
     const int failure = launch.failure;
-    if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure));
+    if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure), site);
 }
 
-bool start_next_thread_shuffled() { return current_thread.block->next_shuffled_thread(); }
+bool start_next_thread_slowly() { return current_thread.block->next_thread_slowly(); }
 
 void* SharedVariable::address() {
     Block& block = running_block("a __shared__ variable is used");
     Launch& running = block.launch();
     if (__atomic_load_n(&launch, __ATOMIC_ACQUIRE) != running.id) {
+        const Unwatched now;
         std::unique_lock lock(running.mutex);
         if (launch != running.id) {
-            if (running.static_bytes + bytes > kStaticSharedLimit) {
-                const std::size_t total = running.static_bytes + bytes;
+            const std::size_t total = running.static_bytes + bytes;
+            if (total > kStaticSharedLimit) {
                 lock.unlock();
                 abort_kernel(
                     cudaErrorInvalidValue,
@@ -345,8 +405,17 @@ void* SharedVariable::address() {
                     "with extern __shared__ and cudaFuncSetAttribute)",
                     total, name, kStaticSharedLimit);
             }
+            if (total + running.dynamic_bytes > std::max(kStaticSharedLimit, dynamic_shared_limit())) {
+                lock.unlock();
+                abort_kernel(cudaErrorInvalidValue,
+                             "%zu bytes of __shared__ variables and %zu bytes of dynamic shared memory are more than "
+                             "the %zu that a block has; a GPU refuses the launch",
+                             total, running.dynamic_bytes, dynamic_shared_limit());
+            }
             running.static_bytes += bytes;
-            const std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+            std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+            if (running.checker) rows += kSharedAlignment;  // nobody's: whoever runs past the end lands there
+            if (running.is_watched()) running.shared_variables.push_back(this);
             offset = running.shared_bytes.fetch_add(rows, std::memory_order_relaxed);
             __atomic_store_n(&launch, running.id, __ATOMIC_RELEASE);
         }
@@ -376,9 +445,11 @@ void abort_kernel(cudaError_t error, const char* format, ...) {
         std::abort();
     }
     Block& block = *current_thread.block;
+    const Unwatched now;
     const FindingKind kind = error == cudaErrorNotSupported ? FindingKind::unsupported : FindingKind::kernel_trap;
     if (block.launch().first_report(kind, 0)) {
         Finding found = block.finding(kind, block.launch().site.site);
+        found.code = __builtin_return_address(0);
         found.message = text;
         report(std::move(found));
     }

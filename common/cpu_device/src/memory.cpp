@@ -3,6 +3,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
+#include "checker.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
 #include "streams.h"
@@ -11,13 +12,13 @@ using namespace cpu_device;
 
 namespace {
 
-cudaError_t allocate_checked(MemoryKind kind, void** pointer, size_t bytes, unsigned flags = 0) {
+cudaError_t allocate_checked(MemoryKind kind, void** pointer, size_t bytes, Site site, unsigned flags = 0) {
     return api_call(Waits::no, [&]() -> cudaError_t {
-        return pointer == nullptr ? cudaErrorInvalidValue : allocate(kind, bytes, flags, pointer);
+        return pointer == nullptr ? cudaErrorInvalidValue : allocate(kind, bytes, flags, pointer, site);
     });
 }
 
-cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t rows) {
+cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t rows, Site site) {
     *pointer = nullptr;
     *pitch = 0;
     if (width == 0 || rows == 0) return cudaSuccess;
@@ -25,7 +26,7 @@ cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t
     const size_t padded = (width + model::pitch_alignment - 1) / model::pitch_alignment * model::pitch_alignment;
     if (rows > SIZE_MAX / padded) return cudaErrorInvalidValue;
     *pitch = padded;
-    return allocate(MemoryKind::device, padded * rows, 0, pointer);
+    return allocate(MemoryKind::device, padded * rows, 0, pointer, site);
 }
 
 constexpr unsigned host_alloc_flags = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
@@ -37,7 +38,7 @@ bool is_host(const Allocation& allocation) {
 }
 
 cudaError_t check_managed(const void* pointer, size_t bytes) {
-    const auto allocation = find_allocation(pointer);
+    const auto allocation = find_for_host(pointer);
     const bool good =
         bytes > 0 && allocation && allocation->kind == MemoryKind::managed && allocation->holds(pointer, bytes);
     return good ? cudaSuccess : cudaErrorInvalidValue;
@@ -64,69 +65,80 @@ cudaMemLocation location_of(int device) {
 
 }  // namespace
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes) { return allocate_checked(MemoryKind::device, pointer, bytes); }
-
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return api_result(cudaErrorInvalidValue);
-    return allocate_checked(MemoryKind::managed, pointer, bytes);
+cudaError_t cudaMalloc(void** pointer, size_t bytes, Site site) {
+    return allocate_checked(MemoryKind::device, pointer, bytes, site);
 }
 
-cudaError_t cudaMallocHost(void** pointer, size_t bytes) { return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault); }
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags, Site site) {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return api_result(cudaErrorInvalidValue);
+    return allocate_checked(MemoryKind::managed, pointer, bytes, site);
+}
 
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, Site site) {
+    return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault, site);
+}
+
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags, Site site) {
     if ((flags & ~host_alloc_flags) != 0) return api_result(cudaErrorInvalidValue);
     // All page-locked memory is mapped: host and device share their addresses.
-    return allocate_checked(MemoryKind::pinned, pointer, bytes, flags | cudaHostAllocMapped);
+    return allocate_checked(MemoryKind::pinned, pointer, bytes, site, flags | cudaHostAllocMapped);
 }
 
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Site site) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
-        return allocate_pitched(pointer, pitch, width, height);
+        return allocate_pitched(pointer, pitch, width, height, site);
     });
 }
 
-cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, Site site) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pointer == nullptr) return cudaErrorInvalidValue;
         if (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth) return cudaErrorInvalidValue;
         *pointer = {nullptr, 0, extent.width, extent.height};
-        return allocate_pitched(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
+        return allocate_pitched(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth, site);
     });
 }
 
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, Site site) {
     if (!stream_exists(stream)) return api_result(cudaErrorInvalidResourceHandle);
-    return cudaMalloc(pointer, bytes);
+    return cudaMalloc(pointer, bytes, site);
 }
 
 cudaError_t cudaFree(void* pointer) {
+    const ApiCall call{"cudaFree", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&]() -> cudaError_t {
-        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed);
+        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed, call);
     });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
+    const ApiCall call{"cudaFreeHost", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&]() -> cudaError_t {
-        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::pinned, MemoryKind::pinned);
+        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::pinned, MemoryKind::pinned, call);
     });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    const ApiCall call{"cudaFreeAsync", {}, __builtin_return_address(0)};
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::device);
+        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::device, call);
     });
 }
 
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags, Site site) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pointer == nullptr || bytes == 0 || (flags & ~host_register_flags) != 0) return cudaErrorInvalidValue;
-        const auto known = find_allocation(pointer);
+        if (bytes > SIZE_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return cudaErrorInvalidValue;
+        const auto known = find_for_host(pointer);
         if (known && !is_host(*known)) return cudaErrorInvalidValue;
-        const Allocation range{static_cast<std::byte*>(pointer), bytes, MemoryKind::registered,
-                               flags | cudaHostRegisterMapped};
-        return remember(range) ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+        Allocation range{static_cast<std::byte*>(pointer), bytes, MemoryKind::registered,
+                         flags | cudaHostRegisterMapped};
+        range.made_at = site;
+        if (!remember(range)) return cudaErrorHostMemoryAlreadyRegistered;
+        note_host_write(pointer, bytes);  // nobody sees what host code writes there
+        return cudaSuccess;
     });
 }
 
@@ -134,13 +146,13 @@ cudaError_t cudaHostUnregister(void* pointer) {
     return api_call(Waits::yes, [&]() -> cudaError_t {
         if (pointer == nullptr) return cudaErrorInvalidValue;
         if (forget(pointer, MemoryKind::registered)) return cudaSuccess;
-        return find_allocation(pointer) ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered;
+        return find_for_host(pointer) ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered;
     });
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags) {
     return api_call(Waits::no, [&]() -> cudaError_t {
-        const auto allocation = find_allocation(host_pointer);
+        const auto allocation = find_for_host(host_pointer);
         if (device_pointer == nullptr || flags != 0 || !allocation || !is_host(*allocation)) {
             return cudaErrorInvalidValue;
         }
@@ -151,7 +163,7 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, 
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host_pointer) {
     return api_call(Waits::no, [&]() -> cudaError_t {
-        const auto allocation = find_allocation(host_pointer);
+        const auto allocation = find_for_host(host_pointer);
         if (flags == nullptr || !allocation || !is_host(*allocation)) return cudaErrorInvalidValue;
         *flags = allocation->flags;
         return cudaSuccess;
@@ -162,7 +174,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (attributes == nullptr) return cudaErrorInvalidValue;
         void* address = const_cast<void*>(pointer);
-        const auto allocation = find_allocation(pointer);
+        const auto allocation = find_for_host(pointer);
         if (!allocation) {
             *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, address};
             return cudaSuccess;
@@ -262,7 +274,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
     return api_call(Waits::no, [&] { return pool == the_pool() ? cudaSuccess : cudaErrorInvalidValue; });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, Site site) {
     if (pool != the_pool()) return api_result(cudaErrorInvalidValue);
-    return cudaMallocAsync(pointer, bytes, stream);
+    return cudaMallocAsync(pointer, bytes, stream, site);
 }

@@ -1,4 +1,4 @@
-// Which stream handles are alive.
+// Which stream handles are alive, and what cudaDeviceReset makes of handles.
 #pragma once
 
 #include "cpu_device/types.h"
@@ -10,5 +10,6 @@ bool stream_exists(cudaStream_t stream);
 
 void forget_streams();
 void forget_events();
+void forget_arrays();
 
 }  // namespace cpu_device

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "allocations.h"
 #include "api_call.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
@@ -113,6 +114,16 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* format, 
     return cudaSuccess;
 }
 
+}  // namespace
+
+void forget_arrays() {
+    std::lock_guard lock(arrays_mutex);
+    live_arrays().clear();
+    for (const auto& array : all_arrays()) array->elements.reset();  // kernels see that it was freed
+}
+
+namespace {
+
 // ---- copies ------------------------------------------------------------------------------------------------
 
 bool valid_direction(cudaMemcpyKind kind, cudaMemcpyKind from_or_to_host) {
@@ -138,6 +149,16 @@ void copy_box(const Box& to, const Box& from, std::size_t width, std::size_t hei
 /// True if `count` things from `first` on lie among `size`.
 bool inside(std::size_t first, std::size_t count, std::size_t size) { return first <= size && count <= size - first; }
 
+/// Whether `rows` rows of `width` bytes, `pitch` apart, lie in the allocation in which they begin. Only memory that the
+/// program does not call the device's may be unknown: nobody can tell how far that goes.
+bool fits_memory(const void* memory, std::size_t pitch, std::size_t width, std::size_t rows, bool on_device) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(pitch, rows - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes)) return false;
+    const auto allocation = find_for_host(memory);
+    if (!allocation) return !on_device;
+    return (!on_device && allocation->kind == MemoryKind::registered) || allocation->holds(memory, bytes);
+}
+
 Box box_of(cudaArray_const_t array, std::size_t x_bytes, std::size_t row, std::size_t slice) {
     return {array->elements.get() + slice * array->slice_bytes() + row * array->row_bytes() + x_bytes,
             array->row_bytes(), array->slice_bytes()};
@@ -156,7 +177,10 @@ cudaError_t copy_2d(cudaArray_const_t array, std::size_t x_bytes, std::size_t ro
     if (width == 0 || height == 0) return cudaSuccess;
     if (memory == nullptr) return cudaErrorInvalidValue;
     if (pitch < width) return cudaErrorInvalidPitchValue;
-    if (!fits(array, x_bytes, row, width, height)) return cudaErrorInvalidValue;
+    const bool on_device = kind == cudaMemcpyDeviceToDevice;
+    if (!fits(array, x_bytes, row, width, height) || !fits_memory(memory, pitch, width, height, on_device)) {
+        return cudaErrorInvalidValue;
+    }
     const Box inside_array = box_of(array, x_bytes, row, 0);
     const Box outside = {static_cast<std::byte*>(memory), pitch, 0};
     if (to_array) {
@@ -175,7 +199,8 @@ cudaError_t copy_consecutive(cudaArray_const_t array, std::size_t x_bytes, std::
     if (!array_exists(array)) return cudaErrorInvalidResourceHandle;
     if (bytes == 0) return cudaSuccess;
     if (memory == nullptr || x_bytes > array->row_bytes() || row >= array->rows() ||
-        !inside(row * array->row_bytes() + x_bytes, bytes, array->slice_bytes())) {
+        !inside(row * array->row_bytes() + x_bytes, bytes, array->slice_bytes()) ||
+        !fits_memory(memory, 0, bytes, 1, kind == cudaMemcpyDeviceToDevice)) {
         return cudaErrorInvalidValue;
     }
     std::byte* inside_array = box_of(array, x_bytes, row, 0).first;
@@ -185,7 +210,7 @@ cudaError_t copy_consecutive(cudaArray_const_t array, std::size_t x_bytes, std::
 
 /// One side of a 3-D copy of `extent` (in elements of `unit` bytes where an array takes part).
 cudaError_t side_of_copy(Box& box, cudaArray_const_t array, const cudaPos& position, const cudaPitchedPtr& memory,
-                         const cudaExtent& extent, std::size_t unit) {
+                         const cudaExtent& extent, std::size_t unit, bool on_device) {
     if ((array == nullptr) == (memory.ptr == nullptr)) return cudaErrorInvalidValue;
     if (array != nullptr) {
         if (!array_exists(array)) return cudaErrorInvalidResourceHandle;
@@ -196,9 +221,16 @@ cudaError_t side_of_copy(Box& box, cudaArray_const_t array, const cudaPos& posit
         box = box_of(array, position.x * unit, position.y, position.z);
         return cudaSuccess;
     }
-    const std::size_t slice_pitch = memory.pitch * memory.ysize;
-    if (position.x + extent.width * unit > memory.pitch) return cudaErrorInvalidValue;
-    if (extent.depth > 1 && position.y + extent.height > memory.ysize) return cudaErrorInvalidValue;
+    std::size_t slice_pitch = 0, width = 0, last_slice = 0, rows = 0;
+    const bool too_large = __builtin_mul_overflow(memory.pitch, memory.ysize, &slice_pitch) ||
+                           __builtin_mul_overflow(extent.width, unit, &width) ||
+                           __builtin_add_overflow(position.z, extent.depth - 1, &last_slice) ||
+                           __builtin_mul_overflow(memory.ysize, last_slice, &rows) ||
+                           __builtin_add_overflow(rows, position.y, &rows) ||
+                           __builtin_add_overflow(rows, extent.height, &rows);
+    if (too_large || !inside(position.x, width, memory.pitch)) return cudaErrorInvalidValue;
+    if (extent.depth > 1 && !inside(position.y, extent.height, memory.ysize)) return cudaErrorInvalidValue;
+    if (!fits_memory(memory.ptr, memory.pitch, position.x + width, rows, on_device)) return cudaErrorInvalidValue;
     box = {static_cast<std::byte*>(memory.ptr) + position.z * slice_pitch + position.y * memory.pitch + position.x,
            memory.pitch, slice_pitch};
     return cudaSuccess;
@@ -224,8 +256,8 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p) {
     }
     Box from{};
     Box to{};
-    cudaError_t status = side_of_copy(from, p->srcArray, p->srcPos, p->srcPtr, extent, unit);
-    if (status == cudaSuccess) status = side_of_copy(to, p->dstArray, p->dstPos, p->dstPtr, extent, unit);
+    cudaError_t status = side_of_copy(from, p->srcArray, p->srcPos, p->srcPtr, extent, unit, from_device);
+    if (status == cudaSuccess) status = side_of_copy(to, p->dstArray, p->dstPos, p->dstPtr, extent, unit, to_device);
     if (status == cudaSuccess) copy_box(to, from, extent.width * unit, extent.height, extent.depth);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include "cpu_device/execution.h"
 #include "cpu_device/vector_types.h"
+#include "cpu_device/watched.h"
 
 namespace cpu_device {
 
@@ -41,7 +42,7 @@ inline constinit thread_local Waiting waiting __attribute__((tls_model("initial-
 
 /// To be called after an atomic operation that changed nothing. A thread that goes on like this waits for another one,
 /// which may be of its own block: after some attempts it makes room.
-inline void note_unchanged_memory() {
+CPU_DEVICE_UNSEEN inline void note_unchanged_memory() {
     constexpr unsigned attempts_before_yielding = 16;
     if (!in_kernel()) return;
     if (waiting.thread != current_thread.linear_thread) waiting = {current_thread.linear_thread, 0};
@@ -52,7 +53,7 @@ inline void note_unchanged_memory() {
 
 /// Replaces `*address` by `operation(*address)` in one indivisible step; returns the old value.
 template <class T, class Operation>
-T atomic_update(T* address, Operation operation) {
+CPU_DEVICE_UNSEEN T atomic_update(T* address, Operation operation) {
     T old;
     __atomic_load(address, &old, __ATOMIC_RELAXED);
     T updated = operation(old);
@@ -64,7 +65,7 @@ T atomic_update(T* address, Operation operation) {
 
 /// atomic_update for an operation that may leave the value as it is: then nothing is written.
 template <class T, class Operation>
-T atomic_update_if_changed(T* address, Operation operation) {
+CPU_DEVICE_UNSEEN T atomic_update_if_changed(T* address, Operation operation) {
     T old;
     __atomic_load(address, &old, __ATOMIC_RELAXED);
     for (;;) {
@@ -83,19 +84,23 @@ T atomic_update_if_changed(T* address, Operation operation) {
 
 /// Adds `value`; returns the old value, as all functions here do.
 template <cpu_device::AtomicAddable T>
-T atomicAdd(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T),
+                            std::integral<T> && __builtin_constant_p(value) && value == T{1}
+                                ? cpu_device::AtomicUse::increment
+                                : cpu_device::AtomicUse::update);
     if constexpr (std::integral<T>) {
         const T old = __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
         if (value == 0) cpu_device::note_unchanged_memory();
         return old;
     } else {
-        return cpu_device::atomic_update(address, [value](T old) { return old + value; });
+        return cpu_device::atomic_update(address, [value](T old) CPU_DEVICE_UNSEEN { return old + value; });
     }
 }
 
 /// Adds each component atomically; the vector as a whole is not.
 template <cpu_device::AtomicVector T>
-T atomicAdd(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
     T old;
     old.x = atomicAdd(&address->x, value.x);
     old.y = atomicAdd(&address->y, value.y);
@@ -107,36 +112,46 @@ T atomicAdd(T* address, std::type_identity_t<T> value) {
 }
 
 template <cpu_device::AtomicSubtractable T>
-T atomicSub(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicSub(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
     return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
 }
 
 /// old >= limit ? 0 : old + 1.
 template <std::same_as<unsigned int> T>
-T atomicInc(T* address, std::type_identity_t<T> limit) {
-    return cpu_device::atomic_update(address, [limit](T old) { return old >= limit ? 0u : old + 1u; });
+CPU_DEVICE_INLINE T atomicInc(T* address, std::type_identity_t<T> limit) {
+    cpu_device::note_atomic(address, sizeof(T));
+    return cpu_device::atomic_update(address,
+                                     [limit](T old) CPU_DEVICE_UNSEEN { return old >= limit ? 0u : old + 1u; });
 }
 
 /// old == 0 || old > limit ? limit : old - 1.
 template <std::same_as<unsigned int> T>
-T atomicDec(T* address, std::type_identity_t<T> limit) {
-    return cpu_device::atomic_update(address, [limit](T old) { return old == 0u || old > limit ? limit : old - 1u; });
+CPU_DEVICE_INLINE T atomicDec(T* address, std::type_identity_t<T> limit) {
+    cpu_device::note_atomic(address, sizeof(T));
+    return cpu_device::atomic_update(
+        address, [limit](T old) CPU_DEVICE_UNSEEN { return old == 0u || old > limit ? limit : old - 1u; });
 }
 
 template <cpu_device::AtomicOrdered T>
-T atomicMin(T* address, std::type_identity_t<T> value) {
-    return cpu_device::atomic_update_if_changed(address, [value](T old) { return value < old ? value : old; });
+CPU_DEVICE_INLINE T atomicMin(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
+    return cpu_device::atomic_update_if_changed(address,
+                                                [value](T old) CPU_DEVICE_UNSEEN { return value < old ? value : old; });
 }
 
 template <cpu_device::AtomicOrdered T>
-T atomicMax(T* address, std::type_identity_t<T> value) {
-    return cpu_device::atomic_update_if_changed(address, [value](T old) { return old < value ? value : old; });
+CPU_DEVICE_INLINE T atomicMax(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
+    return cpu_device::atomic_update_if_changed(address,
+                                                [value](T old) CPU_DEVICE_UNSEEN { return old < value ? value : old; });
 }
 
 // ---- exchange ------------------------------------------------------------------------------------------------
 
 template <cpu_device::AtomicExchangeable T>
-T atomicExch(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicExch(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
     T old;
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
     if (old == value) cpu_device::note_unchanged_memory();
@@ -145,7 +160,8 @@ T atomicExch(T* address, std::type_identity_t<T> value) {
 
 /// Writes `value` if the old value equals `compare`.
 template <cpu_device::AtomicComparable T>
-T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T), cpu_device::AtomicUse::compare_and_swap);
     T old = compare;
     if (!__atomic_compare_exchange_n(address, &old, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         cpu_device::note_unchanged_memory();
@@ -156,34 +172,37 @@ T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T>
 // ---- bits ----------------------------------------------------------------------------------------------------
 
 template <cpu_device::AtomicBits T>
-T atomicAnd(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicAnd(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
     const T old = __atomic_fetch_and(address, value, __ATOMIC_RELAXED);
     if ((old & value) == old) cpu_device::note_unchanged_memory();
     return old;
 }
 
 template <cpu_device::AtomicBits T>
-T atomicOr(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicOr(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
     const T old = __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
     if ((old | value) == old) cpu_device::note_unchanged_memory();
     return old;
 }
 
 template <cpu_device::AtomicBits T>
-T atomicXor(T* address, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicXor(T* address, std::type_identity_t<T> value) {
+    cpu_device::note_atomic(address, sizeof(T));
     return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
 }
 
 // ---- scopes --------------------------------------------------------------------------------------------------
 
-#define CPU_DEVICE_SCOPED_ATOMIC(name)                              \
-    template <class T>                                              \
-    auto name##_block(T* address, std::type_identity_t<T> value) {  \
-        return name(address, value);                                \
-    }                                                               \
-    template <class T>                                              \
-    auto name##_system(T* address, std::type_identity_t<T> value) { \
-        return name(address, value);                                \
+#define CPU_DEVICE_SCOPED_ATOMIC(name)                                                \
+    template <class T>                                                                \
+    CPU_DEVICE_INLINE auto name##_block(T* address, std::type_identity_t<T> value) {  \
+        return name(address, value);                                                  \
+    }                                                                                 \
+    template <class T>                                                                \
+    CPU_DEVICE_INLINE auto name##_system(T* address, std::type_identity_t<T> value) { \
+        return name(address, value);                                                  \
     }
 
 CPU_DEVICE_SCOPED_ATOMIC(atomicAdd)
@@ -200,19 +219,28 @@ CPU_DEVICE_SCOPED_ATOMIC(atomicXor)
 #undef CPU_DEVICE_SCOPED_ATOMIC
 
 template <cpu_device::AtomicComparable T>
-T atomicCAS_block(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicCAS_block(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
     return atomicCAS(address, compare, value);
 }
 template <cpu_device::AtomicComparable T>
-T atomicCAS_system(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
+CPU_DEVICE_INLINE T atomicCAS_system(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
     return atomicCAS(address, compare, value);
 }
 
 // ---- fences --------------------------------------------------------------------------------------------------
 
 /// Orders this thread's earlier writes before its later ones, as seen by all threads of the device.
-inline void __threadfence() { __sync_synchronize(); }
+CPU_DEVICE_INLINE void __threadfence() {
+    cpu_device::note_fence(cpu_device::FenceScope::device);
+    __sync_synchronize();
+}
 /// As seen by the host and other devices too.
-inline void __threadfence_system() { __sync_synchronize(); }
+CPU_DEVICE_INLINE void __threadfence_system() {
+    cpu_device::note_fence(cpu_device::FenceScope::system);
+    __sync_synchronize();
+}
 /// As seen by the threads of the block, which share a host thread: only the compiler must not reorder.
-inline void __threadfence_block() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+CPU_DEVICE_INLINE void __threadfence_block() {
+    cpu_device::note_fence(cpu_device::FenceScope::block);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "cpu_device/execution.h"
+#include "cpu_device/watched.h"
 
 /// A counter that runs on while a kernel runs, in nanoseconds (a GPU counts cycles).
 inline long long clock64() {
@@ -18,7 +19,7 @@ inline void __nanosleep(unsigned int /*nanoseconds*/) {
 }
 
 /// Ends the kernel with an error.
-[[noreturn]] inline void __trap() {
+[[noreturn]] CPU_DEVICE_INLINE void __trap() {
     if (cpu_device::in_kernel()) cpu_device::abort_kernel(cudaErrorLaunchFailure, "the kernel called __trap()");
     __builtin_trap();
 }

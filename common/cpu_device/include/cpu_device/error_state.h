@@ -2,6 +2,9 @@
 // cudaGetLastError(); what goes wrong inside a kernel shows at the next call that waits for the device, and stays.
 #pragma once
 
+#include <string>
+
+#include "cpu_device/execution.h"
 #include "cpu_device/types.h"
 
 namespace cpu_device {
@@ -10,11 +13,14 @@ namespace cpu_device {
 /// Every API function returns through it.
 cudaError_t api_result(cudaError_t error);
 
-/// A launch was refused: seen by the next cudaGetLastError() or cudaPeekAtLastError(), not sticky.
-void launch_refused(cudaError_t error);
+/// A launch was refused: seen by the next cudaGetLastError() or cudaPeekAtLastError(), not sticky. `reason` says why,
+/// with figures: "a block of 2048 x 1 x 1 threads: at most 1024 x 1024 x 64". While mistakes are looked for, an error
+/// at which the thread never looks is reported.
+void launch_refused(cudaError_t error, const LaunchSite& launch = {"", {}}, const std::string& reason = {});
 
 /// A kernel died. Nothing shows before the next call that waits for the device; from then on every call returns it.
-void kernel_failed(cudaError_t error);
+/// While mistakes are looked for, it is reported at the end of the process that no call ever waited.
+void kernel_failed(cudaError_t error, const LaunchSite& launch = {"", {}});
 
 /// To be called first by every API function. `waits`: the call waits for the device (synchronization, blocking
 /// copies, cudaFree ...). Returns the sticky error, or cudaSuccess.
@@ -22,5 +28,9 @@ cudaError_t device_status(bool waits);
 
 /// True once a kernel failed: further launches do nothing.
 bool device_is_lost();
+
+/// Reports the calling thread's refused launch whose error it has not looked at, and a kernel's failure that no call
+/// has waited for. Happens by itself when the process ends.
+void report_unseen_errors();
 
 }  // namespace cpu_device

@@ -11,13 +11,21 @@
 #include <utility>
 
 #include "cpu_device/types.h"
+#include "cpu_device/watched.h"
 
 // The built-in variables. Real variables and not macros, because host code likes to call its own launch shapes
 // `blockDim` and `gridDim`.
-extern constinit thread_local uint3 threadIdx __attribute__((tls_model("initial-exec")));
-extern constinit thread_local uint3 blockIdx __attribute__((tls_model("initial-exec")));
-extern constinit thread_local dim3 blockDim __attribute__((tls_model("initial-exec")));
-extern constinit thread_local dim3 gridDim __attribute__((tls_model("initial-exec")));
+// Watched code sees them as constants, which a thread's are: their loads need no watching.
+#ifdef __CPU_DEVICE_WATCHED__
+#define CPU_DEVICE_BUILT_IN extern constinit const thread_local
+#else
+#define CPU_DEVICE_BUILT_IN extern constinit thread_local
+#endif
+CPU_DEVICE_BUILT_IN uint3 threadIdx __attribute__((tls_model("initial-exec")));
+CPU_DEVICE_BUILT_IN uint3 blockIdx __attribute__((tls_model("initial-exec")));
+CPU_DEVICE_BUILT_IN dim3 blockDim __attribute__((tls_model("initial-exec")));
+CPU_DEVICE_BUILT_IN dim3 gridDim __attribute__((tls_model("initial-exec")));
+#undef CPU_DEVICE_BUILT_IN
 constexpr int warpSize = 32;
 
 namespace cpu_device {
@@ -46,7 +54,7 @@ struct ThreadState {
     unsigned linear_thread;  ///< rank of the thread in its block: x fastest, then y, then z
     unsigned block_threads;  ///< threads in the block
     unsigned next_thread;    ///< how many threads of the block have started
-    bool shuffled;           ///< threads start in an order drawn from the schedule's seed
+    bool slowly;             ///< threads start in an order drawn from the schedule's seed, or are watched
     unsigned row_start;      ///< linear rank of the first thread with the same y and z as the one started last
     unsigned row_end;        ///< one past the last of them
     unsigned row_y, row_z;   ///< their y and z
@@ -67,6 +75,7 @@ inline unsigned warp_id() { return current_thread.linear_thread / 32; }
 struct LaunchSite {
     const char* kernel;  ///< the expression left of `<<<`, as written
     Site site;
+    const char* parameters = "";  ///< names of the kernel's parameters, "in,out,n"; empty when not known
 };
 
 /// One launch with its types erased: `run_threads(call)` runs device threads, one after the other, until the
@@ -74,19 +83,34 @@ struct LaunchSite {
 struct ErasedLaunch {
     void (*run_threads)(void* call);
     void* call;
+    const void* const* pointers = nullptr;  ///< for each argument its value if it is a pointer, else null
+    std::size_t arguments = 0;
 };
+
+template <class T>
+const void* pointer_or_null(const T& argument) {
+    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
+        return const_cast<const void*>(static_cast<const volatile void*>(argument));
+    } else {
+        return nullptr;
+    }
+}
 
 void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& launch, bool cooperative);
 
-/// The same for a block whose threads start in shuffled order.
-bool start_next_thread_shuffled();
+/// The same for any block: one whose threads start in shuffled order, or that is watched.
+bool start_next_thread_slowly();
+
+#ifdef __CPU_DEVICE_WATCHED__
 
 /// Makes the next thread of the block that has not started the running one; false when there is none.
-inline bool start_next_thread() {
-    ThreadState& state = current_thread;
-    if (state.shuffled) return start_next_thread_shuffled();
+CPU_DEVICE_INLINE bool start_next_thread() { return start_next_thread_slowly(); }
+
+#else
+
+/// Makes the thread that follows the one started last the running one. There has to be one.
+inline void start_in_order(ThreadState& state) {
     const unsigned thread = state.next_thread;
-    if (thread == state.block_threads) return false;
     if (thread == state.row_end) {
         state.row_start = thread;
         state.row_end += blockDim.x;
@@ -100,20 +124,37 @@ inline bool start_next_thread() {
     threadIdx.x = thread - state.row_start;
     threadIdx.y = state.row_y;
     threadIdx.z = state.row_z;
+}
+
+/// Makes the next thread of the block that has not started the running one; false when there is none.
+inline bool start_next_thread() {
+    ThreadState& state = current_thread;
+    if (state.slowly) return start_next_thread_slowly();
+    if (state.next_thread == state.block_threads) return false;
+    start_in_order(state);
     return true;
 }
 
+#endif
+
 template <class Call>
-void run_threads(void* call) {
+CPU_DEVICE_UNSEEN void run_threads(void* call) {
     while (start_next_thread()) (*static_cast<Call*>(call))();
 }
 
 /// Runs `body(arguments...)` once for every thread of the grid. The arguments are copied here, once, as a launch does.
 template <class Body, class... Arguments>
 void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Arguments... arguments) {
-    auto call = [&] { body(arguments...); };
-    launch_erased(site, config, {&run_threads<decltype(call)>, &call}, false);
+    auto call = [&]() CPU_DEVICE_UNSEEN { body(arguments...); };
+    const void* const pointers[] = {pointer_or_null(arguments)..., nullptr};
+    launch_erased(site, config, {&run_threads<decltype(call)>, &call, pointers, sizeof...(arguments)}, false);
 }
+
+/// A `__device__`, `__constant__` or `__managed__` variable. The rewriter puts one of these behind each definition at
+/// namespace scope, so that reports name the variable and accesses outside of it are noticed.
+struct DeviceVariable {
+    DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site);
+};
 
 // ---- shared memory ---------------------------------------------------------------------------------------
 
@@ -135,7 +176,7 @@ struct SharedVariable {
 
 /// `__shared__ T name;` T may be an array type. Used as: `auto& name = cpu_device::shared<T>(variable);`
 template <class T>
-T& shared(SharedVariable& variable) {
+CPU_DEVICE_UNSEEN T& shared(SharedVariable& variable) {
     static_assert(std::is_trivially_default_constructible_v<std::remove_all_extents_t<T>>,
                   "a __shared__ variable cannot have a constructor: CUDA does not run it");
     return *static_cast<T*>(variable.address());

@@ -1,9 +1,13 @@
-// Mistakes that the CPU device found in a program: printed when they happen, kept for whoever grades.
+// Mistakes that the CPU device found in a program: printed, kept for whoever grades.
 //
-// A program in which something was found ends with exit status 86, unless it already failed or took its findings
-// with `take_findings()`.
+// Findings of one kind at the same line (or pair of lines) of one launch are one finding with a count. They are printed
+// when the launch ends. A program in which something was found ends with exit status 86, unless it already failed or
+// took its findings with `take_findings()`. With the environment variable CPU_DEVICE_FINDINGS=FILE all findings of the
+// process, taken or not, are written to that file as JSON when it ends.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +16,7 @@
 namespace cpu_device {
 
 enum class FindingKind {
+    // Always found.
     divergent_barrier,    ///< __syncthreads reached by some threads of the block only
     missing_lane,         ///< a warp-wide operation names a lane that never comes
     mask_without_caller,  ///< a lane calls a warp-wide operation whose mask leaves it out
@@ -19,9 +24,30 @@ enum class FindingKind {
     illegal_access,       ///< an address that belongs to nobody
     kernel_trap,          ///< __trap(), a failed assert, or exhausted stack
     unsupported,          ///< something the CPU device does not do
+    invalid_free,         ///< of memory that was freed already or never allocated
+    // Found in watched programs (watch.h, WatchOptions::mistakes).
+    out_of_bounds,       ///< before or behind an array
+    misaligned_access,   ///< an address that is no multiple of the access's size
+    use_after_free,      ///< of memory that was freed
+    host_memory,         ///< a kernel was given a host pointer, or host code a device pointer
+    uninitialized_read,  ///< of memory nobody wrote
+    data_race,           ///< two threads, one of them writing, nothing that orders them
+    memory_leak,         ///< never freed
+    unseen_error,        ///< a launch or call failed and the program never looked
 };
 
+/// "data race" ...
 const char* name_of(FindingKind kind);
+/// "data_race" ...: for programs, and for tests.
+const char* identifier_of(FindingKind kind);
+
+/// The other thread of a race.
+struct OtherSide {
+    Site site;
+    uint3 block{};
+    uint3 thread{};
+    std::string action;  ///< "wrote 4 bytes (0 -> 1.5)", "read 4 bytes (2)"
+};
 
 struct Finding {
     FindingKind kind;
@@ -30,16 +56,47 @@ struct Finding {
     Site site;            ///< where; file empty when unknown
     uint3 block{};
     uint3 thread{};
-    std::string hint;  ///< what to try
+    std::string hint;         ///< what to try
+    std::string array = {};   ///< name of the array, variable or allocation; empty when unknown
+    std::string memory = {};  ///< what it is and how far away: "shared memory, 512 bytes, 4 bytes past its end"
+    std::string action = {};  ///< what this thread did: "reads 4 bytes", "writes 4 bytes (0 -> 1.5)"
+    std::optional<OtherSide> other = std::nullopt;
+    std::uint64_t count = 1;  ///< how often in the launch
+    /// Code addresses of the accesses where `site` and `other->site` are still to be found out (see source_lines.h).
+    const void* code = nullptr;
+    const void* other_code = nullptr;
 };
 
-/// Prints the finding on stderr and keeps it.
+/// Adds the finding to those of the running launch; outside of launches (in host code, with `kernel` empty) prints and
+/// keeps it at once. A finding is the same as an earlier one of the launch if kind and code addresses are the same, or
+/// without `code` if kind and lines are; the order of the two sides does not matter. Then only the count grows.
 void report(Finding finding);
+
+/// Counts one more of a finding that the running launch has reported already; false if there is none yet. Takes no
+/// lock: a few nanoseconds. The first is for findings reported without `code` and `other`, the second for those with
+/// `code`.
+bool report_again(FindingKind kind, const Site& site);
+bool report_again(FindingKind kind, const void* code, const void* other_code = nullptr);
+
+/// Prints and keeps what the launch that has just ended reported, in order of first appearance. Finds out lines from
+/// code addresses; findings of one kind that turn out to be about the same array and lines become one. Of hundreds of
+/// findings the first 20 are printed. What another host thread's kernel, still running, has found is published in
+/// parts.
+void publish_findings();
 
 /// Hands over what was found so far and forgets it. With this the exit status stays the program's own.
 std::vector<Finding> take_findings();
 
 /// Turns printing off (graders show findings their own way) or on again; returns the former setting.
 bool print_findings(bool on);
+
+/// The finding as the terminal shows it behind "CPU device: ", several lines without a newline at the end; `colour`:
+/// with escape sequences.
+std::string text_of(const Finding& finding, bool colour = false);
+
+/// The findings as a JSON array of objects with the members of `Finding`, less the code addresses. `kind` is the
+/// identifier, `name` the name in words. Places are {"file", "line", "source"}, `block` and `thread` are [x, y, z];
+/// what is not known or not there is null (`site`, `other`, and in host code `block` and `thread`) or an empty string.
+std::string json_of(const std::vector<Finding>& findings);
 
 }  // namespace cpu_device

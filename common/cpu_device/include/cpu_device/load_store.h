@@ -3,15 +3,17 @@
 
 #include <type_traits>
 
-#define CPU_DEVICE_LOAD(name)                \
-    template <class T>                       \
-    [[nodiscard]] T name(const T* address) { \
-        return *address;                     \
+#include "cpu_device/watched.h"
+
+#define CPU_DEVICE_LOAD(name)                                  \
+    template <class T>                                         \
+    [[nodiscard]] CPU_DEVICE_INLINE T name(const T* address) { \
+        return *address;                                       \
     }
-#define CPU_DEVICE_STORE(name)                             \
-    template <class T>                                     \
-    void name(T* address, std::type_identity_t<T> value) { \
-        *address = value;                                  \
+#define CPU_DEVICE_STORE(name)                                               \
+    template <class T>                                                       \
+    CPU_DEVICE_INLINE void name(T* address, std::type_identity_t<T> value) { \
+        *address = value;                                                    \
     }
 
 CPU_DEVICE_LOAD(__ldg)    // read-only data cache
@@ -29,7 +31,7 @@ CPU_DEVICE_STORE(__stwt)  // written through the L2 cache
 
 /// Not cached: reads memory anew every time, also in a loop.
 template <class T>
-[[nodiscard]] T __ldcv(const T* address) {
+[[nodiscard]] CPU_DEVICE_INLINE T __ldcv(const T* address) {
     asm volatile("" : : : "memory");
     return *address;
 }

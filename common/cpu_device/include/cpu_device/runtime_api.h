@@ -5,6 +5,7 @@
 // Copies between memory and arrays, and everything else about textures, is in texture.h.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,13 @@
 
 #include "cpu_device/execution.h"
 #include "cpu_device/types.h"
+
+namespace cpu_device {
+
+/// Where a function with this as the default of its last parameter is called.
+constexpr Site call_site(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+
+}  // namespace cpu_device
 
 // ---- errors ----------------------------------------------------------------------------------------------
 
@@ -67,18 +75,25 @@ inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 /// Fresh memory holds bytes 0xFF, which are NaN as floating-point numbers and -1 as integers, in its first 1 MiB;
 /// the rest of a larger allocation is zero. Addresses are multiples of 512 bytes. The bytes right before and behind
 /// an allocation are watched: if somebody wrote there, freeing the memory reports it.
-cudaError_t cudaMalloc(void** pointer, size_t bytes);
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal);
-cudaError_t cudaMallocHost(void** pointer, size_t bytes);
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
-cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent);
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
+///
+/// The last parameter of the functions that allocate is not for programs: reports name the line it stands for.
+cudaError_t cudaMalloc(void** pointer, size_t bytes, cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
+                              cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags,
+                          cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
+                            cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, cpu_device::Site site = cpu_device::call_site());
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream,
+                            cpu_device::Site site = cpu_device::call_site());
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags);
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags,
+                             cpu_device::Site site = cpu_device::call_site());
 cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host_pointer);
@@ -100,7 +115,8 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                                    cpu_device::Site site = cpu_device::call_site());
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
@@ -122,37 +138,75 @@ cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent);
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream = nullptr);
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes) {
-    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+cudaError_t cudaMalloc(T** pointer, size_t bytes, cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes, site);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal) {
-    return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
+                              cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, site);
 }
 template <class T>
-cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = cudaHostAllocDefault) {
-    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = cudaHostAllocDefault,
+                           cpu_device::Site site = cpu_device::call_site()) {
+    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, site);
 }
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags) {
-    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags, cpu_device::Site site = cpu_device::call_site()) {
+    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, site);
 }
 template <class T>
-cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
-    return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
+                            cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height, site);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
-    return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
+                            cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream, site);
 }
 template <class T>
-cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-    return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                                    cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, site);
 }
+
+// For programs that take the address of one of these, as a pointer to a function of the type that CUDA's has. A call
+// never chooses them: a function goes before a template.
+template <class = void>
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+    return cudaMalloc(pointer, bytes, cpu_device::Site{});
+}
+template <class = void>
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+    return cudaMallocManaged(pointer, bytes, flags, cpu_device::Site{});
+}
+template <class = void>
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+    return cudaMallocHost(pointer, bytes, cpu_device::Site{});
+}
+template <class = void>
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    return cudaHostAlloc(pointer, bytes, flags, cpu_device::Site{});
+}
+template <class = void>
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+    return cudaMallocAsync(pointer, bytes, stream, cpu_device::Site{});
+}
+
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, unsigned flags) {
     return cudaHostGetDevicePointer(reinterpret_cast<void**>(device_pointer), host_pointer, flags);
 }
+
+namespace cpu_device {
+
+/// Reports device, managed and page-locked memory that was never freed, one finding for each line that allocated it,
+/// with how often and how many bytes; what was reported once is not reported again. Happens by itself when a program in
+/// which mistakes are looked for ends with status 0.
+void report_leaks();
+
+}  // namespace cpu_device
 
 // ---- `__device__`, `__constant__` and `__managed__` variables ----------------------------------------------
 
@@ -170,9 +224,9 @@ Symbol symbol_of(const T& variable) {
 }
 
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                           cudaStream_t stream, bool waits);
+                           cudaStream_t stream, bool waits, Site site);
 cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                             cudaStream_t stream, bool waits);
+                             cudaStream_t stream, bool waits, Site site);
 cudaError_t symbol_address(void** pointer, Symbol symbol);
 cudaError_t symbol_size(std::size_t* bytes, Symbol symbol);
 
@@ -180,23 +234,27 @@ cudaError_t symbol_size(std::size_t* bytes, Symbol symbol);
 
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, nullptr, true);
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                               cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, nullptr, true, site);
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr) {
-    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, stream, false);
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
+                                    cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, stream, false, site);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, nullptr, true);
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                 cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, nullptr, true, site);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr) {
-    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, stream, false);
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
+                                      cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, stream, false, site);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
@@ -380,9 +438,6 @@ typedef struct cudaLaunchConfig_st {
 
 namespace cpu_device {
 
-/// Where a function with this as the default of its last parameter is called.
-constexpr Site call_site(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
-
 template <class T>
 concept Function = std::is_function_v<T>;
 
@@ -397,6 +452,25 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
 /// A kernel whose type was cast away: nobody knows its parameters any more.
 cudaError_t refuse_untyped_kernel(Site site);
 
+/// Calls `run(erased_launch)` for a kernel whose arguments have been copied.
+template <class Run, class... Parameters, class... Copies>
+cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Copies...>& copies, const Run& run) {
+    auto call = [&] { std::apply(kernel, copies); };
+    const auto pointers = std::apply(
+        [](const auto&... argument) {
+            return std::array<const void*, sizeof...(argument) + 1>{pointer_or_null(argument)..., nullptr};
+        },
+        copies);
+    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Copies)});
+}
+
+/// A `cudaLaunchConfig_t*`, and where it was handed over.
+struct ConfigAt {
+    const cudaLaunchConfig_t* config;
+    Site site;
+    ConfigAt(const cudaLaunchConfig_t* given, Site here = call_site()) : config(given), site(here) {}
+};
+
 /// Copies the arguments that `pointers` point to and calls `run(erased_launch)`.
 template <class Run, class... Parameters>
 cudaError_t with_arguments(void (*kernel)(Parameters...), void** pointers, const Run& run) {
@@ -405,8 +479,7 @@ cudaError_t with_arguments(void (*kernel)(Parameters...), void** pointers, const
         return std::tuple<std::decay_t<Parameters>...>(*static_cast<std::decay_t<Parameters>*>(pointers[I])...);
     };
     auto copies = copy(std::index_sequence_for<Parameters...>());
-    auto call = [&] { std::apply(kernel, copies); };
-    return run(ErasedLaunch{&run_threads<decltype(call)>, &call});
+    return run_copies(kernel, copies, run);
 }
 
 }  // namespace cpu_device
@@ -445,12 +518,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel
 }
 
 template <class... Parameters, class... Arguments>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
-                               Arguments&&... arguments) {
+cudaError_t cudaLaunchKernelEx(cpu_device::ConfigAt config, void (*kernel)(Parameters...), Arguments&&... arguments) {
     std::tuple<std::decay_t<Parameters>...> copies(std::forward<Arguments>(arguments)...);
-    auto call = [&] { std::apply(kernel, copies); };
-    return cpu_device::launch_configured(cpu_device::address_of(kernel), config,
-                                         {&cpu_device::run_threads<decltype(call)>, &call}, {});
+    const auto run = [&](const cpu_device::ErasedLaunch& launch) {
+        return cpu_device::launch_configured(cpu_device::address_of(kernel), config.config, launch, config.site);
+    };
+    return cpu_device::run_copies(kernel, copies, run);
 }
 
 inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr,

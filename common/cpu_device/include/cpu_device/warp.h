@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "cpu_device/execution.h"
+#include "cpu_device/watched.h"
 
 struct __half;
 struct __half2;
@@ -29,7 +30,7 @@ struct Gathered {
     std::uint32_t mask = 0;  ///< lanes that came
     alignas(T) unsigned char bytes[32][sizeof(T)];
 
-    T operator[](unsigned lane) const {
+    CPU_DEVICE_UNSEEN T operator[](unsigned lane) const {
         T value;
         std::memcpy(static_cast<void*>(&value), bytes[lane], sizeof(T));
         return value;
@@ -39,7 +40,7 @@ struct Gathered {
 /// Brings `value` to the lanes of `mask` and takes theirs, 8 bytes a meeting. `visit(offset, bytes, values)` sees the
 /// values of each meeting before the lanes part.
 template <class T, class Visit>
-void exchange(Collective operation, std::uint32_t mask, const T& value, Site site, Visit visit) {
+CPU_DEVICE_UNSEEN void exchange(Collective operation, std::uint32_t mask, const T& value, Site site, Visit visit) {
     static_assert(std::is_trivially_copyable_v<T>, "only trivially copyable types travel between the lanes of a warp");
     for (std::size_t offset = 0; offset < sizeof(T); offset += 8) {
         const std::size_t bytes = sizeof(T) - offset < 8 ? sizeof(T) - offset : 8;
@@ -52,25 +53,26 @@ void exchange(Collective operation, std::uint32_t mask, const T& value, Site sit
 }
 
 template <class T>
-Gathered<T> gather(Collective operation, std::uint32_t mask, const T& value, Site site) {
+CPU_DEVICE_UNSEEN Gathered<T> gather(Collective operation, std::uint32_t mask, const T& value, Site site) {
     Gathered<T> result;
     std::memset(result.bytes, 0xFF, sizeof result.bytes);
-    exchange(operation, mask, value, site, [&](std::size_t offset, std::size_t bytes, const LaneValues& values) {
-        result.mask = values.mask;
-        for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {
-            const int lane = std::countr_zero(rest);
-            std::memcpy(result.bytes[lane] + offset, &values.value[lane], bytes);
-        }
-    });
+    exchange(operation, mask, value, site,
+             [&](std::size_t offset, std::size_t bytes, const LaneValues& values) CPU_DEVICE_UNSEEN {
+                 result.mask = values.mask;
+                 for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {
+                     const int lane = std::countr_zero(rest);
+                     std::memcpy(result.bytes[lane] + offset, &values.value[lane], bytes);
+                 }
+             });
     return result;
 }
 
 /// The value that lane `source` brought; all-ones bits if `source` is not among the lanes that came.
 template <class T>
-T shuffle(std::uint32_t mask, const T& value, unsigned source, Site site) {
+CPU_DEVICE_UNSEEN T shuffle(std::uint32_t mask, const T& value, unsigned source, Site site) {
     T result = value;
     exchange(Collective::shuffle, mask, value, site,
-             [&](std::size_t offset, std::size_t bytes, const LaneValues& values) {
+             [&](std::size_t offset, std::size_t bytes, const LaneValues& values) CPU_DEVICE_UNSEEN {
                  const bool came = source < 32 && (values.mask >> source & 1) != 0;
                  const std::uint64_t word = came ? values.value[source] : ~std::uint64_t{0};
                  std::memcpy(reinterpret_cast<unsigned char*>(&result) + offset, &word, bytes);
@@ -79,7 +81,8 @@ T shuffle(std::uint32_t mask, const T& value, unsigned source, Site site) {
 }
 
 /// Lanes among those that came whose `predicate` is true; `came` receives all that came.
-inline std::uint32_t vote(std::uint32_t mask, bool predicate, Site site, std::uint32_t* came = nullptr) {
+CPU_DEVICE_UNSEEN inline std::uint32_t vote(std::uint32_t mask, bool predicate, Site site,
+                                            std::uint32_t* came = nullptr) {
     const LaneValues values = enter_collective(Collective::vote, mask, predicate, site);
     std::uint32_t result = 0;
     for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {
@@ -93,7 +96,7 @@ inline std::uint32_t vote(std::uint32_t mask, bool predicate, Site site, std::ui
 
 /// Lanes among those that came that brought the same bits as the caller; `came` receives all that came.
 template <class T>
-std::uint32_t match(std::uint32_t mask, const T& value, Site site, std::uint32_t* came = nullptr) {
+CPU_DEVICE_UNSEEN std::uint32_t match(std::uint32_t mask, const T& value, Site site, std::uint32_t* came = nullptr) {
     static_assert(sizeof(T) <= 8);
     std::uint64_t word = 0;
     std::memcpy(&word, &value, sizeof(T));
@@ -109,7 +112,7 @@ std::uint32_t match(std::uint32_t mask, const T& value, Site site, std::uint32_t
 }
 
 template <class T, class Op>
-T reduce_lanes(std::uint32_t mask, T value, Site site, Op op) {
+CPU_DEVICE_UNSEEN T reduce_lanes(std::uint32_t mask, T value, Site site, Op op) {
     const Gathered<T> values = gather(Collective::reduce, mask, value, site);
     std::uint32_t rest = values.mask;
     T result = values[static_cast<unsigned>(std::countr_zero(rest))];
@@ -147,33 +150,33 @@ inline constexpr bool never = false;
 
 // ---- barriers --------------------------------------------------------------------------------------------
 
-inline void __syncthreads(CPU_DEVICE_CALL_SITE) { cpu_device::block_barrier(0, site); }
+CPU_DEVICE_UNSEEN inline void __syncthreads(CPU_DEVICE_CALL_SITE) { cpu_device::block_barrier(0, site); }
 /// Threads of the block whose predicate is not zero.
-inline int __syncthreads_count(int predicate, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline int __syncthreads_count(int predicate, CPU_DEVICE_CALL_SITE) {
     return static_cast<int>(cpu_device::block_barrier(predicate != 0, site));
 }
-inline int __syncthreads_and(int predicate, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline int __syncthreads_and(int predicate, CPU_DEVICE_CALL_SITE) {
     return cpu_device::block_barrier(predicate == 0, site) == 0;
 }
-inline int __syncthreads_or(int predicate, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline int __syncthreads_or(int predicate, CPU_DEVICE_CALL_SITE) {
     return cpu_device::block_barrier(predicate != 0, site) != 0;
 }
 
-inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, CPU_DEVICE_CALL_SITE) {
     cpu_device::leave_collective(cpu_device::enter_collective(cpu_device::Collective::syncwarp, mask, 0, site));
 }
 
 // ---- votes and matches -----------------------------------------------------------------------------------
 
-inline unsigned __activemask(CPU_DEVICE_CALL_SITE) { return cpu_device::converged_lanes(site); }
+CPU_DEVICE_UNSEEN inline unsigned __activemask(CPU_DEVICE_CALL_SITE) { return cpu_device::converged_lanes(site); }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline unsigned __ballot_sync(unsigned mask, int predicate, CPU_DEVICE_CALL_SITE) {
     return cpu_device::vote(mask, predicate != 0, site);
 }
-inline int __any_sync(unsigned mask, int predicate, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline int __any_sync(unsigned mask, int predicate, CPU_DEVICE_CALL_SITE) {
     return cpu_device::vote(mask, predicate != 0, site) != 0;
 }
-inline int __all_sync(unsigned mask, int predicate, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN inline int __all_sync(unsigned mask, int predicate, CPU_DEVICE_CALL_SITE) {
     return cpu_device::vote(mask, predicate == 0, site) == 0;
 }
 
@@ -198,9 +201,10 @@ CPU_DEVICE_MATCH(double)
 
 // ---- reductions ------------------------------------------------------------------------------------------
 
-#define CPU_DEVICE_WARP_REDUCE(name, type, expression)                                                         \
-    inline type name(unsigned mask, type value, CPU_DEVICE_CALL_SITE) {                                        \
-        return cpu_device::reduce_lanes(mask, value, site, [](type a, type b) -> type { return expression; }); \
+#define CPU_DEVICE_WARP_REDUCE(name, type, expression)                                                        \
+    inline type name(unsigned mask, type value, CPU_DEVICE_CALL_SITE) {                                       \
+        return cpu_device::reduce_lanes(mask, value, site,                                                    \
+                                        [](type a, type b) CPU_DEVICE_UNSEEN -> type { return expression; }); \
     }
 CPU_DEVICE_WARP_REDUCE(__reduce_add_sync, unsigned, a + b)
 CPU_DEVICE_WARP_REDUCE(__reduce_add_sync, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))

@@ -1,0 +1,139 @@
+// Watching kernels: counters as a GPU's profiler gives them, and mistakes that a GPU hides.
+//
+// Only code compiled for it can be watched (CMake: WARPWISE_WATCH_OPTIONS); in other code nothing is slower and nothing
+// is seen. Names and meanings of the counters follow NVIDIA Nsight Compute's "Kernel Profiling Guide".
+//
+//     cpu_device::watch({.counters = true});
+//     kernel<<<grid, block>>>(...);
+//     for (const cpu_device::LaunchCounters& launch : cpu_device::take_counters()) ...
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cpu_device/execution.h"
+
+namespace cpu_device {
+
+struct WatchOptions {
+    bool counters = false;
+    bool mistakes = false;  ///< races, bounds, uninitialized reads ... (divergent barriers are always found)
+    /// Of a launch with more blocks than this, a sample of this many is watched, spread evenly over the grid, the first
+    /// and the last among them. 0: every block.
+    std::uint64_t blocks = 0;
+    int registers = 32;  ///< a thread, for theoretical occupancy: what nvcc's resource report says
+};
+
+/// Enough for every exercise; keeps a launch of a million blocks bearable.
+constexpr std::uint64_t kSampledBlocks = 256;
+
+/// Sets what launches from now on are watched for; returns what was set before. At the start of a program the
+/// environment decides: CPU_DEVICE_WATCH=counters,mistakes and CPU_DEVICE_WATCH_BLOCKS=N (default 256; 0 or "all").
+WatchOptions watch(const WatchOptions& options);
+
+/// What is set now.
+WatchOptions watching();
+
+/// True when some code of this program was compiled for watching.
+bool can_watch();
+
+enum class MemoryOperation : unsigned char {
+    global_load,
+    global_store,
+    global_atomic,
+    shared_load,
+    shared_store,
+    shared_atomic,
+    constant_load,
+};
+constexpr std::size_t kMemoryOperations = 7;
+
+/// "global load" ...
+const char* name_of(MemoryOperation operation);
+
+/// One kind of memory operation. A request is one access instruction carried out for one warp.
+struct RequestCounters {
+    std::uint64_t requests = 0;
+    std::uint64_t lanes = 0;       ///< threads that took part, over all requests
+    std::uint64_t bytes = 0;       ///< bytes that the lanes asked for
+    std::uint64_t sectors = 0;     ///< global memory: distinct pieces of 32 bytes, a request at a time
+    std::uint64_t wavefronts = 0;  ///< shared memory: passes; constant memory: distinct addresses
+    std::uint64_t least_wavefronts =
+        0;                           ///< what as many lanes and bytes need without bank conflicts, or with one address
+    std::uint64_t same_address = 0;  ///< atomics: lanes that have to wait because another lane has the same address
+
+    double sectors_per_request() const;     ///< 0 without requests
+    double lanes_per_request() const;       ///< 0 without requests
+    std::uint64_t bytes_moved() const;      ///< 32 for each sector
+    std::uint64_t conflicts() const;        ///< wavefronts above the least
+    double wavefronts_per_request() const;  ///< 0 without requests
+    RequestCounters& operator+=(const RequestCounters& other) {
+        requests += other.requests;
+        lanes += other.lanes;
+        bytes += other.bytes;
+        sectors += other.sectors;
+        wavefronts += other.wavefronts;
+        least_wavefronts += other.least_wavefronts;
+        same_address += other.same_address;
+        return *this;
+    }
+};
+
+struct Counters {
+    std::array<RequestCounters, kMemoryOperations> memory;
+    std::uint64_t barriers = 0;  ///< __syncthreads() and block-wide sync(), counted for each warp
+    /// Basic blocks carried out by warps, and lanes active in them: stands for instructions, which only nvcc knows.
+    std::uint64_t steps = 0;
+    std::uint64_t active_lanes = 0;
+
+    RequestCounters& operator[](MemoryOperation operation) { return memory[static_cast<std::size_t>(operation)]; }
+    const RequestCounters& operator[](MemoryOperation operation) const {
+        return memory[static_cast<std::size_t>(operation)];
+    }
+    double active_lanes_per_step() const;  ///< 1 to 32; 0 when nothing ran
+    Counters& operator+=(const Counters& other);
+};
+
+/// Counters of one source line, the line of the program itself where an inlined function of the CPU device did the
+/// access.
+struct LineCounters {
+    std::string file;
+    int line = 0;
+    Counters counters;
+};
+
+/// Counters of one array: a __shared__ variable, a kernel's parameter, a __constant__ or __device__ variable.
+struct ArrayCounters {
+    std::string name;
+    Counters counters;
+};
+
+struct LaunchCounters {
+    std::string kernel;  ///< as written left of `<<<`
+    Site site;           ///< of the launch
+    dim3 grid;
+    dim3 block;
+    std::size_t shared_bytes = 0;  ///< of a block, static and dynamic
+    std::uint64_t blocks = 0;
+    std::uint64_t watched_blocks = 0;  ///< fewer than `blocks`: a sample; all counts are those of the sample
+    double occupancy = 0;              ///< theoretical: resident threads of a multiprocessor over its limit
+    Counters total;
+    std::vector<LineCounters> lines;  ///< by file and line
+    std::vector<ArrayCounters> arrays;
+
+    /// What a count of the sample stands for in the whole grid.
+    double scale() const { return watched_blocks == 0 ? 1 : static_cast<double>(blocks) / watched_blocks; }
+};
+
+/// Hands over the counters of the launches since the last call, in the order of the launches. Finding the source lines
+/// takes some tens of milliseconds in each process: `with_lines` false leaves `LaunchCounters::lines` empty.
+std::vector<LaunchCounters> take_counters(bool with_lines = true);
+
+/// Reports device and page-locked memory that was never freed. The end of the process does it by itself while mistakes
+/// are watched.
+void report_leaks();
+
+}  // namespace cpu_device

@@ -1,0 +1,94 @@
+// Finds mistakes in the memory accesses of watched blocks: bounds, alignment, freed and host memory, reads of memory
+// nobody wrote, and data races on shared and global memory, inside a block and between blocks.
+//
+// While mistakes are looked for, all blocks of a launch run on one host thread, so nothing here locks. Every access is
+// shown before it happens, in the order in which the threads run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "cpu_device/execution.h"
+#include "cpu_device/watched.h"
+
+namespace cpu_device {
+
+struct Launch;
+
+enum class AccessKind : unsigned char {
+    read,
+    write,
+    atomic,  ///< looks at the old value and writes
+    volatile_read,
+    volatile_write,
+    atomic_read,   ///< a load: writes nothing
+    atomic_write,  ///< a store: the old value does not matter
+};
+
+struct Access {
+    const std::byte* address = nullptr;
+    std::uint32_t bytes = 0;
+    AccessKind kind = AccessKind::read;
+    bool is_block_copy = false;  ///< of a structure: padding between its members may never have been written
+    const void* code = nullptr;  ///< return address behind the access
+};
+
+/// What is known of memory during one launch. Made when a launch begins, destroyed when it has ended and all of its
+/// blocks are gone.
+class LaunchChecker {
+public:
+    explicit LaunchChecker(Launch& launch);
+    ~LaunchChecker();
+    LaunchChecker(const LaunchChecker&) = delete;
+    LaunchChecker& operator=(const LaunchChecker&) = delete;
+
+    /// All blocks have reached grid.sync().
+    void grid_barrier();
+
+    struct State;
+    State& state() { return *state_; }
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+/// What is known of one watched block.
+class BlockChecker {
+public:
+    /// `block` is its linear index in the grid; `arena` the start of its shared memory.
+    BlockChecker(LaunchChecker& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,
+                 std::size_t arena_bytes);
+    ~BlockChecker();
+
+    /// False: the access is misaligned, and the kernel has to end with cudaErrorMisalignedAddress as on a GPU.
+    [[nodiscard]] bool access(unsigned thread, const Access& access);
+    /// The thread waits or has ended: nothing of its own happens before it is seen again.
+    void pause(unsigned thread);
+    /// All threads of the block (that have not returned) have reached a barrier.
+    void barrier();
+    /// `lanes` of `warp` have met for a warp-wide operation.
+    void meeting(unsigned warp, std::uint32_t lanes);
+    void fence(unsigned thread, FenceScope scope);
+
+    struct State;
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+/// True if the last access that a kernel made was reported and touches `address`: the fault that follows need not be
+/// reported again.
+bool was_reported(const void* address);
+
+/// Host code has written memory that kernels may read: copies, memsets. Cheap when `memory` is not device memory.
+void note_host_write(const void* memory, std::size_t bytes);
+/// Fresh memory: nobody has written it. Remembered only while mistakes are looked for.
+void note_allocation(const void* memory, std::size_t bytes);
+void note_release(const void* memory, std::size_t bytes);
+/// A launch runs whose accesses nobody sees: it may write any memory.
+void note_unseen_launch();
+/// Memory that a kernel allocated for itself with malloc or new.
+void note_kernel_heap(const void* begin, std::size_t bytes);
+
+}  // namespace cpu_device

@@ -1,0 +1,283 @@
+// What the checker tells of mistakes: findings with names, places, values and hints.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "checker_state.h"
+
+namespace cpu_device {
+namespace {
+
+constexpr const char* kDynamicName = "dynamic shared memory";
+constexpr std::size_t kExamples = 64;                  // reads of unwritten memory that are kept for each instruction
+constexpr std::size_t kPlaces = std::size_t{1} << 20;  // of such reads that a later write may explain
+
+/// The last access that was reported as one to memory that is none of the kernel's.
+struct {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+} last_stray;
+
+}  // namespace
+
+Finding BlockChecker::State::finding(FindingKind kind, unsigned thread, const Access& access) const {
+    Finding finding{};
+    finding.kind = kind;
+    finding.kernel = launch.launch.site.kernel;
+    finding.block = block_index;
+    finding.thread = launch.thread_index(thread);
+    finding.action = present_text(access.kind, access.bytes, nullptr, nullptr);
+    finding.code = access.code;
+    return finding;
+}
+
+namespace {
+
+std::string shared_text(const SharedRange& range) {
+    const std::string size = std::to_string(range.end - range.begin) + " bytes of ";
+    if (range.variable == nullptr) return size + "dynamic shared memory";
+    std::string file = range.variable->site.file;
+    file.erase(0, file.rfind('/') + 1);  // npos + 1 is 0
+    return size + "shared memory, declared at " + file + ":" + std::to_string(range.variable->site.line);
+}
+
+std::string name_of(const SharedRange& range) {
+    return range.variable == nullptr ? kDynamicName : range.variable->name;
+}
+
+std::string byte_range(std::size_t offset, std::size_t bytes) {
+    if (bytes == 1) return "byte " + std::to_string(offset);
+    return "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes - 1);
+}
+
+}  // namespace
+
+/// Array and memory of an access that stays inside of one.
+void BlockChecker::State::describe(Finding& finding, const Access& access) const {
+    const std::uintptr_t address = number_of(access.address);
+    if (address - arena < arena_bytes) {
+        const SharedRange* range = launch.shared_range(address - arena, access.bytes);
+        if (range == nullptr) return;
+        finding.array = name_of(*range);
+        finding.memory = byte_range(address - arena - range->begin, access.bytes) + " of " + shared_text(*range);
+    } else if (const Region* region = launch.map.find(address, access.bytes)) {
+        finding.array = region->name;
+        finding.memory = byte_range(address - region->begin, access.bytes) + " of " + region_text(*region);
+    }
+}
+
+void BlockChecker::State::report_misaligned(unsigned thread, const Access& access) {
+    Finding found = finding(FindingKind::misaligned_access, thread, access);
+    const std::string size = std::to_string(access.bytes);
+    const std::uintptr_t address = number_of(access.address);
+    found.message = "an access of " + size + " bytes has to begin at a multiple of " + size + "; this one is " +
+                    std::to_string(address % access.bytes) + " bytes behind one";
+    found.hint =
+        "begin at an element whose index is a multiple of the vector's length, or load the elements one by one";
+    describe(found, access);
+    report(std::move(found));
+}
+
+namespace {
+
+const char* bounds_hint(bool behind, bool is_shared) {
+    if (!behind) return "the index is negative: check what is subtracted from it before it is used";
+    return is_shared ? "keep the index below the length of the array, or make the array longer"
+                     : "let only threads whose index is inside do this: if (i < n) ...";
+}
+
+std::string bounds_message(const std::string& name, bool behind, bool writes) {
+    return std::string(writes ? "a thread writes " : "a thread reads ") +
+           (behind ? "behind the end of " : "before the start of ") +
+           (name.empty() ? "an allocation" : "'" + name + "'");
+}
+
+}  // namespace
+
+void BlockChecker::State::report_shared_stray(unsigned thread, const Access& access, Instruction& instruction) {
+    if (report_again(FindingKind::out_of_bounds, access.code)) return;
+    const std::size_t offset = number_of(access.address) - arena;
+    const SharedRange* nearest = instruction.shared;
+    for (const SharedRange& range : launch.shared_ranges) {
+        if (instruction.shared != nullptr || range.begin == range.end) continue;
+        const auto distance = [&](const SharedRange& r) { return distance_of(r.begin, r.end, offset, access.bytes); };
+        if (nearest == nullptr || distance(range) < distance(*nearest)) nearest = &range;
+    }
+    Finding found = finding(FindingKind::out_of_bounds, thread, access);
+    if (nearest == nullptr) {
+        found.message = "a thread uses shared memory that the launch did not ask for";
+        found.hint = "give the bytes of the extern __shared__ array as the third argument of the launch";
+    } else {
+        const bool behind = offset + access.bytes > nearest->end;
+        found.array = name_of(*nearest);
+        found.message = bounds_message(found.array, behind, writes(access.kind));
+        found.memory = shared_text(*nearest) + "; " + distance_text(nearest->begin, nearest->end, offset, access.bytes);
+        found.hint = bounds_hint(behind, true);
+    }
+    report(std::move(found));
+}
+
+void BlockChecker::State::report_stray(unsigned thread, const Access& access, Instruction& instruction) {
+    const std::uintptr_t address = number_of(access.address);
+    if (launch.map.refresh(address, access.bytes)) return launch.instructions.forget_regions();
+    using Place = Stray::Place;
+    const Stray stray = launch.map.stray(address, access.bytes, instruction.region);
+    if (stray.place == Place::unknown) {
+        if (stray.region.end != 0) launch.harmless.push_back(stray.region);
+        return;
+    }
+    last_stray.begin = address;
+    last_stray.end = address + access.bytes;
+    const FindingKind kind = stray.place == Place::near_region ? FindingKind::out_of_bounds
+                             : stray.place == Place::freed     ? FindingKind::use_after_free
+                             : stray.place == Place::host      ? FindingKind::host_memory
+                                                               : FindingKind::illegal_access;
+    const Region& region = stray.region;
+    if (stray.place == Place::near_region && writes(access.kind)) note_reported(region.allocation.address);
+    if (report_again(kind, access.code)) return;
+    Finding found = finding(kind, thread, access);
+    found.array = region.name;
+    switch (stray.place) {
+        case Place::near_region: {
+            const bool behind = address + access.bytes > region.end;
+            found.message = bounds_message(region.name, behind, writes(access.kind));
+            found.memory = region_text(region) + "; " + distance_text(region.begin, region.end, address, access.bytes);
+            found.hint = bounds_hint(behind, false);
+            break;
+        }
+        case Place::freed:
+            found.message =
+                std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory that was freed";
+            found.memory = byte_range(address - region.begin, access.bytes) + " of " + region_text(region);
+            found.hint = "free the memory after the last kernel that uses it has run";
+            break;
+        case Place::inaccessible: {
+            char text[80];
+            std::snprintf(text, sizeof text, "access to address %p, which belongs to no allocation",
+                          static_cast<const void*>(access.address));
+            found.message = text;
+            found.hint = address < 65536
+                             ? "that is a null pointer plus a small offset: was the memory allocated, and the "
+                               "call checked?"
+                             : "check the index against the size, and that the pointer was not freed";
+            break;
+        }
+        default:
+            found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") +
+                            " memory of the host, where a GPU cannot reach";
+            found.memory = "memory of the host, or a local variable of another thread";
+            found.hint = "copy the data to memory from cudaMalloc and give the kernel that pointer";
+            break;
+    }
+    report(std::move(found));
+}
+
+void BlockChecker::State::note_unwritten(const Access& access, const Doing& doing, const Space& space,
+                                         std::uintptr_t place) {
+    auto& all = launch.unwritten_reads;
+    auto reads = std::find_if(all.begin(), all.end(), [&](const auto& some) { return some.code == access.code; });
+    const bool is_new = reads == all.end();
+    if (is_new) reads = all.insert(reads, {access.code, {}, {}, 0});
+    ++reads->count;
+    if (reads->examples.size() < kExamples) {
+        Finding found = finding(FindingKind::uninitialized_read, thread_of(doing.me), access);
+        describe(found, access);
+        found.message = "a thread reads " + (found.array.empty() ? std::string("memory") : "'" + found.array + "'") +
+                        " where nobody has written anything";
+        found.action = present_text(access.kind, access.bytes, access.address, nullptr);
+        found.hint =
+            space.global == nullptr
+                ? "shared memory holds whatever was there: write every element that is read, then __syncthreads()"
+                : "memory from cudaMalloc holds whatever was there: set it with cudaMemcpy, cudaMemset or a kernel";
+        if (is_new) reads->first = found;
+        reads->examples.emplace_back(place, std::move(found));
+    }
+    auto& places = space.global == nullptr ? unwritten_places : launch.unwritten_places;
+    if (places.size() < kPlaces) places[place] = static_cast<std::size_t>(reads - all.begin());
+}
+
+/// A write conflicts with an earlier access. If that was a read of memory nobody had written, it only came too early.
+void BlockChecker::State::forget_unwritten(std::uintptr_t address, const Conflict& conflict, const Space& space) {
+    auto& places = space.global == nullptr ? unwritten_places : launch.unwritten_places;
+    if (places.empty()) return;
+    const auto place = places.find(address);
+    if (place == places.end()) return;
+    auto& reads = launch.unwritten_reads[place->second];
+    if (reads.code != launch.instructions.form(conflict.mark).code) return;
+    --reads.count;
+    std::erase_if(reads.examples, [&](const auto& example) { return example.first == address; });
+    places.erase(place);
+}
+
+void LaunchChecker::State::report_unwritten_reads() {
+    for (UnwrittenReads& reads : unwritten_reads) {
+        if (reads.count == 0) continue;
+        Finding found = reads.examples.empty() ? std::move(reads.first) : std::move(reads.examples.front().second);
+        found.count = reads.count;
+        report(std::move(found));
+    }
+}
+
+const char* BlockChecker::State::hint_for_race(const InstructionForm& mine, Stamp me, const InstructionForm& other,
+                                               Stamp other_stamp, bool is_shared) const {
+    const bool one_is_atomic = is_atomic(mine.kind) != is_atomic(other.kind);
+    const bool both_write = writes(mine.kind) && writes(other.kind);
+    if (block_of(me) != block_of(other_stamp)) {
+        if (one_is_atomic && both_write) {
+            return "set the start value before the launch, or make all accesses atomic: blocks run in any order";
+        }
+        if (uses_flags && !one_is_atomic) {
+            return "if an atomic or a flag tells that the data is there, __threadfence() has to stand between the "
+                   "writes "
+                   "and that atomic, and the reader has to look at the same atomic first";
+        }
+        return both_write ? "blocks run in any order: give each its own element, or use an atomic such as atomicAdd"
+                          : "blocks run in any order: use atomics, or do the second step in another kernel";
+    }
+    if (mine.code == other.code && both_write) {
+        return "all threads write the same element: give each its own, or use an atomic such as atomicAdd";
+    }
+    if (is_shared && (is_volatile(mine.kind) || is_volatile(other.kind)) &&
+        thread_of(me) / 32 == thread_of(other_stamp) / 32) {
+        return "volatile orders nothing: put __syncwarp() between the two accesses";
+    }
+    if (thread_of(me) / 32 == thread_of(other_stamp) / 32) {
+        return "lanes of a warp do not run in lockstep: put __syncwarp() (or __syncthreads()) between the two accesses";
+    }
+    return "put __syncthreads() between the two accesses, where every thread of the block comes by";
+}
+
+void BlockChecker::State::report_race(const Access& access, const Doing& doing, const Space& space,
+                                      const Conflict& conflict, const std::byte* before, const std::byte* after) {
+    const InstructionForm& mine = launch.instructions.form(doing.mark);
+    const InstructionForm& other = launch.instructions.form(conflict.mark);
+    if (report_again(FindingKind::data_race, access.code, other.code)) return;
+    if (conflict.known) return;  // what follows from a race that was reported
+    Finding found = finding(FindingKind::data_race, thread_of(doing.me), access);
+    describe(found, access);
+    const bool same_block = block_of(doing.me) == block_of(conflict.other);
+    const bool same_warp = same_block && thread_of(doing.me) / 32 == thread_of(conflict.other) / 32;
+    const std::string two = same_warp    ? "two lanes of a warp"
+                            : same_block ? "two threads of a block"
+                                         : "threads of two blocks";
+    if (writes(access.kind) && writes(other.kind)) {
+        found.message = two + " write the same memory, and nothing orders them: the last one wins";
+    } else {
+        found.message = two + " use the same memory, one of them writes it, and nothing orders them";
+    }
+    found.action = present_text(access.kind, access.bytes, before, after);
+    const bool same_value = conflict.value_is_of_other && other.bytes == access.bytes;
+    found.other = OtherSide{{},
+                            launch.block_index(launch.order.index_of(conflict.other)),
+                            launch.thread_index(thread_of(conflict.other)),
+                            past_text(other.kind, other.bytes, same_value ? before : nullptr)};
+    found.other_code = other.code;
+    found.hint = hint_for_race(mine, doing.me, other, conflict.other, space.global == nullptr);
+    report(std::move(found));
+}
+
+bool was_reported(const void* address) {
+    return number_of(address) >= last_stray.begin && number_of(address) < last_stray.end;
+}
+
+}  // namespace cpu_device

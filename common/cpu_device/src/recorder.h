@@ -1,0 +1,127 @@
+// Turns the accesses of a watched block's threads, which run one after the other, into the requests of warps.
+//
+// Each thread leaves a trace of the basic blocks it entered and of its accesses. Once the lanes of a warp have stopped,
+// their traces are merged as a warp would have carried them out: always the lanes that are deepest in calls and, among
+// them, furthest back in the code go on together (Collange, "Stack-less SIMT reconvergence at low cost", 2011). With
+// code laid out in source order this meets the usual reconvergence points of loops and branches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "request_model.h"
+#include "tally.h"
+
+namespace cpu_device {
+
+struct Launch;
+
+/// Something that a thread did: entered a basic block, or accessed memory.
+struct TraceEvent {
+    enum Kind : std::uint16_t { step, read, write, copy_read, copy_write, atomic, increment, compare_and_swap };
+
+    std::uint64_t order;  ///< the smaller, the earlier a warp carries it out; the same for all lanes at one instruction
+    std::uint64_t place;  ///< address, and above bit 48 the number of bytes
+
+    /// `code`: offset of the return address in the program; `depth`: of the stack, in units of 16 bytes.
+    static std::uint64_t order_of(std::uint64_t depth, std::uint32_t code, Kind kind) {
+        return (0xFFFF - depth) << 48 | static_cast<std::uint64_t>(code) << 16 | kind;
+    }
+    Kind kind() const { return static_cast<Kind>(order & 0xFFFF); }
+    std::uint32_t code() const { return static_cast<std::uint32_t>(order >> 16); }
+    static std::uint64_t address_of(std::uint64_t place) { return place & ((std::uint64_t{1} << 48) - 1); }
+    std::uint32_t bytes() const { return static_cast<std::uint32_t>(place >> 48); }
+};
+
+class Recorder {
+public:
+    Recorder();
+    ~Recorder();
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+
+    void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes);
+
+    // The life of a thread, as the block sees it. The running one writes its events through `watched_thread`.
+    void start(unsigned thread);
+    void finish(unsigned thread);
+    void block(unsigned thread);    ///< waits for others, at a barrier or a meeting
+    void release(unsigned thread);  ///< may go on: what it does next is not known yet
+    void resume(unsigned thread);   ///< goes on
+    /// The trace of the running thread is full. True when there is room now; false: it has to wait for other lanes.
+    bool make_room(unsigned thread);
+
+    /// Merges what can be merged of a warp in which a thread waits for room; false if there is no such thread.
+    bool make_room_in(unsigned warp) {
+        if (full_[warp] == 0) return false;
+        merge(warp);
+        return true;
+    }
+    /// Calls `wake(thread)` for each thread of the warp that waited for room and has it now.
+    template <class Wake>
+    void wake_full(unsigned warp, Wake wake) {
+        for (unsigned lane = 0; lane < 32 && full_[warp] != 0; ++lane) {
+            const unsigned thread = warp * 32 + lane;
+            if (thread >= threads_ || lanes_[thread].state != State::full || lanes_[thread].count == kEvents) continue;
+            release(thread);
+            wake(thread);
+        }
+    }
+
+    /// All threads have stopped at a barrier or ended: nothing is left to wait for.
+    void flush();
+    void count_barrier(Site site) { tally_->add_barrier(site, warps_); }
+    void end_block() { tally_->add_block(); }
+
+private:
+    static constexpr unsigned kEvents = 128;          // of each thread, at most, before its warp is merged
+    static constexpr unsigned kStride = kEvents + 4;  // not a power of two: lanes use different cache sets
+    static constexpr unsigned kThreads = 1024;
+
+    enum class State : unsigned char {
+        unstarted,
+        running,  ///< or ready to
+        blocked,
+        full,
+        finished,
+    };
+    struct Lane {
+        std::uint16_t count = 0;  ///< events that are not merged yet
+        State state = State::unstarted;
+    };
+
+    TraceEvent* trace(unsigned thread) { return traces_ + static_cast<std::size_t>(thread) * kStride; }
+    void save(unsigned thread);
+    void merge(unsigned warp);
+    using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next
+    void count_access(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
+    void count_in_one_space(const TraceEvent& event, bool shared, std::uint32_t lanes);
+    int shared_array(std::uint64_t offset);
+
+    TraceEvent* traces_ = nullptr;
+    std::array<Lane, kThreads> lanes_;
+    std::array<unsigned char, kThreads / 32> full_{};      ///< lanes of each warp that wait for room
+    std::array<unsigned char, kThreads / 32> finished_{};  ///< lanes of each warp that have ended
+    unsigned threads_ = 0;
+    unsigned warps_ = 0;
+
+    Launch* launch_ = nullptr;
+    const ArrayMap* arrays_ = nullptr;
+    Tally* tally_ = nullptr;
+    std::uintptr_t arena_ = 0;
+    std::size_t arena_bytes_ = 0;
+    RequestModel model_;
+    std::array<std::uint64_t, 32> address_{};  ///< by lane, of the access that is being counted
+    WarpRequest request_;
+    struct SharedRange {
+        std::size_t begin;
+        std::size_t end;
+        int array;
+    };
+    std::vector<SharedRange> shared_;
+    std::uint64_t shared_launch_ = 0;
+};
+
+}  // namespace cpu_device

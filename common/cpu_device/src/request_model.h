@@ -1,0 +1,51 @@
+// What one warp-wide memory request costs on a GPU: sectors of global memory, passes through the banks of shared
+// memory. Calibrated against an NVIDIA H200; see common/tests/ground_truth.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "cpu_device/watch.h"
+#include "cpu_device/watched.h"
+
+namespace cpu_device {
+
+/// The accesses of a warp's lanes by one instruction. All are `bytes` wide (1, 2, 4, 8 or 16).
+struct WarpRequest {
+    std::uint32_t lanes = 0;                  ///< mask of the lanes that take part; not 0
+    std::uint32_t bytes = 4;                  ///< of each lane
+    AtomicUse atomic = AtomicUse::update;     ///< update, increment or compare_and_swap
+    std::array<std::uint64_t, 32> address{};  ///< by lane; shared memory: offset in the block's shared memory
+};
+
+/// Adds up requests. Not for several host threads at once.
+class RequestModel {
+public:
+    RequestModel();
+
+    /// The counts of one request: `requests` is 1.
+    RequestCounters count(MemoryOperation operation, const WarpRequest& request);
+
+private:
+    /// True the first time that this value comes since the last `forget`.
+    bool is_new(std::uint64_t value);
+    void forget();
+
+    /// Neighboring lanes access neighboring elements, as in most requests: then the counts follow from the first
+    /// address.
+    static bool is_contiguous(const WarpRequest& request);
+    unsigned distinct(const WarpRequest& request, unsigned shift);
+    unsigned sectors_of_atomics(const WarpRequest& request);
+    void count_shared(MemoryOperation operation, const WarpRequest& request, RequestCounters& counters);
+    unsigned wavefronts_of(const WarpRequest& request, std::uint32_t lanes, bool each_lane);
+
+    struct Slot {
+        std::uint64_t value = 0;
+        std::uint32_t round = 0;
+    };
+    static constexpr std::size_t kSlots = 512;  // at most 32 lanes with 4 words each are put in
+    std::array<Slot, kSlots> slots_{};
+    std::uint32_t round_ = 0;
+};
+
+}  // namespace cpu_device

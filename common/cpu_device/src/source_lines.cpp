@@ -1,0 +1,206 @@
+#include "source_lines.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace cpu_device {
+namespace {
+
+constexpr std::size_t kAddressesAtOnce = 4000;  // as arguments of one call; far below what a command line may hold
+
+/// A loaded part of the program or of one of its libraries.
+struct Segment {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    std::uintptr_t base;  ///< what the loader added to the addresses in the file
+    std::string path;
+};
+
+std::vector<Segment> loaded_segments() {
+    std::vector<Segment> segments;
+    dl_iterate_phdr(
+        [](dl_phdr_info* module, std::size_t, void* found) {
+            // The program itself has no name. This one also works after the file was rebuilt and so replaced.
+            const bool is_program = module->dlpi_name == nullptr || *module->dlpi_name == '\0';
+            const std::string path = is_program ? "/proc/" + std::to_string(getpid()) + "/exe" : module->dlpi_name;
+            for (int i = 0; i < module->dlpi_phnum; ++i) {
+                const ElfW(Phdr)& header = module->dlpi_phdr[i];
+                if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+                const std::uintptr_t begin = module->dlpi_addr + header.p_vaddr;
+                static_cast<std::vector<Segment>*>(found)->push_back(
+                    {begin, begin + header.p_memsz, module->dlpi_addr, path});
+            }
+            return 0;
+        },
+        &segments);
+    return segments;
+}
+
+/// What `command` (looked up in PATH) writes to its standard output; empty when it cannot be started.
+std::string output_of(const std::vector<std::string>& command, bool& started) {
+    int ends[2];
+    started = false;
+    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    std::vector<char*> arguments;
+    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+
+    // The pipe's ends may have the numbers 0 to 2 themselves, where the program has closed those: output comes first.
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child = 0;
+    started = posix_spawnp(&child, arguments[0], &files, nullptr, arguments.data(), environ) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+
+    std::string output;
+    char piece[4096];
+    for (;;) {
+        const ssize_t count = started ? read(ends[0], piece, sizeof piece) : 0;
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        output.append(piece, static_cast<std::size_t>(count));
+    }
+    close(ends[0]);
+    // Fails where the program ignores SIGCHLD: then nobody has to wait.
+    while (started && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return output;
+}
+
+/// Code that no reader of a report wrote: the CPU device's headers and those of the system.
+bool is_foreign(const std::string& file) {
+    return file.find("/common/cpu_device/include/") != std::string::npos || file.rfind("/usr/include/", 0) == 0 ||
+           file.rfind("/usr/lib/", 0) == 0;
+}
+
+/// "path/name.cu:12 (discriminator 3)". Line 0 when unknown: "??:0", "name.cu:?".
+SourceLine parse_frame(const std::string& text) {
+    const std::size_t note = text.find(" (discriminator");
+    const std::string place = text.substr(0, note);
+    const std::size_t colon = place.rfind(':');
+    if (colon == std::string::npos || place.rfind("??", 0) == 0) return {};
+    const int line = std::atoi(place.c_str() + colon + 1);
+    if (line <= 0) return {};
+    return {std::filesystem::path(place.substr(0, colon)).lexically_normal().string(), line};
+}
+
+class Lines {
+public:
+    std::vector<SourceLine> find(const std::vector<const void*>& code) {
+        std::lock_guard lock(mutex_);
+        learn(code);
+        std::vector<SourceLine> lines;
+        lines.reserve(code.size());
+        for (const void* address : code) lines.push_back(known_[address]);
+        return lines;
+    }
+
+private:
+    void learn(const std::vector<const void*>& code) {
+        std::vector<const void*> fresh;
+        for (const void* address : code) {
+            if (known_.emplace(address, SourceLine{}).second && address != nullptr) fresh.push_back(address);
+        }
+        if (fresh.empty() || !has_tool_) return;
+        std::map<std::pair<std::string, std::uintptr_t>, std::vector<const void*>> modules;
+        const std::vector<Segment> segments = loaded_segments();
+        for (const void* address : fresh) {
+            const auto at = reinterpret_cast<std::uintptr_t>(address) - 1;
+            for (const Segment& segment : segments) {
+                if (at < segment.begin || at >= segment.end) continue;
+                modules[{segment.path, segment.base}].push_back(address);
+                break;
+            }
+        }
+        for (const auto& [module, addresses] : modules) {
+            for (std::size_t first = 0; first < addresses.size() && has_tool_; first += kAddressesAtOnce) {
+                const auto begin = addresses.begin() + static_cast<std::ptrdiff_t>(first);
+                const std::size_t count = std::min(kAddressesAtOnce, addresses.size() - first);
+                ask(module.first, module.second, {begin, begin + static_cast<std::ptrdiff_t>(count)});
+            }
+        }
+    }
+
+    /// Each address is answered by itself and then by its frames, innermost first.
+    void ask(const std::string& path, std::uintptr_t base, const std::vector<const void*>& addresses) {
+        std::vector<std::string> command = {"addr2line", "-a", "-i", "-e", path};
+        for (const void* address : addresses) {
+            char text[32];
+            std::snprintf(text, sizeof text, "0x%zx", reinterpret_cast<std::uintptr_t>(address) - 1 - base);
+            command.push_back(text);
+        }
+        const std::string answer = output_of(command, has_tool_);
+        std::size_t answered = 0;
+        SourceLine* line = nullptr;
+        for (std::size_t at = 0; at < answer.size();) {
+            const std::size_t end = std::min(answer.find('\n', at), answer.size());
+            const std::string text = answer.substr(at, end - at);
+            at = end + 1;
+            if (text.rfind("0x", 0) == 0) {
+                if (answered == addresses.size()) return;
+                line = &known_[addresses[answered++]];
+            } else if (line != nullptr) {
+                SourceLine frame = parse_frame(text);
+                if (frame.line == 0) continue;
+                if (line->line == 0 || (is_foreign(line->file) && !is_foreign(frame.file))) *line = std::move(frame);
+            }
+        }
+    }
+
+    std::mutex mutex_;
+    std::unordered_map<const void*, SourceLine> known_;
+    bool has_tool_ = true;
+};
+
+class Texts {
+public:
+    std::string line(const std::string& file, int number) {
+        std::lock_guard lock(mutex_);
+        const auto [found, is_new] = files_.try_emplace(file);
+        if (is_new) {
+            std::ifstream in(file);
+            for (std::string text; std::getline(in, text);) found->second.push_back(text);
+        }
+        if (number < 1 || static_cast<std::size_t>(number) > found->second.size()) return {};
+        const std::string& text = found->second[static_cast<std::size_t>(number) - 1];
+        const std::size_t begin = text.find_first_not_of(" \t\r");
+        if (begin == std::string::npos) return {};
+        return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, std::vector<std::string>> files_;
+};
+
+}  // namespace
+
+std::vector<SourceLine> source_lines(const std::vector<const void*>& code) {
+    static Lines* lines = new Lines;  // still needed when the process exits
+    return lines->find(code);
+}
+
+std::string source_text(const std::string& file, int line) {
+    static Texts* texts = new Texts;
+    return texts->line(file, line);
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,228 @@
+#include "watched_code.h"
+
+#include <link.h>
+#include <sys/types.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "block.h"
+#include "cpu_device/atomics.h"
+#include "faults.h"
+
+// Set by the linker: where this program begins.
+extern "C" const char __executable_start;
+
+namespace cpu_device {
+
+constinit thread_local WatchedThread watched_thread{};
+
+namespace {
+
+bool watched_code_is_here = false;
+
+using Kind = AccessKind;
+
+/// Where a callback was called, and the stack there: to know how deep in calls the thread is.
+#define HERE __builtin_return_address(0), __builtin_frame_address(0)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+ALWAYS_INLINE void record(WatchedThread& self, TraceEvent::Kind kind, std::uint64_t place, const void* code,
+                          const void* frame) {
+    if (self.next == self.end) [[unlikely]] {
+        current_thread.block->make_room();
+    }
+    const auto depth = (self.stack + self.stack_bytes - reinterpret_cast<std::uintptr_t>(frame)) / 16;
+    const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
+    *self.next++ = {TraceEvent::order_of(depth, offset, kind), place};
+}
+
+ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEvent::Kind event, const void* code,
+                       const void* frame) {
+    WatchedThread& self = watched_thread;
+    if (!self.active) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    if (address - self.arena >= self.arena_bytes &&
+        (address - self.stack < self.stack_bytes || address - self.own_variables < self.own_variable_bytes ||
+         address - self.arena < self.arena_bytes + self.runtime_bytes)) {
+        return;
+    }
+    if (self.checker != nullptr) {
+        const Access access{static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind,
+                            event == TraceEvent::copy_read || event == TraceEvent::copy_write, code};
+        // Functions of the standard library that watched code uses, too, are linked once: the runtime's own use of them
+        // is not to be watched.
+        self.active = false;
+        const bool go_on = self.checker->access(self.thread, access);
+        self.active = true;
+        if (!go_on) [[unlikely]] {
+            current_thread.block->launch().fail(cudaErrorMisalignedAddress);
+            current_thread.block->abandon();
+        }
+    }
+    if (self.next == nullptr) return;
+    record(self, event, address | static_cast<std::uint64_t>(bytes < 0xFFFF ? bytes : 0xFFFF) << 48, code, frame);
+}
+
+ALWAYS_INLINE void see_read(const void* memory, std::size_t bytes, const void* code, const void* frame) {
+    see(memory, bytes, Kind::read, TraceEvent::read, code, frame);
+}
+ALWAYS_INLINE void see_write(const void* memory, std::size_t bytes, const void* code, const void* frame) {
+    see(memory, bytes, Kind::write, TraceEvent::write, code, frame);
+}
+/// A structure that is aligned to less than its size, or memory that the C library copies.
+ALWAYS_INLINE void see_copy_read(const void* memory, std::size_t bytes, const void* code, const void* frame) {
+    see(memory, bytes, Kind::read, TraceEvent::copy_read, code, frame);
+}
+ALWAYS_INLINE void see_copy_write(const void* memory, std::size_t bytes, const void* code, const void* frame) {
+    see(memory, bytes, Kind::write, TraceEvent::copy_write, code, frame);
+}
+
+}  // namespace
+
+bool has_watched_code() { return watched_code_is_here; }
+
+void find_own_variables() {
+    if (watched_thread.own_variables != 0) return;
+    const auto find = [](dl_phdr_info* program, std::size_t, void*) {
+        for (int i = 0; i < program->dlpi_phnum; ++i) {
+            if (program->dlpi_phdr[i].p_type != PT_TLS) continue;
+            watched_thread.own_variables = reinterpret_cast<std::uintptr_t>(program->dlpi_tls_data);
+            watched_thread.own_variable_bytes = program->dlpi_phdr[i].p_memsz;
+        }
+        return 1;  // the first one is the program itself
+    };
+    dl_iterate_phdr(find, nullptr);
+}
+
+void see_atomic(const void* memory, std::size_t bytes, AtomicUse use) {
+    switch (use) {
+        case AtomicUse::update:
+            return see(memory, bytes, Kind::atomic, TraceEvent::atomic, HERE);
+        case AtomicUse::increment:
+            return see(memory, bytes, Kind::atomic, TraceEvent::increment, HERE);
+        case AtomicUse::compare_and_swap:
+            return see(memory, bytes, Kind::atomic, TraceEvent::compare_and_swap, HERE);
+        case AtomicUse::load:
+            return see(memory, bytes, Kind::atomic_read, TraceEvent::read, HERE);
+        case AtomicUse::store:
+            return see(memory, bytes, Kind::atomic_write, TraceEvent::write, HERE);
+    }
+}
+
+void see_fence(FenceScope scope) {
+    WatchedThread& self = watched_thread;
+    if (!self.active || self.checker == nullptr) return;
+    self.active = false;
+    self.checker->fence(self.thread, scope);
+    self.active = true;
+}
+
+}  // namespace cpu_device
+
+using cpu_device::AccessKind;
+
+extern "C" {
+
+// The names are those that g++ and clang call (g++: gcc/sanitizer.def; clang: ThreadSanitizer.cpp).
+void __tsan_init() { cpu_device::watched_code_is_here = true; }
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+void __sanitizer_cov_trace_pc() {
+    cpu_device::WatchedThread& self = cpu_device::watched_thread;
+    if (self.stop) [[unlikely]]
+        cpu_device::end_watched_thread(__builtin_return_address(0));
+    if (self.next != nullptr) cpu_device::record(self, cpu_device::TraceEvent::step, 0, HERE);
+}
+
+#define WATCHED_ACCESS(bytes)                                                                          \
+    void __tsan_read##bytes(void* p) { cpu_device::see_read(p, bytes, HERE); }                         \
+    void __tsan_write##bytes(void* p) { cpu_device::see_write(p, bytes, HERE); }                       \
+    void __tsan_unaligned_read##bytes(void* p) { cpu_device::see_copy_read(p, bytes, HERE); }          \
+    void __tsan_unaligned_write##bytes(void* p) { cpu_device::see_copy_write(p, bytes, HERE); }        \
+    void __tsan_volatile_read##bytes(void* p) {                                                        \
+        cpu_device::see(p, bytes, AccessKind::volatile_read, cpu_device::TraceEvent::read, HERE);      \
+        cpu_device::note_unchanged_memory(); /* it may be waiting for another thread */                \
+    }                                                                                                  \
+    void __tsan_volatile_write##bytes(void* p) {                                                       \
+        cpu_device::see(p, bytes, AccessKind::volatile_write, cpu_device::TraceEvent::write, HERE);    \
+    }                                                                                                  \
+    void __tsan_unaligned_volatile_read##bytes(void* p) { cpu_device::see_copy_read(p, bytes, HERE); } \
+    void __tsan_unaligned_volatile_write##bytes(void* p) { cpu_device::see_copy_write(p, bytes, HERE); }
+WATCHED_ACCESS(1)
+WATCHED_ACCESS(2)
+WATCHED_ACCESS(4)
+WATCHED_ACCESS(8)
+WATCHED_ACCESS(16)
+#undef WATCHED_ACCESS
+
+void __tsan_read_range(void* p, size_t bytes) { cpu_device::see_copy_read(p, bytes, HERE); }
+void __tsan_write_range(void* p, size_t bytes) { cpu_device::see_copy_write(p, bytes, HERE); }
+
+// `__atomic_*` of a program that does without CUDA's functions (those announce themselves by see_atomic). The order
+// that the caller asks for is met by the strongest.
+#define WATCHED_ATOMIC(bits, type)                                                                                \
+    type __tsan_atomic##bits##_load(const volatile type* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
+    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                                         \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                             \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {                                      \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                                   \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_fetch_add(volatile type* p, type value, int) {                                     \
+        return __atomic_fetch_add(p, value, __ATOMIC_SEQ_CST);                                                    \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_fetch_sub(volatile type* p, type value, int) {                                     \
+        return __atomic_fetch_sub(p, value, __ATOMIC_SEQ_CST);                                                    \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_fetch_and(volatile type* p, type value, int) {                                     \
+        return __atomic_fetch_and(p, value, __ATOMIC_SEQ_CST);                                                    \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_fetch_or(volatile type* p, type value, int) {                                      \
+        return __atomic_fetch_or(p, value, __ATOMIC_SEQ_CST);                                                     \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_fetch_xor(volatile type* p, type value, int) {                                     \
+        return __atomic_fetch_xor(p, value, __ATOMIC_SEQ_CST);                                                    \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_fetch_nand(volatile type* p, type value, int) {                                    \
+        return __atomic_fetch_nand(p, value, __ATOMIC_SEQ_CST);                                                   \
+    }                                                                                                             \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* expected, type value, int, int) {   \
+        return __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+    }                                                                                                             \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* expected, type value, int, int) {     \
+        return __atomic_compare_exchange_n(p, expected, value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+    }                                                                                                             \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type expected, type value, int, int) {      \
+        __atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
+        return expected;                                                                                          \
+    }
+WATCHED_ATOMIC(8, unsigned char)
+WATCHED_ATOMIC(16, unsigned short)
+WATCHED_ATOMIC(32, unsigned int)
+WATCHED_ATOMIC(64, unsigned long)
+#undef WATCHED_ATOMIC
+
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// Watched code calls these in place of the C library's functions of the same names (see cpu_device/watched.h).
+void* cpu_device_memcpy(void* to, const void* from, size_t bytes) {
+    cpu_device::see_copy_read(from, bytes, HERE);
+    cpu_device::see_copy_write(to, bytes, HERE);
+    return std::memcpy(to, from, bytes);
+}
+void* cpu_device_memmove(void* to, const void* from, size_t bytes) {
+    cpu_device::see_copy_read(from, bytes, HERE);
+    cpu_device::see_copy_write(to, bytes, HERE);
+    return std::memmove(to, from, bytes);
+}
+void* cpu_device_memset(void* to, int value, size_t bytes) {
+    cpu_device::see_copy_write(to, bytes, HERE);
+    return std::memset(to, value, bytes);
+}
+
+}  // extern "C"

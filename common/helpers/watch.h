@@ -1,0 +1,73 @@
+// Watching kernels for those who work on every device: on the CPU device launches are counted and mistakes found, on a
+// GPU nothing is seen. (Programs for the CPU device alone may use cpu_device/watch.h.)
+//
+//     const Watching watching({.mistakes = true});          // for as long as it lives
+//     const std::vector<LaunchCounts> launches = count_launches([&] { kernel<<<grid, block>>>(...); });
+//     for (const Mistake& mistake : take_mistakes()) ...
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/helpers/counts.h"
+
+namespace warpwise {
+
+/// Blocks of a launch that are watched where a sample is enough.
+constexpr std::uint64_t sampled_blocks = 256;
+
+struct CountOptions {
+    std::uint64_t blocks = 0;  ///< of a launch with more blocks than this, so many are watched; 0: all
+    int registers = 32;        ///< a thread, for theoretical occupancy
+    bool lines = true;         ///< counts of each source line, too: finding the lines takes some tens of milliseconds
+};
+
+struct WatchOptions {
+    bool counters = false;
+    bool mistakes = false;
+    CountOptions count = {};
+};
+
+/// True on the CPU device when kernels of this program were compiled for watching.
+bool can_watch();
+
+/// Sets what launches are watched for, and restores the former setting in the end.
+class Watching {
+public:
+    explicit Watching(const WatchOptions& options);
+    ~Watching();
+    Watching(const Watching&) = delete;
+    Watching& operator=(const Watching&) = delete;
+
+private:
+    [[maybe_unused]] WatchOptions before_;
+};
+
+/// Runs `body` and returns the counts of its launches, in their order; none where `can_watch()` is false. Mistakes are
+/// looked for in them as before.
+std::vector<LaunchCounts> count_launches(const std::function<void()>& body, const CountOptions& options = {});
+
+/// What the CPU device found wrong with a program.
+struct Mistake {
+    std::string kind;  ///< "data_race", "out_of_bounds" ...: the CPU device's identifiers
+    std::string site;  ///< "pi.cu:12", with the file's path; empty where it is not known
+    std::string text;  ///< as the terminal shows it, several lines
+    std::string json;  ///< all of it, as a JSON object
+};
+
+/// What was found since the last call; forgotten by that. With this the program's exit status stays its own.
+std::vector<Mistake> take_mistakes();
+
+/// Runs `body` and returns what was found meanwhile. Nothing is forgotten by it.
+std::vector<Mistake> mistakes_during(const std::function<void()>& body);
+
+/// Forgets these, and nothing else that was found.
+void forget_mistakes(const std::vector<Mistake>& mistakes);
+
+/// Reports device memory that nobody has freed so far as mistakes. Does nothing after a kernel died: then nothing can
+/// be freed any more.
+void report_leaks();
+
+}  // namespace warpwise

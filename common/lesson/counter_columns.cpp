@@ -1,0 +1,243 @@
+#include "common/lesson/counter_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace warpwise {
+namespace {
+
+constexpr std::size_t gap = 2;               // spaces between two columns
+constexpr std::size_t room_for_change = 26;  // characters that the text of what changed needs at least
+
+using Launches = std::vector<LaunchCounts>;
+using Values = std::vector<std::optional<double>>;  // of the counted steps; absent: nothing of the kind was done
+
+/// When a column is worth its place, judged by the least and the most of its values.
+using Worth = bool (*)(double least, double most);
+
+bool always(double, double) { return true; }
+bool not_zero(double, double most) { return most > 0; }
+bool different(double least, double most) { return most > 1.05 * least; }
+bool serialized(double, double most) { return most > 1.005; }
+bool not_full(double least, double) { return least < 31.95; }
+
+struct Definition {
+    const char* header;
+    const char* meaning;
+    const char* metrics;  ///< "..._{ld,st}.sum" stands for two
+    Worth worth;
+    std::function<std::optional<double>(const Launches&)> value;
+    std::function<std::string(double)> text;
+};
+
+std::optional<double> sectors_per_request(const RequestCounts& counts) {
+    if (counts.requests == 0) return std::nullopt;
+    return counts.sectors_per_request();
+}
+
+RequestCounts loads_and_stores(const Launches& launches) {
+    const Counts counts = sum_of(launches);
+    RequestCounts sum = counts.global_load;
+    return sum += counts.global_store;
+}
+
+/// Of the launch with the most threads.
+std::optional<double> occupancy_of(const Launches& launches) {
+    const auto threads = [](const LaunchCounts& launch) {
+        return static_cast<double>(launch.blocks) * launch.block[0] * launch.block[1] * launch.block[2];
+    };
+    const auto largest =
+        std::max_element(launches.begin(), launches.end(),
+                         [&](const LaunchCounts& a, const LaunchCounts& b) { return threads(a) < threads(b); });
+    if (largest == launches.end()) return std::nullopt;
+    return largest->occupancy;
+}
+
+const std::vector<Definition>& definitions() {
+    static const std::vector<Definition> all = {
+        {"sectors/ld",
+         "pieces of 32 bytes that a warp's global load touches; 32 neighbouring floats are 4, and 16 bytes a lane 16",
+         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", always,
+         [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_load); }, ratio_text},
+        {"sectors/st", "the same for a warp's global store",
+         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", always,
+         [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_store); }, ratio_text},
+        {"requests", "global loads and stores that warps carried out",
+         "l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum", different,
+         [](const Launches& launches) -> std::optional<double> {
+             const RequestCounts counts = loads_and_stores(launches);
+             if (counts.requests == 0) return std::nullopt;
+             return counts.requests;
+         },
+         count_text},
+        {"moved", "bytes of all sectors that global loads and stores touched",
+         "l1tex__t_bytes_pipe_lsu_mem_global_op_{ld,st}.sum", not_zero,
+         [](const Launches& launches) -> std::optional<double> {
+             const RequestCounts counts = loads_and_stores(launches);
+             if (counts.requests == 0) return std::nullopt;
+             return counts.bytes_moved();
+         },
+         bytes_moved_text},
+        {"conflicts",
+         "passes over shared memory beyond those that its loads, stores and atomics need without bank conflicts",
+         "derived__memory_l1_wavefronts_shared_excessive", not_zero,
+         [](const Launches& launches) { return sum_of(launches).shared().conflicts(); }, count_text},
+        {"const rd",
+         "passes that a warp's read of constant memory takes: one for each address; 1 when all lanes read the same", "",
+         serialized,
+         [](const Launches& launches) -> std::optional<double> {
+             const RequestCounts reads = sum_of(launches).constant_load;
+             if (reads.requests == 0) return std::nullopt;
+             return reads.wavefronts_per_request();
+         },
+         ratio_text},
+        {"queued", "lanes that wait at an atomic because another lane of the warp has the same address", "", not_zero,
+         [](const Launches& launches) {
+             const Counts counts = sum_of(launches);
+             return counts.global_atomic.same_address + counts.shared_atomic.same_address;
+         },
+         count_text},
+        {"lanes", "threads of a warp that are active, on average over the stretches of code it runs; at most 32",
+         "smsp__thread_inst_executed_per_inst_executed.ratio", not_full,
+         [](const Launches& launches) -> std::optional<double> {
+             const Counts counts = sum_of(launches);
+             if (counts.steps == 0) return std::nullopt;
+             return counts.active_lanes_per_step();
+         },
+         [](double lanes) { return fmt::format("{:.1f}", lanes); }},
+        {"barriers", "__syncthreads() that a warp passes, over all launches of the step", "", not_zero,
+         [](const Launches& launches) {
+             double barriers = 0;
+             for (const LaunchCounts& launch : launches) barriers += launch.barriers_per_warp();
+             return barriers;
+         },
+         ratio_text},
+        {"launches", "kernels launched in one run of the step", "", different,
+         [](const Launches& launches) { return static_cast<double>(launches.size()); }, count_text},
+        {"occupancy", "theoretical: threads that an SM can hold at a time, as a share of its limit",
+         "sm__maximum_warps_per_active_cycle_pct", different, occupancy_of,
+         [](double share) { return fmt::format("{:.0f} %", share * 100); }},
+    };
+    return all;
+}
+
+bool is_worth_showing(const Definition& definition, const Values& values) {
+    std::vector<double> known;
+    for (const std::optional<double>& value : values) {
+        if (value) known.push_back(*value);
+    }
+    if (known.empty()) return false;
+    const auto [least, most] = std::minmax_element(known.begin(), known.end());
+    return definition.worth(*least, *most);
+}
+
+std::size_t width_of(const CounterColumn& column) {
+    std::size_t width = column.header.size();
+    for (const std::string& cell : column.cells) width = std::max(width, cell.size());
+    return width;
+}
+
+/// Characters that a column of the table takes; texts of what changed may be wrapped.
+std::size_t least_width_of(const StepTable& table, std::size_t column) {
+    std::size_t width = table.header[column].size();
+    for (const std::vector<Cell>& row : table.rows) {
+        if (column < row.size()) width = std::max(width, row[column].text.size());
+    }
+    return column == 1 ? std::min(width, room_for_change) : width;
+}
+
+}  // namespace
+
+std::string CounterColumn::legend() const {
+    return metrics.empty() ? header + ": " + meaning : fmt::format("{}: {} ({})", header, meaning, metrics);
+}
+
+std::vector<CounterColumn> counter_columns(const std::vector<StepResult>& steps) {
+    std::vector<CounterColumn> columns;
+    for (const Definition& definition : definitions()) {
+        Values values;
+        for (const StepResult& step : steps) {
+            values.push_back(step.launches && !step.launches->empty() ? definition.value(*step.launches)
+                                                                      : std::nullopt);
+        }
+        if (!is_worth_showing(definition, values)) continue;
+        CounterColumn& column = columns.emplace_back();
+        column.header = definition.header;
+        column.meaning = definition.meaning;
+        column.metrics = definition.metrics;
+        for (const std::optional<double>& value : values) {
+            column.cells.push_back(value ? definition.text(*value) : "-");
+        }
+    }
+    return columns;
+}
+
+std::string sample_note(const std::vector<StepResult>& steps) {
+    const LaunchCounts* largest = nullptr;
+    for (const StepResult& step : steps) {
+        if (!step.launches) continue;
+        for (const LaunchCounts& launch : *step.launches) {
+            if (launch.watched_blocks == launch.blocks) continue;
+            if (largest == nullptr || launch.blocks > largest->blocks) largest = &launch;
+        }
+    }
+    if (largest == nullptr) return {};
+    return fmt::format(
+        "Counted on a sample of {} blocks of each launch (the largest has {}), and scaled up; --all-blocks counts all.",
+        largest->watched_blocks, largest->blocks);
+}
+
+bool fits(const StepTable& table, const std::vector<CounterColumn>& columns, const Terminal& terminal) {
+    std::size_t width = 0;
+    for (std::size_t column = 0; column < table.header.size(); ++column) width += least_width_of(table, column) + gap;
+    for (const CounterColumn& column : columns) width += width_of(column) + gap;
+    return width <= terminal.table_width + gap;
+}
+
+void append(StepTable& table, const std::vector<CounterColumn>& columns) {
+    for (const CounterColumn& column : columns) {
+        table.header.push_back(column.header);
+        for (std::size_t i = 0; i < column.cells.size(); ++i) table.rows.at(i).push_back({column.cells[i]});
+    }
+}
+
+std::vector<StepTable> counter_tables(const StepTable& steps, const std::vector<CounterColumn>& columns,
+                                      const Terminal& terminal) {
+    std::vector<StepTable> tables;
+    std::size_t width = 0;
+    for (const CounterColumn& column : columns) {
+        if (tables.empty() || width + gap + width_of(column) > terminal.table_width) {
+            StepTable& table = tables.emplace_back();
+            table.header = {steps.header.at(0)};
+            for (std::size_t i = 0; i < column.cells.size(); ++i) table.rows.push_back({steps.rows.at(i).at(0)});
+            width = least_width_of(table, 0);
+        }
+        append(tables.back(), {column});
+        width += gap + width_of(column);
+    }
+    return tables;
+}
+
+std::string all_metrics() {
+    constexpr std::string_view both = "{ld,st}";
+    std::vector<std::string> metrics;
+    for (const Definition& definition : definitions()) {
+        const std::string metric = definition.metrics;
+        const std::size_t at = metric.find(both);
+        if (at == std::string::npos) {
+            if (!metric.empty()) metrics.push_back(metric);
+            continue;
+        }
+        for (const char* operation : {"ld", "st"}) {
+            metrics.push_back(std::string(metric).replace(at, both.size(), operation));
+        }
+    }
+    return fmt::format("{}", fmt::join(metrics, ","));
+}
+
+}  // namespace warpwise

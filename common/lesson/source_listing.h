@@ -1,0 +1,32 @@
+// The source of kernels with the counts of each line beside it.
+//
+//     fmt::print("{}", list_source(launches, terminal));
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/helpers/counts.h"
+#include "common/lesson/terminal.h"
+
+namespace warpwise {
+
+/// Lines `first` to `last` of a file, counted from 1.
+struct SourceRegion {
+    std::size_t first;
+    std::size_t last;
+    bool operator==(const SourceRegion&) const = default;
+};
+
+/// The stretches of source to show around the lines that were counted (ascending): each from the head of its function
+/// to its end, as far as layout tells them. Lines that are not in `source` get no region.
+std::vector<SourceRegion> regions_around(const std::vector<std::string>& source,
+                                         const std::vector<std::size_t>& counted);
+
+/// For each kernel that was launched: its source and that of the functions it calls, with requests, sectors for each
+/// global request, bytes moved, bank conflicts, active lanes ... at the left; only columns that tell something. `>`
+/// marks the line that keeps memory busiest. Lines of source are cut at the terminal's width.
+std::string list_source(const std::vector<LaunchCounts>& launches, const Terminal& terminal);
+
+}  // namespace warpwise

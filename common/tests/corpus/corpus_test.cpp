@@ -1,0 +1,218 @@
+// The CPU device against the corpus: every mistake is found, with its kind and at its line, and nothing else; nothing
+// is found in the correct cases. Each case runs in a process of its own.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/helpers/child_process.h"
+
+namespace {
+
+using nlohmann::json;
+using warpwise::ChildProcess;
+using warpwise::TemporaryFile;
+
+/// One line of `corpus --list`.
+struct Listed {
+    std::string name, list, hangs, file, what;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+    return parts;
+}
+
+/// The program stands beside this one.
+std::string corpus_program() { return std::filesystem::path(warpwise::own_program()).replace_filename("corpus"); }
+
+std::vector<Listed> read_list() {
+    const TemporaryFile output;
+    ChildProcess list({corpus_program(), "--list"}, {}, output.path());
+    if (list.wait() != 0) throw std::runtime_error(corpus_program() + " --list failed: " + output.read());
+    std::vector<Listed> all;
+    for (const std::string& line : split(output.read(), '\n')) {
+        const std::vector<std::string> parts = split(line, '\t');
+        if (parts.size() != 5) throw std::runtime_error("cannot read this line of the list: " + line);
+        all.push_back({parts[0], parts[1], parts[2], parts[3], parts[4]});
+    }
+    return all;
+}
+
+/// The cases of one list, "mistake" or "correct".
+std::vector<Listed> cases_of(const std::string& list) {
+    std::vector<Listed> cases;
+    for (const Listed& one : read_list()) {
+        if (one.list == list) cases.push_back(one);
+    }
+    return cases;
+}
+
+/// What the comments in the source say about one case.
+struct Marks {
+    std::set<std::string> kinds;  ///< of findings that name the mistake
+    std::set<int> mistakes;       ///< lines
+    std::set<int> others;         ///< the other lines of a race
+    std::set<int> launches;
+};
+
+/// The part of a line behind `// WORD`, or nothing.
+std::string behind(const std::string& line, const std::string& word) {
+    const std::size_t start = line.find("// " + word);
+    return start == std::string::npos ? "" : line.substr(start + 3 + word.size());
+}
+
+/// A case's lines: from the end of the case before it to the end of the function with its name.
+Marks marks_of(const Listed& one, const std::set<std::string>& names) {
+    std::ifstream file(one.file);
+    if (!file) throw std::runtime_error("cannot read " + one.file);
+    Marks marks;
+    std::string name;  // of the case whose function is being read
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        if (const std::string mark = behind(line, "MISTAKE("); !mark.empty()) {
+            for (const std::string& kind : split(mark.substr(0, mark.find(')')), '|')) marks.kinds.insert(kind);
+            marks.mistakes.insert(number);
+        }
+        if (!behind(line, "OTHER:").empty()) marks.others.insert(number);
+        if (line.find("<<<") != std::string::npos) marks.launches.insert(number);
+        const bool one_line = line.size() > 2 && line.back() == '}';
+        if (line.rfind("void ", 0) == 0 && line.find("()") != std::string::npos) {
+            const std::string called = line.substr(5, line.find('(') - 5);
+            if (names.count(called) == 1) name = called;
+        }
+        if (!name.empty() && (line == "}" || one_line)) {
+            if (name == one.name) return marks;
+            name.clear();
+            marks = {};
+        }
+    }
+    throw std::runtime_error("no function " + one.name + " in " + one.file);
+}
+
+struct Place {
+    std::string file;  ///< without its folder
+    int line = 0;
+    auto operator<=>(const Place&) const = default;
+};
+
+/// Reads {"file": ..., "line": ...}; line 0 for null.
+Place place_of(const json& site) {
+    if (!site.is_object()) return {};
+    return {std::filesystem::path(site.value("file", "")).filename(), site.value("line", 0)};
+}
+
+struct Outcome {
+    int status = 0;
+    json findings;
+    std::string output;
+};
+
+Outcome run(const Listed& one, const std::string& seed) {
+    const TemporaryFile output, findings;
+    std::vector<std::pair<std::string, std::string>> variables = {
+        {"CPU_DEVICE_WATCH", "mistakes"}, {"CPU_DEVICE_FINDINGS", findings.path()}, {"CPU_DEVICE_SEED", seed}};
+    if (one.hangs == "hangs") variables.emplace_back("CPU_DEVICE_TIMEOUT", "1");
+    ChildProcess program({corpus_program(), one.name}, variables, output.path());
+    Outcome outcome;
+    outcome.status = program.wait();
+    outcome.output = output.read();
+    outcome.findings = json::parse(findings.read(), nullptr, false);
+    return outcome;
+}
+
+/// Whether the finding is the planted mistake: kind and line, for a race both lines.
+bool is_planted(const json& finding, const std::string& file, const Marks& marks) {
+    const std::string kind = finding.at("kind");
+    if (marks.kinds.count(kind) == 0) return false;
+    const Place site = place_of(finding.at("site"));
+    const auto is_at = [&](const Place& place, const std::set<int>& lines) {
+        return place.file == file && lines.count(place.line) == 1;
+    };
+    const auto is_marked = [&](const Place& place) {
+        return is_at(place, marks.mistakes) || is_at(place, marks.others);
+    };
+    if (kind == "data_race") {
+        const json& other = finding.at("other");
+        return other.is_object() && is_marked(site) && is_marked(place_of(other.at("site")));
+    }
+    // Who stops an endless kernel knows its launch.
+    if (kind == "endless_kernel") return is_at(site, marks.mistakes) || is_at(site, marks.launches);
+    return is_at(site, marks.mistakes);
+}
+
+/// Whether one side of the finding is the line of the mistake itself, or its launch.
+bool touches_mistake(const json& finding, const Marks& marks) {
+    const int line = place_of(finding.at("site")).line;
+    if (finding.at("kind") != "data_race") return true;  // is_planted has compared it
+    return marks.mistakes.count(line) == 1 || marks.mistakes.count(place_of(finding.at("other").at("site")).line) == 1;
+}
+
+std::string lines_of(const std::set<int>& lines) {
+    std::string text;
+    for (const int line : lines) text += " " + std::to_string(line);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("the corpus is large and its names are unique") {
+    std::set<std::string> names;
+    int mistakes = 0, correct = 0;
+    for (const Listed& one : read_list()) {
+        CHECK(names.insert(one.name).second);
+        CHECK(!one.what.empty());
+        ++(one.list == "mistake" ? mistakes : correct);
+    }
+    CHECK(mistakes >= 75);
+    CHECK(correct >= 40);
+}
+
+TEST_CASE("every mistake of the corpus is found at its line, and nothing else") {
+    const std::vector<Listed> cases = cases_of("mistake");
+    std::set<std::string> names;
+    for (const Listed& one : cases) names.insert(one.name);
+    const Listed one = GENERATE_REF(from_range(cases));
+    DYNAMIC_SECTION(one.name) {
+        const Marks marks = marks_of(one, names);
+        REQUIRE(!marks.mistakes.empty());
+        const std::string file = std::filesystem::path(one.file).filename();
+        const Outcome outcome = run(one, "0");
+        INFO(one.name << " (" << one.what << "), " << file << ": mistake in" << lines_of(marks.mistakes)
+                      << ", other side in" << lines_of(marks.others) << "\n"
+                      << outcome.output);
+        CHECK((outcome.status == 86 || outcome.status == 1));  // found, or CUDA reported an error as well
+        REQUIRE(outcome.findings.is_array());
+        bool found = false;
+        for (const json& finding : outcome.findings) {
+            INFO(finding.dump(2));
+            const bool planted = is_planted(finding, file, marks);
+            CHECK(planted);
+            found = found || (planted && touches_mistake(finding, marks));
+        }
+        CHECK(found);
+    }
+}
+
+TEST_CASE("nothing is found in the correct cases of the corpus, in any order of threads") {
+    const std::vector<Listed> cases = cases_of("correct");
+    const Listed one = GENERATE_REF(from_range(cases));
+    DYNAMIC_SECTION(one.name) {
+        for (const char* seed : {"0", "1"}) {
+            const Outcome outcome = run(one, seed);
+            INFO(one.name << " (" << one.what << "), seed " << seed << "\n" << outcome.output);
+            CHECK(outcome.status == 0);
+            CHECK(outcome.findings == json::array());
+        }
+    }
+}

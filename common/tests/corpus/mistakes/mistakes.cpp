@@ -1,0 +1,14 @@
+#include "common/tests/corpus/mistakes/mistakes.h"
+
+namespace corpus {
+
+std::vector<CaseList> mistakes() {
+    return {bounds(),        bounds_of_objects(),  bounds_on_chip(),
+            alignment(),     lifetime(),           host_pointers(),
+            unseen_errors(), uninitialized(),      uninitialized_shared(),
+            shared_races(),  reduction_races(),    global_races(),
+            grid_races(),    divergent_barriers(), missing_lanes(),
+            kernel_ends()};
+}
+
+}  // namespace corpus

@@ -1,0 +1,25 @@
+// The files of cases with one mistake each, in the order in which they are listed.
+#pragma once
+
+#include "common/tests/corpus/corpus.h"
+
+namespace corpus {
+
+CaseList bounds();             // global memory
+CaseList bounds_of_objects();  // the same, inside templates, functions, structures ...
+CaseList bounds_on_chip();     // shared and constant memory, device variables
+CaseList alignment();
+CaseList lifetime();  // used after it was freed, freed twice, never freed
+CaseList host_pointers();
+CaseList unseen_errors();
+CaseList uninitialized();  // global memory
+CaseList uninitialized_shared();
+CaseList shared_races();
+CaseList reduction_races();  // sums, scans and searches in shared memory
+CaseList global_races();     // inside a block
+CaseList grid_races();       // between blocks
+CaseList divergent_barriers();
+CaseList missing_lanes();
+CaseList kernel_ends();  // traps and kernels that never end
+
+}  // namespace corpus

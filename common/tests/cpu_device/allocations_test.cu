@@ -1,0 +1,532 @@
+// What the CPU device knows of memory, and the mistakes that host code makes with it: each is planted once and has to
+// be named.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cpu_device/src/allocations.h"
+#include "cpu_device/findings.h"
+#include "cpu_device/watch.h"
+
+using Catch::Matchers::ContainsSubstring;
+using cpu_device::Finding;
+using cpu_device::FindingKind;
+
+namespace {
+
+__constant__ float coefficients[4];
+__device__ int counters[8];
+
+__global__ void set_to(int* out, int value) { out[threadIdx.x] = value; }
+
+/// Looks for mistakes and keeps them off the screen while it lives; leaves the device usable.
+struct Watched {
+    cpu_device::WatchOptions before = cpu_device::watch({.mistakes = true});
+    bool printing = cpu_device::print_findings(false);
+    Watched() { cpu_device::take_findings(); }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    ~Watched() {
+        cudaDeviceReset();
+        cudaGetLastError();
+        cpu_device::take_findings();
+        cpu_device::print_findings(printing);
+        cpu_device::watch(before);
+    }
+};
+
+Finding only_finding() {
+    const std::vector<Finding> found = cpu_device::take_findings();
+    for (const Finding& finding : found) UNSCOPED_INFO(cpu_device::text_of(finding));
+    REQUIRE(found.size() == 1);
+    return found[0];
+}
+
+/// Calls that know only the code that made them have a line where that code has debug information.
+bool is_at(const cpu_device::Site& site, int line) { return !cpu_device::can_watch() || site.line == line; }
+
+/// How a child process ends that runs `body` and then exits with `status`, and what it writes to stderr.
+struct Ended {
+    int status;
+    std::string text;
+};
+
+template <class Body>
+Ended in_child(const Body& body, int status = 0) {
+    std::fflush(nullptr);
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
+        close(ends[0]);
+        close(ends[1]);
+        cpu_device::watch({.mistakes = true});
+        cpu_device::print_findings(true);
+        body();
+        std::exit(status);
+    }
+    close(ends[1]);
+    Ended ended{};
+    std::array<char, 4096> piece;
+    for (ssize_t count = 0; (count = read(ends[0], piece.data(), piece.size())) > 0;) {
+        ended.text.append(piece.data(), static_cast<std::size_t>(count));
+    }
+    close(ends[0]);
+    int how = 0;
+    REQUIRE(waitpid(child, &how, 0) == child);
+    ended.status = WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+    return ended;
+}
+
+template <class T>
+T* allocate(std::size_t count) {
+    T* memory = nullptr;
+    REQUIRE(cudaMalloc(&memory, count * sizeof(T)) == cudaSuccess);
+    return memory;
+}
+
+/// A program's own variable that frees what it holds when the process ends.
+struct Holder {
+    int* memory = nullptr;
+    ~Holder() {
+        if (memory != nullptr) cudaFree(memory);
+    }
+};
+Holder held;
+
+}  // namespace
+
+// ---- what is known -------------------------------------------------------------------------------------------
+
+TEST_CASE("knows the program's device variables by name from the start") {
+    const auto constant = cpu_device::find_allocation(&coefficients[3]);
+    REQUIRE(constant);
+    CHECK(constant->name == "coefficients");
+    CHECK(constant->constant);
+    CHECK(constant->bytes == sizeof coefficients);
+    CHECK(constant->address == reinterpret_cast<std::byte*>(&coefficients[0]));
+    CHECK_THAT(constant->made_at.file, ContainsSubstring("allocations_test.cu"));
+    CHECK_THAT(
+        cpu_device::describe_address(&coefficients[0]),
+        ContainsSubstring("in 'coefficients', a __constant__ variable of 16 bytes defined at allocations_test.cu:"));
+
+    const auto variable = cpu_device::find_allocation(counters);
+    REQUIRE(variable);
+    CHECK(variable->name == "counters");
+    CHECK(!variable->constant);
+
+    CHECK(cudaDeviceReset() == cudaSuccess);
+    CHECK(cpu_device::find_allocation(counters));
+}
+
+TEST_CASE("knows where memory was allocated, and which pointer was set") {
+    const Watched watched;
+    const int line = __LINE__ + 2;
+    float* d_in = nullptr;
+    REQUIRE(cudaMalloc(&d_in, 400) == cudaSuccess);
+    int *d_cast = nullptr, *pinned = nullptr, *managed = nullptr;
+    char* d_rows[2] = {};
+    std::size_t pitch = 0;
+    REQUIRE(cudaMalloc((void**)&d_cast, 16) == cudaSuccess);
+    REQUIRE(cudaMallocHost(reinterpret_cast<void**>(&pinned), 16) == cudaSuccess);
+    REQUIRE(cudaMallocManaged(&managed, 16) == cudaSuccess);
+    REQUIRE(cudaMallocPitch(&d_rows[1], &pitch, 10, 3) == cudaSuccess);
+
+    const auto found = cpu_device::find_allocation(d_in + 99);
+    REQUIRE(found);
+    CHECK(found->pointer == "d_in");
+    CHECK(found->name.empty());  // names are those of variables
+    CHECK(found->made_at.line == line);
+    CHECK_THAT(found->made_at.file, ContainsSubstring("allocations_test.cu"));
+    CHECK(cpu_device::find_allocation(d_cast)->pointer == "d_cast");
+    CHECK(cpu_device::find_allocation(d_cast)->made_at.line == line + 4);
+    CHECK(cpu_device::find_allocation(pinned)->pointer == "pinned");
+    CHECK(cpu_device::find_allocation(managed)->pointer == "managed");
+    CHECK(cpu_device::find_allocation(d_rows[1])->pointer == "d_rows[1]");
+    CHECK(cpu_device::find_allocation(allocate<int>(4))->pointer == "memory");
+
+    const std::string place =
+        "'d_in', 400 bytes of device memory allocated at allocations_test.cu:" + std::to_string(line);
+    CHECK(cpu_device::describe_address(d_in + 100) == "0 bytes past the end of " + place);
+    CHECK(cpu_device::describe_address(d_in + 101) == "4 bytes past the end of " + place);
+    CHECK(cpu_device::describe_address(d_in - 2) == "8 bytes before the start of " + place);
+    CHECK(cudaFree(d_in) == cudaSuccess);
+    CHECK(cpu_device::describe_address(d_in) == "in " + place + " that were freed");
+}
+
+TEST_CASE("lists what is alive by address") {
+    const Watched watched;
+    std::vector<int*> memory;
+    for (int i = 0; i < 20; ++i) memory.push_back(allocate<int>(10));
+    const auto live = cpu_device::live_allocations();
+    std::size_t ours = 0;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        if (i > 0) CHECK(live[i - 1].address + live[i - 1].bytes <= live[i].address);
+        if (live[i].kind == cpu_device::MemoryKind::device) ++ours;
+    }
+    CHECK(ours == memory.size());
+    for (int* pointer : memory) CHECK(cudaFree(pointer) == cudaSuccess);
+    CHECK(cpu_device::live_allocations().size() == live.size() - memory.size());
+}
+
+TEST_CASE("the functions that allocate and free can be passed around like CUDA's") {
+    cudaError_t (*const get)(void**, size_t) = cudaMalloc;
+    cudaError_t (*const get_pinned)(void**, size_t) = &cudaMallocHost;
+    cudaError_t (*const get_managed)(void**, size_t, unsigned) = cudaMallocManaged;
+    cudaError_t (*const copy)(void*, const void*, size_t, cudaMemcpyKind) = cudaMemcpy;
+    void *device = nullptr, *pinned = nullptr, *managed = nullptr;
+    CHECK(get(&device, 16) == cudaSuccess);
+    CHECK(get_pinned(&pinned, 16) == cudaSuccess);
+    CHECK(get_managed(&managed, 16, cudaMemAttachGlobal) == cudaSuccess);
+    CHECK(copy(device, managed, 16, cudaMemcpyDefault) == cudaSuccess);
+    const std::unique_ptr<void, decltype(&cudaFree)> frees_device(device, &cudaFree);
+    const std::unique_ptr<void, decltype(&cudaFree)> frees_managed(managed, &cudaFree);
+    const std::unique_ptr<void, decltype(&cudaFreeHost)> frees_pinned(pinned, cudaFreeHost);
+}
+
+// ---- freed memory --------------------------------------------------------------------------------------------
+
+TEST_CASE("keeps freed memory back while mistakes are looked for") {
+    const Watched watched;
+    for (std::size_t bytes : {std::size_t{40}, std::size_t{70000}}) {
+        char* first = allocate<char>(bytes);
+        REQUIRE(cudaMemset(first, 7, bytes) == cudaSuccess);
+        const int line = __LINE__ + 1;
+        REQUIRE(cudaFree(first) == cudaSuccess);
+        for (int i = 0; i < 50; ++i) CHECK(allocate<char>(bytes) != first);
+        CHECK(first[bytes - 1] == 7);  // still there, harmless
+        const auto freed = cpu_device::find_freed(first + bytes / 2);
+        REQUIRE(freed);
+        CHECK(freed->address == reinterpret_cast<std::byte*>(first));
+        CHECK(is_at(freed->freed_at, line));
+        CHECK(cpu_device::freed_allocations().front().address == freed->address);
+        CHECK(!cpu_device::find_allocation(first));
+    }
+}
+
+TEST_CASE("gives the oldest freed memory back once there are 256 MiB of it") {
+    const Watched watched;
+    constexpr std::size_t bytes = std::size_t{60} << 20;
+    std::vector<char*> freed;
+    for (int i = 0; i < 5; ++i) {
+        freed.push_back(allocate<char>(bytes));
+        REQUIRE(cudaFree(freed.back()) == cudaSuccess);
+    }
+    CHECK(!cpu_device::find_freed(freed[0]));
+    for (int i = 1; i < 5; ++i) CHECK(cpu_device::find_freed(freed[i]));
+    char* huge = allocate<char>(std::size_t{300} << 20);
+    REQUIRE(cudaFree(huge) == cudaSuccess);
+    CHECK(!cpu_device::find_freed(huge));
+    CHECK(cpu_device::find_freed(freed[4]));
+}
+
+TEST_CASE("freed memory counts as free at once") {
+    const Watched watched;
+    std::size_t before = 0, after = 0;
+    REQUIRE(cudaMemGetInfo(&before, nullptr) == cudaSuccess);
+    CHECK(cudaFree(allocate<char>(1 << 20)) == cudaSuccess);
+    REQUIRE(cudaMemGetInfo(&after, nullptr) == cudaSuccess);
+    CHECK(before == after);
+}
+
+TEST_CASE("bytes written around an allocation show when it is freed, unless the access was reported") {
+    const Watched watched;
+    char* d_rim = nullptr;
+    REQUIRE(cudaMalloc(&d_rim, 40) == cudaSuccess);
+    d_rim[41] = 1;  // device memory is host memory here: stands for a kernel's mistake
+    CHECK(cudaFree(d_rim) == cudaSuccess);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::illegal_access);
+    CHECK(found.array == "d_rim");
+    CHECK_THAT(found.message, ContainsSubstring("byte 1 behind the end of 'd_rim', 40 bytes of device memory"));
+
+    REQUIRE(cudaMalloc(&d_rim, 40) == cudaSuccess);
+    d_rim[41] = 1;
+    cpu_device::note_reported(d_rim);
+    CHECK(cudaFree(d_rim) == cudaSuccess);
+    CHECK(cpu_device::take_findings().empty());
+}
+
+// ---- freeing -------------------------------------------------------------------------------------------------
+
+TEST_CASE("names both places of a double free") {
+    const Watched watched;
+    float* d_twice = nullptr;
+    REQUIRE(cudaMalloc(&d_twice, 64) == cudaSuccess);
+    const int line = __LINE__ + 1;
+    CHECK(cudaFree(d_twice) == cudaSuccess);
+    CHECK(cudaFree(d_twice) == cudaErrorInvalidValue);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::invalid_free);
+    CHECK(found.array == "d_twice");
+    CHECK_THAT(found.message,
+               ContainsSubstring("cudaFree was given 'd_twice', 64 bytes of device memory allocated at ") &&
+                   ContainsSubstring("freed already"));
+    CHECK(is_at(found.site, line + 1));
+    REQUIRE(found.other);
+    CHECK(is_at(found.other->site, line));
+}
+
+TEST_CASE("says why something cannot be freed") {
+    const Watched watched;
+    int host = 0;
+    int* device = allocate<int>(16);
+    int* pinned = nullptr;
+    REQUIRE(cudaMallocHost(&pinned, 64) == cudaSuccess);
+    const auto message_of = [](cudaError_t error) {
+        CHECK(error == cudaErrorInvalidValue);
+        const Finding found = only_finding();
+        CHECK(found.kind == FindingKind::invalid_free);
+        return found.message + " | " + found.hint;
+    };
+    CHECK_THAT(message_of(cudaFree(device + 4)), ContainsSubstring("a pointer 16 bytes behind the start of"));
+    CHECK_THAT(message_of(cudaFree(&host)), ContainsSubstring("never allocated") && ContainsSubstring("delete"));
+    CHECK_THAT(message_of(cudaFree(pinned)), ContainsSubstring("page-locked") && ContainsSubstring("by cudaFreeHost"));
+    CHECK_THAT(message_of(cudaFreeHost(device)),
+               ContainsSubstring("device memory") && ContainsSubstring("by cudaFree"));
+    CHECK_THAT(message_of(cudaFreeAsync(&host, nullptr)), ContainsSubstring("cudaFreeAsync was given"));
+    CHECK_THAT(message_of(cudaFree(counters)), ContainsSubstring("'counters', a __device__ variable of 32 bytes"));
+    CHECK(cudaFree(device) == cudaSuccess);
+    CHECK(cudaFreeHost(pinned) == cudaSuccess);
+    CHECK(cudaFree(nullptr) == cudaSuccess);
+    CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("says nothing of wrong frees and copies while mistakes are not looked for") {
+    const Watched watched;
+    cpu_device::watch({});
+    int host[4] = {};
+    int* device = allocate<int>(4);
+    CHECK(cudaFree(host) == cudaErrorInvalidValue);
+    CHECK(cudaMemcpy(device, host, 17, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    set_to<<<1, 2000>>>(device, 1);
+    CHECK(cpu_device::take_findings().empty());
+}
+
+// ---- leaks ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("reports what was never freed, once for each line that allocated it") {
+    const Watched watched;
+    int line = 0;
+    for (int i = 0; i < 3; ++i) {
+        float* d_lost = nullptr;
+        line = __LINE__ + 1;
+        REQUIRE(cudaMalloc(&d_lost, 100) == cudaSuccess);
+    }
+    int *managed = nullptr, *pinned = nullptr, *freed = nullptr;
+    REQUIRE(cudaMallocManaged(&managed, 8) == cudaSuccess);
+    REQUIRE(cudaHostAlloc(&pinned, 24, cudaHostAllocMapped) == cudaSuccess);
+    REQUIRE(cudaMalloc(&freed, 8) == cudaSuccess);
+    CHECK(cudaFree(freed) == cudaSuccess);
+
+    cpu_device::report_leaks();
+    const std::vector<Finding> found = cpu_device::take_findings();
+    REQUIRE(found.size() == 3);
+    for (const Finding& finding : found) CHECK(finding.kind == FindingKind::memory_leak);
+    CHECK(found[0].site.line == line);
+    CHECK(found[0].count == 3);
+    CHECK(found[0].array == "d_lost");
+    CHECK_THAT(found[0].message,
+               ContainsSubstring("3 allocations of device memory, 300 bytes in all, were never freed"));
+    CHECK_THAT(found[1].message, ContainsSubstring("'managed', 8 bytes of managed memory"));
+    CHECK_THAT(found[2].message, ContainsSubstring("24 bytes of page-locked memory"));
+    CHECK_THAT(found[2].hint, ContainsSubstring("cudaFreeHost"));
+
+    cpu_device::report_leaks();
+    CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("a reset of the device leaves no leak") {
+    const Watched watched;
+    allocate<int>(4);
+    CHECK(cudaDeviceReset() == cudaSuccess);
+    cpu_device::report_leaks();
+    CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("a program that leaks ends with status 86") {
+    const Ended leaking = in_child([] { allocate<int>(100); });
+    CHECK(leaking.status == 86);
+    CHECK_THAT(leaking.text, ContainsSubstring("memory leak: 'memory', 400 bytes of device memory"));
+    const Ended giving_up = in_child([] { allocate<int>(100); }, 3);
+    CHECK(giving_up.status == 3);
+    CHECK(giving_up.text.empty());
+}
+
+TEST_CASE("what the program's own variables free at the end is no leak") {
+    const Ended ended = in_child([] { held.memory = allocate<int>(100); });
+    CHECK(ended.status == 0);
+    CHECK(ended.text.empty());
+}
+
+// ---- errors that nobody looks at -----------------------------------------------------------------------------
+
+TEST_CASE("reports a refused launch that nobody looked at when the next one is refused") {
+    const Watched watched;
+    int* out = allocate<int>(32);
+    const int line = __LINE__ + 1;
+    set_to<<<1, 2048>>>(out, 1);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);  // does not show it
+    CHECK(cpu_device::take_findings().empty());
+    set_to<<<0, 32>>>(out, 1);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::unseen_error);
+    CHECK(found.site.line == line);
+    CHECK_THAT(found.message, ContainsSubstring("set_to") && ContainsSubstring("cudaErrorInvalidValue") &&
+                                  ContainsSubstring("2048") && ContainsSubstring("at most 1024"));
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);  // now the second one was seen
+    cpu_device::report_unseen_errors();
+    CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("a launch refused again and again at one line is one mistake") {
+    const Watched watched;
+    for (int i = 0; i < 10; ++i) set_to<<<1, 32, 1 << 20>>>(nullptr, 1);
+    CHECK(cpu_device::take_findings().empty());
+    cpu_device::report_unseen_errors();
+    const Finding found = only_finding();
+    CHECK(found.count == 10);
+    CHECK_THAT(found.message, ContainsSubstring("1048576 bytes of dynamic shared memory"));
+}
+
+TEST_CASE("looking at the error is enough, and so is a launch that returns it") {
+    const Watched watched;
+    int* out = allocate<int>(32);
+    set_to<<<1, 2048>>>(out, 1);
+    CHECK(cudaPeekAtLastError() == cudaErrorInvalidValue);
+    int value = 1;
+    void* arguments[] = {&out, &value};
+    CHECK(cudaLaunchKernel(set_to, dim3(1), dim3(2048), arguments, 0, nullptr) == cudaErrorInvalidValue);
+    cpu_device::report_unseen_errors();
+    CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("a refused launch and a failed kernel that nobody saw show at the end of the process") {
+    const Ended refused = in_child([] { set_to<<<dim3(1, 70000), 32>>>(nullptr, 1); });
+    CHECK(refused.status == 86);
+    CHECK_THAT(refused.text, ContainsSubstring("unseen error: the launch of set_to was refused") &&
+                                 ContainsSubstring("70000") && ContainsSubstring("65535"));
+    const Ended failed = in_child([] { set_to<<<1, 1>>>(nullptr, 1); });
+    CHECK(failed.status == 86);
+    CHECK_THAT(failed.text, ContainsSubstring("unseen error: kernel set_to failed with cudaErrorIllegalAddress"));
+    const Ended seen = in_child([] {
+        set_to<<<1, 1>>>(nullptr, 1);
+        cudaDeviceSynchronize();
+    });
+    CHECK_THAT(seen.text, !ContainsSubstring("unseen error"));
+}
+
+// ---- copies --------------------------------------------------------------------------------------------------
+
+TEST_CASE("names the array that a copy runs out of, and by how much") {
+    const Watched watched;
+    std::vector<char> host(200);
+    char* d_small = nullptr;
+    REQUIRE(cudaMalloc(&d_small, 64) == cudaSuccess);
+    const auto message_of = [](cudaError_t error) {
+        CHECK(error == cudaErrorInvalidValue);
+        const Finding found = only_finding();
+        CHECK(found.kind == FindingKind::out_of_bounds);
+        return found.message;
+    };
+    const int line = __LINE__ + 1;
+    CHECK(cudaMemcpy(d_small, host.data(), 65, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    const Finding found = only_finding();
+    CHECK(found.array == "d_small");
+    CHECK(is_at(found.site, line));
+    CHECK_THAT(found.message,
+               ContainsSubstring("cudaMemcpy would write 65 bytes from byte 0 on of 'd_small', 64 bytes of ") &&
+                   ContainsSubstring(": 1 byte past its end"));
+    CHECK_THAT(message_of(cudaMemcpyAsync(host.data(), d_small + 60, 8, cudaMemcpyDeviceToHost, nullptr)),
+               ContainsSubstring("would read 8 bytes from byte 60 on") && ContainsSubstring(": 4 bytes past its end"));
+    CHECK_THAT(message_of(cudaMemset(d_small, 0, 100)), ContainsSubstring("cudaMemset would write 100 bytes"));
+    CHECK_THAT(message_of(cudaMemcpy2D(d_small, 20, host.data(), 20, 10, 4, cudaMemcpyHostToDevice)),
+               ContainsSubstring("cudaMemcpy2D would write 70 bytes"));
+    CHECK_THAT(message_of(cudaMemset3D({d_small, 16, 16, 2}, 0, {16, 2, 3})), ContainsSubstring("cudaMemset3D"));
+    CHECK_THAT(message_of(cudaMemcpyToSymbol(coefficients, host.data(), 20)),
+               ContainsSubstring("cudaMemcpyToSymbol would write 20 bytes from byte 0 on of 'coefficients'"));
+    CHECK_THAT(
+        message_of(cudaMemcpyFromSymbol(host.data(), counters, 32, 8)),
+        ContainsSubstring("would read 32 bytes from byte 8 on of 'counters'") && ContainsSubstring("8 bytes past"));
+}
+
+TEST_CASE("says which pointer of a copy is not what its direction says") {
+    const Watched watched;
+    std::vector<int> host(8), other(8);
+    int* d_data = nullptr;
+    int* pinned = nullptr;
+    constexpr std::size_t bytes = 32;
+    REQUIRE(cudaMalloc(&d_data, bytes) == cudaSuccess);
+    REQUIRE(cudaMallocHost(&pinned, bytes) == cudaSuccess);
+    const auto wrong = [](cudaError_t error, cudaError_t expected) {
+        CHECK(error == expected);
+        const Finding found = only_finding();
+        CHECK(found.kind == FindingKind::host_memory);
+        return found.message + " | " + found.hint;
+    };
+    // Swapped pointers.
+    CHECK_THAT(wrong(cudaMemcpy(host.data(), d_data, bytes, cudaMemcpyHostToDevice), cudaErrorInvalidValue),
+               ContainsSubstring("cudaMemcpy with cudaMemcpyHostToDevice was given host memory") &&
+                   ContainsSubstring("as its destination") && ContainsSubstring("cudaMemcpyDeviceToHost"));
+    // Both on the host.
+    CHECK_THAT(wrong(cudaMemcpy(host.data(), other.data(), bytes, cudaMemcpyDeviceToHost), cudaErrorInvalidValue),
+               ContainsSubstring("as its source") && ContainsSubstring("neither pointer is device memory"));
+    // Works, on a GPU too; still not what was said.
+    CHECK_THAT(
+        wrong(cudaMemcpy(host.data(), d_data, bytes, cudaMemcpyHostToHost), cudaSuccess),
+        ContainsSubstring("was given 'd_data', 32 bytes of device memory") && ContainsSubstring("as its source"));
+    CHECK_THAT(wrong(cudaMemset(host.data(), 0, 4), cudaErrorInvalidValue),
+               ContainsSubstring("cudaMemset was given host memory"));
+    // A variable's name means the host's copy of it.
+    CHECK_THAT(wrong(cudaMemcpy(coefficients, host.data(), 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue),
+               ContainsSubstring("'coefficients', a __constant__ variable") && ContainsSubstring("cudaMemcpyToSymbol"));
+
+    // Page-locked memory is on either side.
+    CHECK(cudaMemcpy(pinned, host.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(host.data(), pinned, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(cudaMemcpy(d_data, pinned, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(host.data(), d_data, bytes, cudaMemcpyDefault) == cudaSuccess);
+    CHECK(cudaMemcpy(host.data(), other.data(), bytes, cudaMemcpyHostToHost) == cudaSuccess);
+    CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("a variable is device memory by the address that cudaGetSymbolAddress gives") {
+    const Watched watched;
+    const std::vector<float> sent = {1, 2, 3, 4};
+    float* d_coefficients = nullptr;
+    REQUIRE(cudaGetSymbolAddress(&d_coefficients, coefficients) == cudaSuccess);
+    CHECK(cudaMemcpy(d_coefficients, sent.data(), 16, cudaMemcpyHostToDevice) == cudaSuccess);
+    std::vector<float> back(4);
+    CHECK(cudaMemcpyFromSymbol(back.data(), coefficients, 16) == cudaSuccess);
+    CHECK(back == sent);
+    CHECK(cudaMemset(d_coefficients, 0, 17) == cudaErrorInvalidValue);
+    CHECK(only_finding().array == "coefficients");
+}
+
+TEST_CASE("finds copies of memory that was freed") {
+    const Watched watched;
+    std::vector<int> host(4);
+    int* d_gone = nullptr;
+    REQUIRE(cudaMalloc(&d_gone, 16) == cudaSuccess);
+    const int line = __LINE__ + 1;
+    CHECK(cudaFree(d_gone) == cudaSuccess);
+    CHECK(cudaMemcpy(host.data(), d_gone, 16, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+    Finding found = only_finding();
+    CHECK(found.kind == FindingKind::use_after_free);
+    CHECK_THAT(found.message, ContainsSubstring("was given 'd_gone', 16 bytes of device memory"));
+    REQUIRE(found.other);
+    CHECK(is_at(found.other->site, line));
+    CHECK(cudaMemset(d_gone, 0, 16) == cudaErrorInvalidValue);
+    CHECK(only_finding().kind == FindingKind::use_after_free);
+}

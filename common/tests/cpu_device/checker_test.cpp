@@ -1,0 +1,999 @@
+// The checker sees made-up accesses of made-up threads: each rule on its own, without a kernel.
+#include "common/cpu_device/src/checker.h"
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cpu_device/src/block.h"
+#include "cpu_device/findings.h"
+#include "cpu_device/watch.h"
+
+using Catch::Matchers::ContainsSubstring;
+using namespace cpu_device;
+
+namespace {
+
+/// A made-up instruction.
+const void* code(int line) { return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(line) * 16 + 4); }
+
+/// Looks for mistakes as long as it lives, and leaves nothing behind.
+struct Watched {
+    bool printing = print_findings(false);
+    WatchOptions before = watch({.mistakes = true, .blocks = 0});
+
+    Watched() { take_findings(); }
+    ~Watched() {
+        take_findings();
+        watch(before);
+        print_findings(printing);
+    }
+};
+
+/// Device memory of 4-byte elements.
+struct Array {
+    std::byte* data = nullptr;
+    std::size_t length;
+
+    explicit Array(std::size_t elements, bool written = true) : length(elements) {
+        REQUIRE(cudaMalloc(&data, elements * 4) == cudaSuccess);
+        if (written) REQUIRE(cudaMemset(data, 0, elements * 4) == cudaSuccess);
+    }
+    ~Array() {
+        if (data != nullptr) cudaFree(data);
+    }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+
+    std::byte* operator[](std::size_t i) const { return data + i * 4; }
+};
+
+struct Shape {
+    unsigned blocks = 1;
+    unsigned threads = 64;
+    std::size_t dynamic_bytes = 0;
+    std::string parameters = "";
+    std::vector<const void*> pointers = {};
+    bool sampled = false;
+};
+
+/// A launch whose threads do what the test says.
+class Run {
+public:
+    explicit Run(Shape shape = {}) : shape_(std::move(shape)), arenas_(shape_.blocks) {
+        site_.parameters = shape_.parameters.c_str();
+        launch_ = std::make_unique<Launch>(site_);
+        launch_->id = ++launches;
+        launch_->grid = dim3(shape_.blocks);
+        launch_->block = dim3(shape_.threads);
+        launch_->blocks = shape_.blocks;
+        launch_->threads = shape_.threads;
+        launch_->dynamic_bytes = shape_.dynamic_bytes;
+        launch_->sampled = shape_.sampled;
+        launch_->code.pointers = shape_.pointers.data();
+        launch_->code.arguments = shape_.pointers.size();
+        used_ = (shape_.dynamic_bytes + 255) / 128 * 128;
+        checker_ = std::make_unique<LaunchChecker>(*launch_);
+        blocks_.resize(shape_.blocks);
+    }
+
+    /// A `__shared__` variable; returns where it lies in the arena.
+    std::size_t shared_variable(const char* name, std::size_t bytes) {
+        variables_.emplace_back(name, bytes, 4, Site{"kernel.cu", 7});
+        variables_.back().offset = used_;
+        used_ += (bytes + 255) / 128 * 128;
+        launch_->shared_variables.push_back(&variables_.back());
+        return variables_.back().offset;
+    }
+    std::byte* shared(std::size_t offset, unsigned block = 0) { return arenas_[block].memory.data() + offset; }
+
+    BlockChecker& block(unsigned i) {
+        if (blocks_[i] == nullptr) {
+            blocks_[i] = std::make_unique<BlockChecker>(*checker_, i, uint3{i, 0, 0}, arenas_[i].memory.data(),
+                                                        arenas_[i].memory.size());
+        }
+        return *blocks_[i];
+    }
+    void end_block(unsigned i) { blocks_[i].reset(); }
+
+    // Thread `thread` of block `in_block` does something at instruction `line`.
+    bool see(unsigned thread, AccessKind kind, const void* address, std::uint32_t bytes, int line,
+             unsigned in_block = 0, bool is_block_copy = false) {
+        return block(in_block).access(thread,
+                                      {static_cast<const std::byte*>(address), bytes, kind, is_block_copy, code(line)});
+    }
+    void read(unsigned thread, const void* address, int line, unsigned in_block = 0) {
+        CHECK(see(thread, AccessKind::read, address, 4, line, in_block));
+    }
+    template <class T>
+    void write(unsigned thread, std::byte* address, T value, int line, unsigned in_block = 0,
+               AccessKind kind = AccessKind::write) {
+        CHECK(see(thread, kind, address, sizeof value, line, in_block));
+        std::memcpy(address, &value, sizeof value);
+    }
+    int add(unsigned thread, std::byte* address, int line, unsigned in_block = 0) {
+        CHECK(see(thread, AccessKind::atomic, address, 4, line, in_block));
+        int value;
+        std::memcpy(&value, address, 4);
+        const int next = value + 1;
+        std::memcpy(address, &next, 4);
+        return value;
+    }
+    void barrier(unsigned in_block = 0) { block(in_block).barrier(); }
+    void meeting(unsigned warp, std::uint32_t lanes = 0xFFFFFFFFu) { block(0).meeting(warp, lanes); }
+    void fence(unsigned thread, unsigned in_block = 0, FenceScope scope = FenceScope::device) {
+        block(in_block).fence(thread, scope);
+    }
+    void grid_barrier() { checker_->grid_barrier(); }
+
+    /// Ends the launch and hands over what was found.
+    std::vector<Finding> findings() {
+        blocks_.clear();
+        checker_.reset();
+        return take_findings();
+    }
+    Finding only_finding() {
+        const std::vector<Finding> found = findings();
+        for (const Finding& finding : found) UNSCOPED_INFO(text_of(finding));
+        REQUIRE(found.size() == 1);
+        return found[0];
+    }
+    void expect_nothing() {
+        const std::vector<Finding> found = findings();
+        for (const Finding& finding : found) UNSCOPED_INFO(text_of(finding));
+        CHECK(found.empty());
+    }
+
+private:
+    struct Arena {
+        alignas(128) std::array<std::byte, 16384> memory;
+    };
+    inline static std::uint64_t launches = 1'000'000;
+
+    Watched watched_;
+    Shape shape_;
+    LaunchSite site_{"kernel", {"kernel.cu", 1}};
+    std::unique_ptr<Launch> launch_;
+    std::deque<SharedVariable> variables_;
+    std::size_t used_ = 0;
+    std::vector<Arena> arenas_;
+    std::unique_ptr<LaunchChecker> checker_;
+    std::vector<std::unique_ptr<BlockChecker>> blocks_;
+};
+
+/// `line`: of the access that found it.
+void expect_race(const Finding& found, int line, int other_line) {
+    CHECK(found.kind == FindingKind::data_race);
+    CHECK(found.code == code(line));
+    CHECK(found.other_code == code(other_line));
+    REQUIRE(found.other);
+}
+
+}  // namespace
+
+// ---- bounds ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("A read behind the end of an allocation names the parameter and the distance", "[checker]") {
+    const Watched watched;
+    const Array in(100), out(100);
+    Run run({.blocks = 1, .threads = 128, .parameters = "in,out,n", .pointers = {in.data, out.data, nullptr}});
+    for (unsigned i = 0; i < 103; ++i) run.read(i, in[i], 10);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::out_of_bounds);
+    CHECK(found.code == code(10));
+    CHECK(found.kernel == "kernel");
+    CHECK(found.array == "in");
+    CHECK(found.thread.x == 100);
+    CHECK(found.count == 3);
+    CHECK(found.action == "reads 4 bytes");
+    CHECK_THAT(found.memory, ContainsSubstring("400 bytes of device memory"));
+    CHECK_THAT(found.memory, ContainsSubstring("right behind its end"));
+    CHECK_THAT(found.hint, ContainsSubstring("i < n"));
+}
+
+TEST_CASE("An access across the end of an allocation is out of bounds", "[checker]") {
+    const Watched watched;
+    const Array in(5);
+    Run run;
+    CHECK(run.see(0, AccessKind::read, in[4], 16, 10));
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::out_of_bounds);
+    CHECK_THAT(found.memory, ContainsSubstring("the last 12 bytes of the access past its end"));
+}
+
+TEST_CASE("A write before the start of an allocation is out of bounds", "[checker]") {
+    const Watched watched;
+    const Array out(64);
+    Run run({.parameters = "out", .pointers = {out.data}});
+    CHECK(run.see(3, AccessKind::write, out.data - 8, 4, 10));
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::out_of_bounds);
+    CHECK_THAT(found.memory, ContainsSubstring("8 bytes before its start"));
+    CHECK(found.action == "writes 4 bytes");
+    CHECK(was_reported(out.data - 8));
+    CHECK_FALSE(was_reported(out.data - 4));
+}
+
+TEST_CASE("Freed memory is named as such", "[checker]") {
+    const Watched watched;
+    auto freed = std::make_unique<Array>(64);
+    std::byte* const address = freed->data;
+    freed.reset();
+    Run run({.parameters = "old", .pointers = {address}});
+    run.read(0, address + 16, 10);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::use_after_free);
+    CHECK(found.array == "old");
+    CHECK_THAT(found.memory, ContainsSubstring("bytes 16 to 19 of 256 bytes of device memory"));
+}
+
+TEST_CASE("Memory of the host is none of a kernel's", "[checker]") {
+    std::vector<float> host(100'000);
+    Run run;
+    run.read(0, host.data(), 10);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::host_memory);
+    CHECK_THAT(found.hint, ContainsSubstring("cudaMalloc"));
+}
+
+TEST_CASE("A pointer to a host variable is found through the kernel's parameter", "[checker]") {
+    float local[4] = {};
+    Run run({.parameters = "in", .pointers = {local}});
+    run.read(0, &local[1], 10);
+    CHECK(run.only_finding().kind == FindingKind::host_memory);
+}
+
+TEST_CASE("Constants of the program are no mistake", "[checker]") {
+    static const float table[] = {1, 2, 3, 4};
+    Run run;
+    run.read(0, &table[2], 10);
+    CHECK(run.see(0, AccessKind::read, "a text of the program", 1, 11));
+    run.expect_nothing();
+}
+
+TEST_CASE("Memory that the kernel allocated itself is no mistake", "[checker]") {
+    static std::vector<int> heap(64);  // never freed: the memory is known for good
+    note_kernel_heap(heap.data(), heap.size() * 4);
+    Run run;
+    run.read(0, &heap[5], 10);
+    run.expect_nothing();
+}
+
+TEST_CASE("A null pointer is reported before it faults", "[checker]") {
+    Run run({.parameters = "out", .pointers = {nullptr}});
+    CHECK(run.see(3, AccessKind::write, reinterpret_cast<const void*>(12), 4, 10));
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::illegal_access);
+    CHECK(found.code == code(10));
+    CHECK(found.thread.x == 3);
+    CHECK(was_reported(reinterpret_cast<const void*>(12)));
+}
+
+TEST_CASE("Host memory close to device memory is told apart by the kernel's arguments", "[checker]") {
+    const Watched watched;
+    std::deque<std::vector<int>> host;  // small pieces of the heap, before and behind the device memory
+    for (int i = 0; i < 20; ++i) host.emplace_back(64);
+    const Array in(64);
+    for (int i = 0; i < 20; ++i) host.emplace_back(64);
+    for (const std::vector<int>& one : host) {
+        Run run({.parameters = "in,host", .pointers = {in.data, one.data()}});
+        run.read(0, &one[3], 10);
+        CHECK(run.only_finding().kind == FindingKind::host_memory);
+    }
+}
+
+TEST_CASE("Page-locked host memory may be used", "[checker]") {
+    const Watched watched;
+    void* pinned = nullptr;
+    REQUIRE(cudaMallocHost(&pinned, 64) == cudaSuccess);
+    {
+        Run run;
+        run.read(0, pinned, 10);
+        run.expect_nothing();
+    }
+    cudaFreeHost(pinned);
+}
+
+TEST_CASE("Memory behind a shared variable belongs to nobody", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    for (unsigned i = 0; i < 65; ++i) run.write(i % 64, run.shared(tile + i * 4), 1.0f, 10);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::out_of_bounds);
+    CHECK(found.array == "tile");
+    CHECK(found.thread.x == 0);
+    CHECK_THAT(found.memory, ContainsSubstring("256 bytes of shared memory, declared at kernel.cu:7"));
+}
+
+TEST_CASE("Dynamic shared memory ends where the launch said", "[checker]") {
+    Run run({.dynamic_bytes = 64});
+    run.write(0, run.shared(60), 1, 10);
+    run.write(1, run.shared(68), 1, 11);
+    const Finding found = run.only_finding();
+    CHECK(found.code == code(11));
+    CHECK(found.array == "dynamic shared memory");
+    CHECK_THAT(found.memory, ContainsSubstring("4 bytes past its end"));
+}
+
+TEST_CASE("Dynamic shared memory that the launch did not ask for is out of bounds", "[checker]") {
+    Run run;
+    run.write(0, run.shared(0), 1, 10);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::out_of_bounds);
+    CHECK_THAT(found.hint, ContainsSubstring("third argument"));
+}
+
+TEST_CASE("A misaligned vector ends the kernel, a structure copied byte by byte does not", "[checker]") {
+    const Watched watched;
+    const Array in(64);
+    Run run({.parameters = "in", .pointers = {in.data}});
+    CHECK(run.see(0, AccessKind::read, in[1], 16, 10, 0, true));
+    CHECK_FALSE(run.see(0, AccessKind::read, in[1], 16, 11));
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::misaligned_access);
+    CHECK(found.code == code(11));
+    CHECK(found.array == "in");
+    CHECK_THAT(found.message, ContainsSubstring("multiple of 16"));
+}
+
+// ---- memory nobody wrote -----------------------------------------------------------------------------------------
+
+TEST_CASE("Shared memory that nobody wrote is reported once for each line, with a count", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(0, run.shared(tile), 1.0f, 10);
+    run.barrier();
+    for (unsigned i = 0; i < 4; ++i) run.read(i, run.shared(tile + i * 4), 11);
+    run.read(1, run.shared(tile + 4), 12);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.code == code(11));
+    CHECK(found.thread.x == 1);
+    CHECK(found.array == "tile");
+    CHECK(found.count == 3);
+}
+
+TEST_CASE("A read that comes too early is a race, not a read of memory nobody writes", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    for (unsigned i = 0; i < 63; ++i) {
+        run.write(i, run.shared(tile + i * 4), 1.0f, 10);
+        run.read(i, run.shared(tile + i * 4 + 4), 11);
+    }
+    run.write(63, run.shared(tile + 252), 1.0f, 10);
+    const Finding found = run.only_finding();
+    expect_race(found, 10, 11);
+    CHECK(found.count == 63);
+}
+
+TEST_CASE("Of reads that come too early and reads that nothing follows the latter are left", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.read(0, run.shared(tile), 11);
+    run.read(0, run.shared(tile + 4), 11);
+    run.write(1, run.shared(tile), 1.0f, 10);
+    run.barrier();
+    run.write(1, run.shared(tile + 4), 1.0f, 12);
+    const std::vector<Finding> found = run.findings();
+    REQUIRE(found.size() == 2);
+    expect_race(found[0], 10, 11);
+    CHECK(found[1].kind == FindingKind::uninitialized_read);
+    CHECK(found[1].count == 1);
+    CHECK_THAT(found[1].memory, ContainsSubstring("bytes 4 to 7"));
+}
+
+TEST_CASE("Shared memory is fresh for each block", "[checker]") {
+    Run run({.blocks = 2});
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(0, run.shared(tile, 0), 1.0f, 10, 0);
+    run.read(0, run.shared(tile, 0), 11, 0);
+    run.end_block(0);
+    run.read(0, run.shared(tile, 1), 11, 1);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.block.x == 1);
+}
+
+TEST_CASE("Device memory counts as written once host code or a kernel wrote it", "[checker]") {
+    const Watched watched;
+    const Array memory(64, false);
+    REQUIRE(cudaMemset(memory[8], 0, 16) == cudaSuccess);
+    {
+        Run run;
+        run.write(0, memory[0], 5, 10);
+        run.expect_nothing();
+    }
+    {
+        Run run;
+        run.read(0, memory[0], 11);   // by an earlier kernel
+        run.read(1, memory[8], 11);   // by the host
+        run.read(2, memory[11], 11);  // by the host
+        run.expect_nothing();
+    }
+    Run run;
+    run.read(0, memory[12], 12);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK_THAT(found.hint, ContainsSubstring("cudaMemset"));
+}
+
+TEST_CASE("A structure may have padding that nobody wrote, but not all of it", "[checker]") {
+    const Watched watched;
+    const Array memory(64, false);
+    Run run;
+    run.write(0, memory[0], 1, 10);
+    CHECK(run.see(0, AccessKind::read, memory[0], 16, 11, 0, true));
+    CHECK(run.see(0, AccessKind::read, memory[16], 16, 12, 0, true));
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.code == code(12));
+}
+
+TEST_CASE("One byte of a word may be written and read alone", "[checker]") {
+    Run run;
+    const std::size_t flags = run.shared_variable("flags", 64);
+    run.write(0, run.shared(flags + 1), std::uint8_t{3}, 10);
+    CHECK(run.see(0, AccessKind::read, run.shared(flags + 1), 1, 11));
+    CHECK(run.see(0, AccessKind::read, run.shared(flags), 4, 12));
+    CHECK(run.see(0, AccessKind::read, run.shared(flags + 2), 1, 13));
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.code == code(13));
+}
+
+TEST_CASE("An atomic looks at what it changes, unless it only stores", "[checker]") {
+    const Watched watched;
+    const Array memory(8, false);
+    Run run;
+    CHECK(run.see(0, AccessKind::atomic_write, memory[0], 4, 10));
+    run.add(0, memory[0], 11);
+    run.add(0, memory[1], 12);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.code == code(12));
+}
+
+TEST_CASE("When only some blocks are seen, any of the others may have written", "[checker]") {
+    const Watched watched;
+    const Array memory(8, false);
+    Run run({.blocks = 2, .sampled = true});
+    run.read(0, memory[0], 10);
+    run.expect_nothing();
+}
+
+TEST_CASE("A launch that nobody sees may have written", "[checker]") {
+    const Watched watched;
+    const Array memory(8, false);
+    { Run unseen; }
+    Run run;
+    run.read(0, memory[0], 10);
+    run.expect_nothing();
+}
+
+TEST_CASE("Memory that was allocated while nobody looked counts as written", "[checker]") {
+    const Array memory(8, false);
+    Run run;
+    run.read(0, memory[0], 10);
+    run.expect_nothing();
+}
+
+TEST_CASE("Memory that was freed and allocated again is fresh", "[checker]") {
+    const Watched watched;
+    std::byte* address = nullptr;
+    { address = Array(8).data; }
+    note_allocation(address, 32);  // as if the same address had been handed out again
+    note_release(address, 32);
+    const Array memory(8, false);
+    Run run;
+    run.read(0, memory[0], 10);
+    CHECK(run.only_finding().kind == FindingKind::uninitialized_read);
+}
+
+// ---- races inside a block ----------------------------------------------------------------------------------------
+
+TEST_CASE("A read of what another thread wrote needs a barrier", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(3, run.shared(tile + 12), 1.5f, 10);
+    run.read(40, run.shared(tile + 12), 11);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK(found.array == "tile");
+    CHECK(found.thread.x == 40);
+    CHECK(found.action == "reads 4 bytes (1.5)");
+    CHECK(found.other->thread.x == 3);
+    CHECK(found.other->action == "wrote 4 bytes (1.5)");
+    CHECK_THAT(found.memory, ContainsSubstring("bytes 12 to 15 of 256 bytes of shared memory"));
+    CHECK_THAT(found.hint, ContainsSubstring("__syncthreads()"));
+}
+
+TEST_CASE("A write of what another thread reads needs a barrier", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    run.read(3, memory[5], 10);
+    run.write(4, memory[5], 1.5f, 11);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK(found.action == "writes 4 bytes (0 -> 1.5)");
+    CHECK(found.other->action == "read 4 bytes (0)");
+    CHECK_THAT(found.hint, ContainsSubstring("__syncwarp()"));
+}
+
+TEST_CASE("Threads that write different values to one element race", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    for (unsigned i = 0; i < 4; ++i) run.write(i, memory[0], static_cast<int>(i) + 5, 10);
+    const Finding found = run.only_finding();
+    expect_race(found, 10, 10);
+    CHECK(found.action == "writes 4 bytes (5 -> 6)");
+    CHECK(found.other->action == "wrote 4 bytes (5)");
+    CHECK(found.count == 3);
+    CHECK_THAT(found.hint, ContainsSubstring("atomicAdd"));
+}
+
+TEST_CASE("A barrier orders what is before it and what is behind it", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    for (int round = 0; round < 3; ++round) {
+        for (unsigned i = 0; i < 64; ++i) run.write(i, run.shared(tile + i * 4), round + 1, 10);
+        run.barrier();
+        for (unsigned i = 0; i < 64; ++i) run.read(i, run.shared(tile + (63 - i) * 4), 11);
+        run.barrier();
+    }
+    run.expect_nothing();
+}
+
+TEST_CASE("The second barrier of a loop is missed in the second round", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    for (int round = 0; round < 2; ++round) {
+        for (unsigned i = 0; i < 64; ++i) run.write(i, run.shared(tile + i * 4), round + 1, 10);
+        run.barrier();
+        for (unsigned i = 0; i < 64; ++i) run.read(i, run.shared(tile + (i ^ 32) * 4), 11);
+    }
+    const Finding found = run.only_finding();
+    expect_race(found, 10, 11);
+    CHECK(found.count == 64);
+}
+
+TEST_CASE("A reader is found behind any number of other readers", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(0, run.shared(tile), 1, 10);
+    run.barrier();
+    for (unsigned i = 0; i < 64; ++i) run.read(i, run.shared(tile), 11);
+    run.meeting(1);  // of the writer's warp: readers of the other warp are what is left
+    run.write(63, run.shared(tile), 2, 12);
+    const Finding found = run.only_finding();
+    expect_race(found, 12, 11);
+    CHECK(found.other->thread.x < 32);
+}
+
+TEST_CASE("A thread has no race with itself", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    for (int i = 0; i < 3; ++i) {
+        run.read(7, memory[1], 10);
+        run.write(7, memory[1], i, 11);
+    }
+    run.expect_nothing();
+}
+
+TEST_CASE("Lanes that met are ordered, lanes that did not meet are not", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(1, run.shared(tile), 1, 10);
+    run.meeting(0, 0x3);
+    run.read(0, run.shared(tile), 11);
+    run.read(2, run.shared(tile), 12);
+    const Finding found = run.only_finding();
+    expect_race(found, 12, 10);
+}
+
+TEST_CASE("What a lane learned in one meeting it tells in the next", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(1, run.shared(tile), 1, 10);
+    run.meeting(0, 0x3);
+    run.meeting(0, 0x5);
+    run.read(2, run.shared(tile), 12);
+    run.expect_nothing();
+}
+
+TEST_CASE("A meeting of one warp says nothing to another", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(1, run.shared(tile), 1, 10);
+    run.meeting(0);
+    run.meeting(1);
+    run.read(32, run.shared(tile), 12);
+    expect_race(run.only_finding(), 12, 10);
+}
+
+TEST_CASE("Volatile shared memory does not stand in for __syncwarp", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(1, run.shared(tile), 1, 10, 0, AccessKind::volatile_write);
+    CHECK(run.see(0, AccessKind::volatile_read, run.shared(tile), 4, 11));
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK_THAT(found.hint, ContainsSubstring("volatile orders nothing"));
+}
+
+TEST_CASE("Bytes of one word are different memory", "[checker]") {
+    Run run;
+    const std::size_t text = run.shared_variable("text", 64);
+    for (unsigned i = 0; i < 4; ++i) run.write(i, run.shared(text + i), static_cast<std::uint8_t>(i), 10);
+    CHECK(run.see(1, AccessKind::read, run.shared(text + 1), 1, 11));
+    CHECK(run.see(1, AccessKind::read, run.shared(text + 2), 1, 12));
+    const Finding found = run.only_finding();
+    expect_race(found, 12, 10);
+    CHECK(found.action == "reads 1 byte (2)");
+}
+
+TEST_CASE("A word read after one of its bytes was written by another thread races", "[checker]") {
+    Run run;
+    const std::size_t text = run.shared_variable("text", 64);
+    run.write(0, run.shared(text), 0x01020304, 10);
+    run.barrier();
+    run.write(0, run.shared(text + 3), std::uint8_t{9}, 11);
+    run.read(1, run.shared(text), 12);
+    expect_race(run.only_finding(), 12, 11);
+}
+
+TEST_CASE("Vectors that overlap in one element race", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    run.write(0, memory[0], std::array<int, 4>{1, 2, 3, 4}, 10);
+    run.read(1, memory[3], 11);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK(found.other->action == "wrote 16 bytes");
+}
+
+TEST_CASE("Writes that change nothing race with nothing", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    for (unsigned i = 0; i < 64; ++i) run.write(i, memory[0], 1, 10);
+    run.expect_nothing();
+}
+
+TEST_CASE("A write that changes something is found at the end of its thread", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    run.write(0, memory[0], 1, 10);
+    run.write(1, memory[0], 2, 11);
+    run.block(0).pause(1);
+    expect_race(run.only_finding(), 11, 10);
+}
+
+TEST_CASE("What follows from a race is not reported as another one", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    for (unsigned i = 0; i < 8; ++i) {  // total += 1 by every thread
+        run.read(i, memory[0], 10);
+        run.write(i, memory[0], static_cast<int>(i) + 1, 11);
+    }
+    const Finding found = run.only_finding();
+    expect_race(found, 10, 11);
+    CHECK(found.count >= 7);
+}
+
+TEST_CASE("Shared memory of the next block has no race with that of the last one", "[checker]") {
+    Run run({.blocks = 2});
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(3, run.shared(tile, 0), 1, 10, 0);
+    run.end_block(0);
+    run.write(4, run.shared(tile, 1), 1, 10, 1);
+    run.expect_nothing();
+}
+
+// ---- races between blocks ----------------------------------------------------------------------------------------
+
+TEST_CASE("Blocks are not ordered, not even by barriers", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run({.blocks = 2, .parameters = "data", .pointers = {memory.data}});
+    run.write(0, memory[5], 1.5f, 10, 0);
+    run.barrier(0);
+    run.end_block(0);
+    run.barrier(1);
+    run.read(0, memory[5], 11, 1);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK(found.array == "data");
+    CHECK(found.block.x == 1);
+    CHECK(found.other->block.x == 0);
+    CHECK_THAT(found.hint, ContainsSubstring("another kernel"));
+}
+
+TEST_CASE("Launches are ordered", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    for (int launch = 0; launch < 2; ++launch) {
+        Run run;
+        run.read(static_cast<unsigned>(launch), memory[0], 10);
+        run.write(static_cast<unsigned>(launch) + 5, memory[1], launch + 1, 11);
+        run.expect_nothing();
+    }
+}
+
+TEST_CASE("A barrier of the grid orders its blocks", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run({.blocks = 2});
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(0, memory[0], 1, 10, 0);
+    run.write(0, memory[1], 1, 10, 1);
+    run.write(1, run.shared(tile, 1), 1, 11, 1);
+    run.grid_barrier();
+    run.read(0, memory[1], 12, 0);
+    run.read(0, memory[0], 12, 1);
+    run.read(2, run.shared(tile, 1), 13, 1);
+    run.expect_nothing();
+}
+
+TEST_CASE("After a barrier of the grid blocks race as before", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run({.blocks = 2});
+    run.grid_barrier();
+    run.write(0, memory[0], 1, 10, 0);
+    run.read(0, memory[0], 11, 1);
+    expect_race(run.only_finding(), 11, 10);
+}
+
+TEST_CASE("Atomics race with no atomics", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run({.blocks = 2});
+    const std::size_t bins = run.shared_variable("bins", 256);
+    run.write(0, run.shared(bins), 0, 9, 0);
+    run.barrier(0);
+    for (unsigned i = 0; i < 64; ++i) run.add(i, run.shared(bins), 10, 0);
+    run.barrier(0);
+    run.read(0, run.shared(bins), 11, 0);
+    for (unsigned i = 0; i < 64; ++i) run.add(i, memory[0], 12, i % 2);
+    run.expect_nothing();
+}
+
+TEST_CASE("An atomic and a plain access race", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run;
+    run.add(0, memory[0], 10);
+    run.read(1, memory[0], 11);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK(found.other->action == "atomically updated 4 bytes (1)");
+}
+
+TEST_CASE("A counter that one block resets races with the atomics of the others", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run({.blocks = 2});
+    run.write(0, memory[0], 100, 10, 0);
+    run.barrier(0);
+    run.add(1, memory[0], 11, 0);
+    run.end_block(0);
+    run.add(0, memory[0], 11, 1);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
+    CHECK_THAT(found.hint, ContainsSubstring("before the launch"));
+}
+
+TEST_CASE("Volatile accesses to global memory do not race with each other or with atomics", "[checker]") {
+    const Watched watched;
+    const Array memory(64);
+    Run run({.blocks = 2});
+    run.write(0, memory[0], 1, 10, 0, AccessKind::volatile_write);
+    CHECK(run.see(0, AccessKind::volatile_read, memory[0], 4, 11, 1));
+    run.add(1, memory[0], 12, 1);
+    CHECK(run.see(2, AccessKind::atomic_read, memory[0], 4, 13, 0));
+    run.expect_nothing();
+}
+
+// ---- fences ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// How the blocks of `last_block` tell each other that their part is done.
+enum class Fencing { none, by_writer, by_all_before_barrier, after_barrier, of_the_block };
+
+/// Each block writes a part and takes a ticket; the last one reads all parts.
+void last_block(Run& run, const Array& parts, const Array& ticket, unsigned blocks, Fencing fencing,
+                bool all_threads_read) {
+    for (unsigned b = 0; b < blocks; ++b) {
+        const bool several = fencing == Fencing::by_all_before_barrier || fencing == Fencing::after_barrier;
+        const unsigned writers = several ? 4 : 1;
+        for (unsigned t = 0; t < writers; ++t) {
+            run.write(t, parts[b * 4 + t], 1.0f, 10, b);
+            if (fencing == Fencing::by_all_before_barrier) run.fence(t, b);
+        }
+        if (several) run.barrier(b);
+        if (fencing == Fencing::by_writer || fencing == Fencing::after_barrier) run.fence(0, b);
+        if (fencing == Fencing::of_the_block) run.fence(0, b, FenceScope::block);
+        const int before = run.add(0, ticket[0], 11, b);
+        run.barrier(b);
+        if (before + 1 == static_cast<int>(blocks)) {
+            for (unsigned i = 0; i < blocks; ++i) {
+                for (unsigned t = 0; t < writers; ++t) run.read(all_threads_read ? t : 0, parts[i * 4 + t], 12, b);
+            }
+        }
+        run.end_block(b);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("The last block may read what others wrote before fence and ticket", "[checker]") {
+    const Watched watched;
+    const Array parts(400), ticket(1);
+    for (const Fencing fencing : {Fencing::by_writer, Fencing::by_all_before_barrier, Fencing::after_barrier}) {
+        for (const bool all_threads_read : {false, true}) {
+            REQUIRE(cudaMemset(ticket.data, 0, 4) == cudaSuccess);
+            REQUIRE(cudaMemset(parts.data, 0, 1600) == cudaSuccess);
+            Run run({.blocks = 100});
+            last_block(run, parts, ticket, 100, fencing, all_threads_read);
+            run.expect_nothing();
+        }
+    }
+}
+
+TEST_CASE("Without the fence the last block races, and the hint names it", "[checker]") {
+    const Watched watched;
+    const Array parts(400), ticket(1);
+    Run run({.blocks = 10});
+    last_block(run, parts, ticket, 10, Fencing::none, false);
+    const Finding found = run.only_finding();
+    expect_race(found, 12, 10);
+    CHECK(found.count == 9);
+    CHECK_THAT(found.hint, ContainsSubstring("__threadfence()"));
+}
+
+TEST_CASE("A fence of block scope does not reach other blocks", "[checker]") {
+    const Watched watched;
+    const Array parts(400), ticket(1);
+    Run run({.blocks = 10});
+    last_block(run, parts, ticket, 10, Fencing::of_the_block, false);
+    expect_race(run.only_finding(), 12, 10);
+}
+
+TEST_CASE("A fence orders nothing that its thread does after it", "[checker]") {
+    const Watched watched;
+    const Array data(4), flag(1);
+    Run run({.blocks = 2});
+    run.fence(0, 0);
+    run.write(0, data[0], 1, 10, 0);
+    run.add(0, flag[0], 11, 0);
+    run.add(0, flag[0], 12, 1);
+    run.read(0, data[0], 13, 1);
+    expect_race(run.only_finding(), 13, 10);
+}
+
+TEST_CASE("Only a look at the atomic tells that the data is there", "[checker]") {
+    const Watched watched;
+    const Array data(4), flag(2);
+    Run run({.blocks = 2});
+    run.write(0, data[0], 1, 10, 0);
+    run.fence(0, 0);
+    run.add(0, flag[0], 11, 0);
+    run.add(0, flag[1], 12, 1);  // another one
+    run.read(0, data[0], 13, 1);
+    expect_race(run.only_finding(), 13, 10);
+}
+
+TEST_CASE("A volatile flag behind a fence publishes what was written", "[checker]") {
+    const Watched watched;
+    const Array data(4), flag(1);
+    Run run({.blocks = 2});
+    run.write(0, data[0], 1, 10, 0);
+    run.fence(0, 0);
+    run.write(0, flag[0], 1, 11, 0, AccessKind::volatile_write);
+    CHECK(run.see(0, AccessKind::volatile_read, flag[0], 4, 12, 1));
+    run.barrier(1);
+    run.read(5, data[0], 13, 1);
+    run.expect_nothing();
+}
+
+TEST_CASE("Knowledge is passed on from block to block", "[checker]") {
+    const Watched watched;
+    const Array data(4), flags(8);
+    Run run({.blocks = 4});
+    run.write(0, data[0], 1, 10, 0);
+    for (unsigned b = 0; b < 3; ++b) {  // each waits for the block before it, then tells the next
+        if (b > 0) run.add(0, flags[b - 1], 11, b);
+        run.fence(0, b);
+        run.add(0, flags[b], 12, b);
+    }
+    run.add(0, flags[2], 13, 3);
+    run.write(0, data[0], 2, 14, 3);
+    run.expect_nothing();
+}
+
+TEST_CASE("What a block learned after its fence it does not pass on", "[checker]") {
+    const Watched watched;
+    const Array data(4), flags(8);
+    Run run({.blocks = 3});
+    run.write(0, data[0], 1, 10, 0);
+    run.fence(0, 0);
+    run.add(0, flags[0], 11, 0);
+    run.fence(0, 1);
+    run.add(0, flags[0], 12, 1);
+    run.add(0, flags[1], 13, 1);
+    run.add(0, flags[1], 14, 2);
+    run.read(0, data[0], 15, 2);
+    expect_race(run.only_finding(), 15, 10);
+}
+
+TEST_CASE("What the lanes of a warp wrote is published by the one that fences behind a meeting", "[checker]") {
+    const Watched watched;
+    const Array data(32), flag(1);
+    Run run({.blocks = 2});
+    for (unsigned i = 0; i < 32; ++i) run.write(i, data[i], static_cast<int>(i) + 1, 10, 0);
+    run.meeting(0);
+    run.fence(0, 0);
+    run.add(0, flag[0], 11, 0);
+    run.end_block(0);
+    run.add(0, flag[0], 11, 1);
+    run.barrier(1);
+    for (unsigned i = 0; i < 32; ++i) run.read(i, data[i], 12, 1);
+    run.expect_nothing();
+}
+
+TEST_CASE("A lock with fences on both sides orders what it protects", "[checker]") {
+    const Watched watched;
+    const Array lock(1), total(1);
+    Run run({.blocks = 4});
+    int sum = 0;
+    for (unsigned b = 0; b < 4; ++b) {
+        for (unsigned t = 0; t < 64; t += 16) {
+            run.add(t, lock[0], 10, b);
+            run.fence(t, b);
+            run.read(t, total[0], 11, b);
+            run.write(t, total[0], ++sum, 12, b);
+            run.fence(t, b);
+            run.write(t, lock[0], 0, 13, b, AccessKind::atomic_write);
+        }
+    }
+    run.expect_nothing();
+}
+
+TEST_CASE("Threads of one block may tell each other through an atomic in shared memory", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    const std::size_t ready = run.shared_variable("ready", 4);
+    run.write(0, run.shared(ready), 0, 9);
+    run.barrier();
+    run.write(0, run.shared(tile), 1, 10);
+    run.fence(0, 0, FenceScope::block);
+    run.add(0, run.shared(ready), 11);
+    run.add(40, run.shared(ready), 12);
+    run.read(40, run.shared(tile), 13);
+    run.expect_nothing();
+}
+
+TEST_CASE("More barriers than a stamp can count are no problem", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(0, run.shared(tile), 1, 10);
+    for (int i = 0; i < (1 << 24) + 5; ++i) run.barrier();
+    run.read(1, run.shared(tile), 11);
+    run.write(2, run.shared(tile + 4), 1, 12);
+    run.read(3, run.shared(tile + 4), 13);
+    expect_race(run.only_finding(), 13, 12);
+}

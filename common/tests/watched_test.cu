@@ -1,0 +1,289 @@
+// Kernels that were compiled for watching, as graders and lessons see them. On a GPU nothing is counted, and the
+// matchers have to accept that.
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/grading/watched.h"
+#include "common/helpers/child_process.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/watch.h"
+#include "common/lesson/chapter.h"
+#include "common/tests/device_or_skip.h"
+
+using Catch::Matchers::ContainsSubstring;
+using warpwise::DeviceBuffer;
+
+namespace {
+
+constexpr int kSide = 32;
+
+__global__ void copy_strided(const float* in, float* out, int n, int stride) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float value = in[i * stride];
+    out[i] = value;
+}
+
+template <int Pad>
+__global__ void transpose_tile(const float* in, float* out) {
+    __shared__ float tile[kSide][kSide + Pad];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * kSide + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * kSide + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+
+__global__ void sum_with_atomics(const float* in, float* sum) { atomicAdd(sum, in[threadIdx.x]); }
+
+__global__ void add_without_barrier(float* values) {
+    __shared__ float shared[64];
+    shared[threadIdx.x] = values[threadIdx.x];
+    __syncthreads();
+    shared[threadIdx.x] += shared[(threadIdx.x + 32) % 64];
+    values[threadIdx.x] = shared[threadIdx.x];
+}
+
+__global__ void read_past_the_end(const float* in, float* out, int n) {
+    if (threadIdx.x < 32) out[threadIdx.x] = in[n + threadIdx.x];
+}
+
+grading::Watched watch_copy(int n, int stride) {
+    const std::vector<float> values(static_cast<std::size_t>(n) * stride, 1.0f);
+    const DeviceBuffer<float> d_in(values);
+    DeviceBuffer<float> d_out(static_cast<std::size_t>(n));
+    return grading::watch([&] { copy_strided<<<(n + 255) / 256, 256>>>(d_in.data(), d_out.data(), n, stride); });
+}
+
+template <int Pad>
+grading::Watched watch_transpose() {
+    const DeviceBuffer<float> d_in(std::vector<float>(kSide * kSide, 1.0f));
+    DeviceBuffer<float> d_out(kSide * kSide);
+    return grading::watch([&] { transpose_tile<Pad><<<1, dim3(kSide, kSide)>>>(d_in.data(), d_out.data()); });
+}
+
+std::string refusal(const grading::WatchedMatcher& matcher, const grading::Watched& watched) {
+    CHECK_FALSE(matcher.match(watched));
+    return matcher.describe();
+}
+
+}  // namespace
+
+TEST_CASE("neighbouring accesses are accepted, strided ones are refused with the line") {
+    device_or_skip();
+    CHECK_THAT(watch_copy(4096, 1), grading::SectorsPerRequestAtMost(4));
+    CHECK_THAT(watch_copy(4096, 1), grading::BytesMovedAtMost(2 * 4096 * sizeof(float)));
+    const grading::Watched strided = watch_copy(4096, 8);
+    CHECK_THAT(strided, grading::SectorsPerRequestAtMost(4, grading::Accesses::stores));
+    if (!strided.countable) SKIP("only the CPU device counts");
+    const std::string text = refusal(grading::SectorsPerRequestAtMost(4.5), strided);
+    CHECK_THAT(text, ContainsSubstring("global loads: 32 sectors/request on average, at most 4.5 allowed"));
+    CHECK_THAT(text,
+               ContainsSubstring("watched_test.cu:") && ContainsSubstring(": const float value = in[i * stride];"));
+    CHECK_THAT(text, ContainsSubstring("32 sectors/request (128 requests, 131 kB moved)"));
+}
+
+TEST_CASE("bank conflicts are found on the array that has them") {
+    device_or_skip();
+    CHECK_THAT(watch_transpose<1>(), grading::NoBankConflicts());
+    CHECK_THAT(watch_transpose<1>(), grading::NoBankConflictsOn("tile"));
+    CHECK_THAT(watch_transpose<1>(), grading::BarriersAtMost(1));
+    const grading::Watched conflicting = watch_transpose<0>();
+    if (!conflicting.countable) SKIP("only the CPU device counts");
+    CHECK_THAT(refusal(grading::NoBankConflictsOn("tile"), conflicting),
+               ContainsSubstring("992 bank conflicts on tile") &&
+                   ContainsSubstring(": out[threadIdx.y * kSide + threadIdx.x]") &&
+                   ContainsSubstring("992 conflicts: 32 passes for each of 32 requests"));
+    CHECK_THAT(refusal(grading::BarriersAtMost(0), conflicting), ContainsSubstring("__syncthreads();"));
+}
+
+TEST_CASE("lanes, atomics and launches are counted") {
+    device_or_skip();
+    const DeviceBuffer<float> d_in(std::vector<float>(64, 1.0f));
+    DeviceBuffer<float> d_sum(std::vector<float>(1, 0.0f));
+    const grading::Watched watched = grading::watch([&] {
+        sum_with_atomics<<<1, 64>>>(d_in.data(), d_sum.data());
+        sum_with_atomics<<<1, 8>>>(d_in.data(), d_sum.data());
+    });
+    CHECK_THAT(watched, grading::AtomicsAtMost(72));
+    CHECK_THAT(watched, grading::LaunchesAtMost(2));
+    CHECK_THAT(watched, grading::ActiveLanesAtLeast(8));
+    if (!watched.countable) SKIP("only the CPU device counts");
+    CHECK_THAT(refusal(grading::AtomicsAtMost(2), watched),
+               ContainsSubstring("72 atomic operations") && ContainsSubstring("69 of them wait"));
+    CHECK_THAT(refusal(grading::LaunchesAtMost(1), watched), ContainsSubstring("2 launches"));
+    CHECK_THAT(refusal(grading::ActiveLanesAtLeast(28), watched), ContainsSubstring("24 of 32 lanes"));
+}
+
+TEST_CASE("counts of a sample of the blocks are scaled up") {
+    device_or_skip();
+    if (!warpwise::can_watch()) SKIP("only the CPU device counts");
+    const int n = 256 * 64;
+    const DeviceBuffer<float> d_in(std::vector<float>(n, 1.0f));
+    DeviceBuffer<float> d_out(n);
+    const std::vector<warpwise::LaunchCounts> launches = warpwise::count_launches(
+        [&] { copy_strided<<<64, 256>>>(d_in.data(), d_out.data(), n, 1); }, {.blocks = 16, .lines = false});
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0].watched_blocks == 16);
+    CHECK(launches[0].lines.empty());
+    CHECK(warpwise::sum_of(launches).global_load.requests == n / 32);
+}
+
+TEST_CASE("mistakes are told by their matchers, and not once more") {
+    device_or_skip();
+    if (!warpwise::can_watch()) SKIP("only the CPU device looks for mistakes");
+    const warpwise::Watching watching({.mistakes = true});
+    DeviceBuffer<float> d_values(std::vector<float>(64, 1.0f));
+    const grading::Watched racing = grading::watch([&] { add_without_barrier<<<1, 64>>>(d_values.data()); });
+    CHECK_THAT(racing, grading::CleanMemory());
+    CHECK_THAT(refusal(grading::NoRace("Is a barrier missing?"), racing),
+               ContainsSubstring("shared") && ContainsSubstring("watched_test.cu") &&
+                   ContainsSubstring("Is a barrier missing?"));
+    CHECK_THAT(grading::finish(), grading::Succeeds());  // nothing left to tell
+
+    const grading::Watched outside =
+        grading::watch([&] { read_past_the_end<<<1, 64>>>(d_values.data(), d_values.data(), 64); });
+    CHECK_THAT(outside, grading::NoRace());
+    CHECK_FALSE(grading::finish().findings.empty());  // not asked for by its matcher: told here
+    CHECK_FALSE(grading::CleanMemory().match(outside));
+    grading::forget_findings();
+}
+
+// ---- lessons -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Copy {
+    explicit Copy(const warpwise::Size& size)
+        : count(static_cast<int>(size[0])), d_in(std::vector<float>(8 * size[0], 1.0f)), d_out(size[0]) {}
+    void poison() { d_out.fill_bytes(0xFF); }
+    warpwise::Comparison compare() {
+        return warpwise::compare_each(d_out.download(), d_out.size(), [](std::size_t) { return 1.0; });
+    }
+    warpwise::Work work() const { return {.bytes = 8.0 * count, .operations = 0}; }
+    static std::size_t device_bytes(const warpwise::Size& size) { return 9 * sizeof(float) * size[0]; }
+
+    void copy(int stride) { copy_strided<<<(count + 255) / 256, 256>>>(d_in.data(), d_out.data(), count, stride); }
+
+    int count;
+    DeviceBuffer<float> d_in;
+    DeviceBuffer<float> d_out;
+};
+
+std::optional<warpwise::Counts> counted_by_lesson;
+
+void copies(warpwise::Lesson& lesson) {
+    lesson.steps<Copy>({.gpu = {1 << 17}, .cpu = {1 << 17}, .awkward = {{1}, {33}}},
+                       {{"fill", "a loop on the host",
+                         [](Copy& problem) { problem.d_out.upload(std::vector<float>(problem.d_out.size(), 1.0f)); },
+                         warpwise::StepKind::host},
+                        {"strided", "eight floats apart", [](Copy& problem) { problem.copy(8); }},
+                        {"neighbours", "side by side", [](Copy& problem) { problem.copy(1); }}});
+    Copy problem({1024});
+    counted_by_lesson = lesson.count([&] { problem.copy(8); });
+}
+
+void races(warpwise::Lesson& lesson) {
+    lesson.steps<Copy>({.gpu = {64}, .cpu = {64}}, {{"racing", "no barrier", [](Copy& problem) {
+                                                         problem.copy(1);
+                                                         add_without_barrier<<<1, 64>>>(problem.d_out.data());
+                                                     }}});
+}
+
+const warpwise::Chapter chapter = {
+    8, "Watched", "8_watched", {{"copies", "two copies", copies}, {"races", "a race", races}}};
+
+struct Captured {
+    int status;
+    std::string out;
+    nlohmann::json json;
+};
+
+Captured run(std::vector<std::string> arguments) {
+    const warpwise::TemporaryFile out;
+    const warpwise::TemporaryFile json;
+    arguments.insert(arguments.begin(),
+                     {"8_watched", "--json", json.path(), "--device", warpwise::Lesson::on_gpu() ? "cuda" : "cpu"});
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    std::fflush(stdout);
+    const int saved = dup(STDOUT_FILENO);
+    std::FILE* file = std::fopen(out.path().c_str(), "w");
+    dup2(fileno(file), STDOUT_FILENO);
+    std::fclose(file);
+    const int status = warpwise::run_chapter(static_cast<int>(arguments.size()), argv.data(), chapter);
+    std::fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    return {status, out.read(), nlohmann::json::parse(json.read(), nullptr, false)};
+}
+
+}  // namespace
+
+TEST_CASE("a lesson's table shows the counters of its steps") {
+    device_or_skip();
+    const Captured captured = run({"copies"});
+    CHECK(captured.status == 0);
+    CHECK(counted_by_lesson.has_value() == warpwise::can_watch());
+    if (!warpwise::can_watch()) SKIP("only the CPU device counts");
+    CHECK(counted_by_lesson->global_load.sectors_per_request() == 32);
+    CHECK_THAT(captured.out, ContainsSubstring("sectors/ld  sectors/st    moved"));
+    CHECK_THAT(captured.out, ContainsSubstring("         32           4  4.72 MB\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("          4           4  1.05 MB\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"));
+    CHECK_THAT(captured.out, ContainsSubstring("a sample of 256 blocks of each launch (the largest has 512)"));
+    CHECK_THAT(captured.out, ContainsSubstring("Host code is not timed"));  // there is no plain program beside this one
+
+    const nlohmann::json& steps = captured.json["lessons"][0]["steps"];
+    CHECK(steps[0]["launches"].is_null());
+    const nlohmann::json& launch = steps[1]["launches"][0];
+    CHECK(launch["kernel"] == "copy_strided");
+    CHECK(launch["blocks"] == 512);
+    CHECK(launch["watched_blocks"] == 256);
+    CHECK(launch["counters"]["global_load"]["requests"] == 256 * 8);
+    CHECK(launch["counters"]["global_load"]["sectors"] == 256 * 8 * 32);
+    CHECK_FALSE(launch["lines"].empty());
+    CHECK(launch["arrays"].size() >= 2);
+}
+
+TEST_CASE("options choose how kernels are counted") {
+    device_or_skip();
+    if (!warpwise::can_watch()) SKIP("only the CPU device counts");
+    const Captured all = run({"copies", "--all-blocks", "--registers", "128"});
+    CHECK(all.out.find("a sample of") == std::string::npos);
+    const nlohmann::json& launch = all.json["lessons"][0]["steps"][1]["launches"][0];
+    CHECK(launch["watched_blocks"] == 512);
+    CHECK(launch["occupancy"] == 0.25);  // 65536 registers of an SM hold 512 of its 2048 threads
+    const Captured none = run({"copies", "--no-counters"});
+    CHECK(none.out.find("sectors/ld") == std::string::npos);
+    CHECK(none.json["lessons"][0]["steps"][1]["launches"].is_null());
+}
+
+TEST_CASE("the lines of a kernel are shown with their counts") {
+    device_or_skip();
+    if (!warpwise::can_watch()) SKIP("only the CPU device counts");
+    const Captured captured = run({"copies", "--lines", "--step", "strided"});
+    CHECK_THAT(captured.out, ContainsSubstring("Lines of step strided\n\nKernel copy_strided\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("__global__ void copy_strided(const float* in, float* out"));
+    CHECK_THAT(captured.out, ContainsSubstring("    4096       32  4.19 MB  > "));
+    CHECK_THAT(captured.out, ContainsSubstring("const float value = in[i * stride];"));
+}
+
+TEST_CASE("mistakes in a lesson's kernels are looked for when asked") {
+    device_or_skip();
+    if (!warpwise::can_watch()) SKIP("only the CPU device looks for mistakes");
+    const Captured checked = run({"races", "--check"});
+    CHECK(checked.status == 1);
+    CHECK_THAT(checked.out, ContainsSubstring("mistake"));
+    CHECK(checked.json["lessons"][0]["steps"][0]["findings"][0]["kind"] == "data_race");
+    CHECK(run({"copies", "--check"}).status == 0);
+}
