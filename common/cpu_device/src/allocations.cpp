@@ -24,6 +24,7 @@
 #include "cpu_device/runtime_api.h"
 #include "cpu_device/watch.h"
 #include "source_lines.h"
+#include "watched_code.h"
 
 namespace cpu_device {
 namespace {
@@ -50,7 +51,7 @@ struct Record {
     Allocation data;
     std::byte* begin = nullptr;
     std::byte* end = nullptr;
-    bool has_guard_pages = false;
+    std::size_t guard_bytes = 0;   ///< on either side, where nobody may go; 0: memory of the heap
     bool access_reported = false;  ///< somebody went out of its bounds, and that was reported
     bool leak_reported = false;
     const void* freed_by = nullptr;  ///< the code that freed it, where `data.freed_at` is still to be found out
@@ -160,17 +161,16 @@ std::size_t total_device_bytes() {
     return total;
 }
 
-/// A page of its own on either side, data as close to the end as its alignment allows.
-bool map_between_guard_pages(Record& record) {
-    const std::size_t page = page_bytes();
-    const std::size_t data_pages = round_up(record.data.bytes, page);
-    void* mapped = mmap(nullptr, data_pages + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+/// Guard pages on either side, data as close to the end as its alignment allows.
+bool map_between_guard_pages(Record& record, std::size_t guard) {
+    const std::size_t data_pages = round_up(record.data.bytes, page_bytes());
+    void* mapped = mmap(nullptr, data_pages + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) return false;
-    record.begin = static_cast<std::byte*>(mapped) + page;
+    record.begin = static_cast<std::byte*>(mapped) + guard;
     record.end = record.begin + data_pages;
-    record.has_guard_pages = true;
+    record.guard_bytes = guard;
     if (mprotect(record.begin, data_pages, PROT_READ | PROT_WRITE) != 0) {
-        munmap(mapped, data_pages + 2 * page);
+        munmap(mapped, data_pages + 2 * guard);
         return false;
     }
     record.data.address = record.end - round_up(record.data.bytes, alignment);
@@ -187,9 +187,9 @@ bool take_from_heap(Record& record) {
 }
 
 void give_back(const Record& record) {
-    if (record.has_guard_pages) {
-        const std::size_t page = page_bytes();
-        munmap(record.begin - page, static_cast<std::size_t>(record.end - record.begin) + 2 * page);
+    if (record.guard_bytes != 0) {
+        munmap(record.begin - record.guard_bytes,
+               static_cast<std::size_t>(record.end - record.begin) + 2 * record.guard_bytes);
     } else {
         std::free(record.begin);
     }
@@ -333,9 +333,13 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
         if (kind == MemoryKind::device && bytes > total_device_bytes() - all.device_bytes) {
             return cudaErrorMemoryAllocation;
         }
-        if (!(bytes >= page_bytes() ? map_between_guard_pages(record) : take_from_heap(record))) {
+        // While mistakes are looked for, whoever misses an allocation by less than this hits nobody else's memory.
+        const bool far_apart = watching().mistakes;
+        const std::size_t guard = far_apart ? far_away : page_bytes();
+        if (!(far_apart || bytes >= page_bytes() ? map_between_guard_pages(record, guard) : take_from_heap(record))) {
             return cudaErrorMemoryAllocation;
         }
+        if (far_apart && kind == MemoryKind::device) note_device_memory(record.data.address, bytes);
         std::erase_if(all.freed, [&](const Record& old) {
             return old.data.address < record.end && record.begin < old.data_end();
         });

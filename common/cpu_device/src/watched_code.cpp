@@ -3,9 +3,14 @@
 #include <link.h>
 #include <sys/types.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 
+#include "allocations.h"
 #include "block.h"
 #include "cpu_device/atomics.h"
 #include "faults.h"
@@ -20,6 +25,10 @@ constinit thread_local WatchedThread watched_thread{};
 namespace {
 
 bool watched_code_is_here = false;
+
+// All device memory so far lies between these two.
+std::atomic<std::uintptr_t> device_begin{~std::uintptr_t{0}};
+std::atomic<std::uintptr_t> device_end{0};
 
 using Kind = AccessKind;
 
@@ -37,11 +46,40 @@ ALWAYS_INLINE void record(WatchedThread& self, TraceEvent::Kind kind, std::uint6
     *self.next++ = {TraceEvent::order_of(depth, offset, kind), place};
 }
 
+/// Host code that follows a device pointer. On a GPU's host this ends the process.
+__attribute__((noinline)) void see_from_host(const void* memory, std::size_t bytes, TraceEvent::Kind event,
+                                             const void* code) {
+    if (in_kernel() || !watching().mistakes) return;
+    const std::optional<Allocation> allocation = find_allocation(memory);
+    if (!allocation || allocation->kind != MemoryKind::device) return;
+    Finding found{};
+    found.kind = FindingKind::host_memory;
+    const bool reads = event == TraceEvent::read || event == TraceEvent::copy_read;
+    found.message = std::string("host code ") + (reads ? "reads " : "writes ") + std::to_string(bytes) +
+                    " bytes of device memory, which only kernels and copies can reach: with a GPU the program crashes";
+    found.memory = describe_address(memory);
+    found.code = code;
+    found.hint = "copy it with cudaMemcpy, or allocate it with cudaMallocManaged";
+    static std::mutex mutex;
+    static std::set<const void*> reported;
+    {
+        std::lock_guard lock(mutex);
+        if (!reported.insert(code).second) return;
+    }
+    report(std::move(found));
+}
+
 ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEvent::Kind event, const void* code,
                        const void* frame) {
     WatchedThread& self = watched_thread;
-    if (!self.active) return;
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    if (!self.active) {
+        if (address >= device_begin.load(std::memory_order_relaxed) &&
+            address < device_end.load(std::memory_order_relaxed)) [[unlikely]] {
+            see_from_host(memory, bytes, event, code);
+        }
+        return;
+    }
     if (address - self.arena >= self.arena_bytes &&
         (address - self.stack < self.stack_bytes || address - self.own_variables < self.own_variable_bytes ||
          address - self.arena < self.arena_bytes + self.runtime_bytes)) {
@@ -79,6 +117,12 @@ ALWAYS_INLINE void see_copy_write(const void* memory, std::size_t bytes, const v
 }
 
 }  // namespace
+
+void note_device_memory(const void* begin, std::size_t bytes) {
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    device_begin = std::min(device_begin.load(), address);
+    device_end = std::max(device_end.load(), address + bytes);
+}
 
 bool has_watched_code() { return watched_code_is_here; }
 
@@ -133,9 +177,9 @@ void __tsan_vptr_read(void**) {}
 
 void __sanitizer_cov_trace_pc() {
     cpu_device::WatchedThread& self = cpu_device::watched_thread;
-    if (self.stop) [[unlikely]]
+    if (self.stop && self.active) [[unlikely]]
         cpu_device::end_watched_thread(__builtin_return_address(0));
-    if (self.next != nullptr) cpu_device::record(self, cpu_device::TraceEvent::step, 0, HERE);
+    if (self.active && self.next != nullptr) cpu_device::record(self, cpu_device::TraceEvent::step, 0, HERE);
 }
 
 #define WATCHED_ACCESS(bytes)                                                                          \

@@ -41,6 +41,9 @@ private:
     bool was_active_;
 };
 
+/// Device memory, which host code must not touch, lies in between; noted while mistakes are looked for.
+void note_device_memory(const void* begin, std::size_t bytes);
+
 /// True when some code of this program was compiled for watching.
 bool has_watched_code();
 

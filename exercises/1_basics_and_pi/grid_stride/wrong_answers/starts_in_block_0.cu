@@ -1,6 +1,6 @@
 // Wrong answer: forgets the block's number, so that all blocks start at the same elements
 // Rejected by: shares the elements between several blocks
-// Message: were never done
+// Message: data race: threads of two blocks use the same memory
 #include "exercises/1_basics_and_pi/grid_stride/grid_stride.h"
 
 __global__ void scale_and_add_grid_stride(float a, const float* x, float* y, int n) {

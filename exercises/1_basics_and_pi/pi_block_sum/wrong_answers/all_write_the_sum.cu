@@ -1,6 +1,6 @@
 // Wrong answer: every thread writes its own part as the sum of the block
 // Rejected by: adds the parts of all threads
-// Message: Were the parts of all threads added?
+// Message: data race: two lanes of a warp write the same memory
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.

@@ -1,6 +1,6 @@
 // Wrong answer: reads the parts of other threads without waiting for them
 // Rejected by: adds the parts of all threads
-// Message: Is there a barrier before every round?
+// Message: data race: two lanes of a warp use the same memory
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.

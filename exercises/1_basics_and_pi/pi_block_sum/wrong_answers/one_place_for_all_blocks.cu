@@ -1,6 +1,6 @@
 // Wrong answer: all blocks write their sum to the same place
 // Rejected by: gives every block a sum of its own
-// Message: elements 1 to 4 were never written
+// Message: data race: threads of two blocks write the same memory
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.
