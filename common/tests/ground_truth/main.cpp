@@ -8,8 +8,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -72,17 +75,55 @@ void print_counted(const std::vector<Case>& cases) {
     }
 }
 
+/// How well one figure agrees over all kernels in which it is not zero.
+struct Agreement {
+    int kernels = 0;
+    int same = 0;
+    int near = 0;        ///< within 2 %
+    int exceptions = 0;  ///< known to differ, for a reason
+    double largest = 0;  ///< difference of the others, relative
+};
+
+/// A summary by figure, and every row that is not the same on both sides.
 void print_compared(const std::vector<Case>& cases, const ground_truth::Measurement& measurement) {
-    fmt::print("GPU: {}\n\n", measurement.provenance());
-    fmt::print("| case | figure | CPU device | GPU | difference | remark |\n|---|---|---:|---:|---:|---|\n");
+    std::vector<std::string> order;
+    std::map<std::string, Agreement> by_figure;
+    std::string rows;
     for (const Case& counted : cases) {
         for (const auto& figure : ground_truth::compare(counted, measurement)) {
+            Agreement& agreement = by_figure[figure.name];
+            if (agreement.kernels == 0 && std::find(order.begin(), order.end(), figure.name) == order.end()) {
+                order.push_back(figure.name);
+            }
             if (figure.both_zero()) continue;
+            ++agreement.kernels;
+            if (figure.cpu_device == figure.gpu) {
+                ++agreement.same;
+                continue;
+            }
+            const double relative = figure.gpu == 0 ? 1 : std::fabs(figure.cpu_device / figure.gpu - 1);
+            if (!figure.exception.empty() && !figure.agree()) {
+                ++agreement.exceptions;
+            } else {
+                agreement.near += relative <= 0.02;
+                agreement.largest = std::max(agreement.largest, relative);
+            }
             const std::string remark = figure.exception.empty() ? counted.remark : figure.exception;
-            fmt::print("| {} | {} | {:.10g} | {:.10g} | {} | {} |\n", counted.name, figure.name, figure.cpu_device,
-                       figure.gpu, difference(figure), figure.agree() ? "" : remark);
+            rows += fmt::format("| {} | {} | {:.10g} | {:.10g} | {} | {} |\n", counted.name, figure.name,
+                                figure.cpu_device, figure.gpu, difference(figure), figure.agree() ? "" : remark);
         }
     }
+    fmt::print("GPU: {}. {} kernels.\n\n", measurement.provenance(), cases.size());
+    fmt::print(
+        "| figure | kernels that have it | the same | within 2 % | known to differ | largest other difference |\n");
+    fmt::print("|---|---:|---:|---:|---:|---:|\n");
+    for (const std::string& name : order) {
+        const Agreement& all = by_figure[name];
+        fmt::print("| {} | {} | {} | {} | {} | {:.1f} % |\n", name, all.kernels, all.same, all.near, all.exceptions,
+                   100 * all.largest);
+    }
+    fmt::print("\nEvery figure that is not the same:\n\n");
+    fmt::print("| kernel | figure | CPU device | GPU | difference | why |\n|---|---|---:|---:|---:|---|\n{}", rows);
 }
 #endif
 
