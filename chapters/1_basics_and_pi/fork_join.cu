@@ -109,9 +109,9 @@ __global__ void one_thread(const float* in, float* out, std::size_t count) {
     }
 }
 
-// 4. One block of 256 threads. What changed: thread t takes the elements t, t + 256, t + 512 ... Neighbouring lanes
+// 4. One block of 256 threads. What changed: thread t takes the elements t, t + 256, t + 512 ... Neighboring lanes
 // read
-//    neighbouring elements, and while one warp waits another one runs.
+//    neighboring elements, and while one warp waits another one runs.
 //    Still slow: a block stays on its SM, so all the others have nothing to do.
 __global__ void one_block(const float* in, float* out, std::size_t count) {
     for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) {

@@ -62,8 +62,8 @@ __global__ void who_am_i_1d(Identity* who, unsigned count) {
                   rank % warpSize};
 }
 
-// 3. Two dimensions. What changed: one index for each direction, x along the columns because neighbouring threads in x
-//    sit in the same warp and neighbouring columns sit side by side in memory. Both directions need their guard, and
+// 3. Two dimensions. What changed: one index for each direction, x along the columns because neighboring threads in x
+//    sit in the same warp and neighboring columns sit side by side in memory. Both directions need their guard, and
 //    the thread's rank in its block counts whole rows of the block first.
 __global__ void who_am_i_2d(Identity* who, unsigned rows, unsigned cols) {
     const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;

@@ -113,9 +113,9 @@ dim3 grid_for(std::size_t extent_x, std::size_t extent_y) {
 }
 
 // Step 3, two dimensions the way they are written in mathematics: first index, x, for the row; second, y, for the
-// column. Right again, and slow: neighbouring threads of a warp have neighbouring x, so they stand in neighbouring
+// column. Right again, and slow: neighboring threads of a warp have neighboring x, so they stand in neighboring
 // rows, and their elements lie `cols` floats apart. Memory moves in sectors of 32 bytes. One load of a warp touches 32
-// of them and uses 4 bytes of each; the caches save some of the rest for the warps of the neighbouring columns, but not
+// of them and uses 4 bytes of each; the caches save some of the rest for the warps of the neighboring columns, but not
 // all of it.
 __global__ void add_x_down_rows(const float* a, const float* b, float* sum, std::size_t rows, std::size_t cols) {
     const std::size_t row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -254,7 +254,7 @@ stand in 32 rows of a wide matrix, and how many if they stand side by side in on
 
     lesson.text(
         R"(The count: 32 sectors when the threads stand in different rows, 4 when they stand side by side. The bytes
-used are 128 in both. Eight neighbouring columns share a sector, so the caches can rescue part of the waste if the
+used are 128 in both. Eight neighboring columns share a sector, so the caches can rescue part of the waste if the
 warps of those columns come before the sector is thrown out; a block of 32 x 8 threads gives them that chance.)");
     if (warpwise::Lesson::on_gpu()) {
         lesson.text(

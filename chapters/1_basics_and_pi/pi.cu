@@ -126,7 +126,7 @@ void openmp(Pi& problem) {
 // Step 3, fork without join: thread t of T takes the slices t, t + T, t + 2T ..., and leaves its sum in memory. The
 // host copies all the sums and adds them up. Floats, because a GPU has at least twice as many lanes for them as for
 // doubles. x = (i + 1/2) h is never added up from steps of h, which would gather an error at each step. Still, a float
-// holds 24 bits: from i = 2^24 on, float(i) + 0.5f rounds to a neighbour. Relative to x that is no more than any float
+// holds 24 bits: from i = 2^24 on, float(i) + 0.5f rounds to a neighbor. Relative to x that is no more than any float
 // operation does, once a slice, to either side; it averages out. The sum is another matter: see the table after the
 // steps. Slow: a quarter of a million sums cross the bus, and one core adds them. The 64-bit index is also slow to
 // convert.
@@ -459,7 +459,7 @@ error.)");
 
     show_error_curve(lesson);
     lesson.text(
-        R"(Why the float sum gets worse. A float has 24 bits. When a thread's sum has grown to 2^22, neighbouring
+        R"(Why the float sum gets worse. A float has 24 bits. When a thread's sum has grown to 2^22, neighboring
 floats are 0.5 apart and every term is rounded to a multiple of that; at 2^25 they are 4 apart, and 3.1 becomes 4. In
 the ladder above that does not show, because each thread adds a few thousand slices at most and the rest is a tree:
 many short sums are better than one long one. The compensated sum keeps what each addition lost and stays as good as

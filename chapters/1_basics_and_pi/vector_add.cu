@@ -145,7 +145,7 @@ void one_per_thread(VectorAdd& problem) {
 }
 
 // Step 4, a grid of fixed size: as many blocks as fit on the device at once, and every thread strides on by the size of
-// the grid until the vectors end. Neighbouring threads still touch neighbouring elements, in every round.
+// the grid until the vectors end. Neighboring threads still touch neighboring elements, in every round.
 // Better: any count works with any grid, and threads are started once. Slow: the loop's next loads come after the
 // store of this round, so that the bytes under way are no more than before; at times it is no gain at all.
 __global__ void add_grid_stride(const float* a, const float* b, float* sum, std::size_t count) {

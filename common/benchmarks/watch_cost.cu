@@ -1,5 +1,5 @@
-// What watching costs: nanoseconds that counting and looking for mistakes add to each access, against the same kernels
-// built as plain code, all in this process and on one core.
+// What watching costs: nanoseconds that counting and looking for mistakes add to each operation (load, store, atomic,
+// barrier), against the same kernels built as plain code, all in this process and on one core.
 //
 //     build/bin/cpu/benchmarks/watch_cost
 //
@@ -18,7 +18,7 @@ WatchCostMemory watch_cost_memory;
 
 namespace {
 
-constexpr double kCountingGoal = 15;  // nanoseconds an access
+constexpr double kCountingGoal = 15;  // nanoseconds an operation
 constexpr double kAllGoal = 60;
 
 double fastest(int rounds, void (*work)()) {
@@ -50,11 +50,11 @@ int main() {
     cudaMemset(watch_cost_memory.bins, 0, 1024 * sizeof(unsigned));
 
     std::printf("%-30s %10s %10s %12s %12s %14s\n", "", "plain", "not asked", "counting", "mistakes", "both");
-    std::printf("%-30s %10s %10s %12s %12s %14s\n", "", "ns/access", "times", "+ns/access", "+ns/access", "+ns/access");
+    std::printf("%-30s %10s %10s %12s %12s %14s\n", "", "ns/op", "times", "+ns/op", "+ns/op", "+ns/op");
     double most_counting = 0;
     double most_all = 0;
     for (int k = 0; k < kWatchCostKernels; ++k) {
-        const double unit = 1e-9 * plain::kernels[k].accesses;
+        const double unit = 1e-9 * plain::kernels[k].operations;
         cpu_device::watch({});
         const double plain_time = fastest(9, plain::kernels[k].run) / unit;
         const double unasked = fastest(9, watched::kernels[k].run) / unit;
@@ -70,9 +70,9 @@ int main() {
         std::printf("%-30s %10.2f %10.2f %12.1f %12.1f %14.1f\n", plain::kernels[k].name, plain_time,
                     unasked / plain_time, counting, mistakes, all);
     }
-    std::printf("counting, at most: %.1f ns an access, goal %.0f: %s\n", most_counting, kCountingGoal,
+    std::printf("counting, at most: %.1f ns an operation, goal %.0f: %s\n", most_counting, kCountingGoal,
                 most_counting <= kCountingGoal ? "met" : "MISSED");
-    std::printf("counting and mistakes, at most: %.1f ns an access, goal %.0f: %s\n", most_all, kAllGoal,
+    std::printf("counting and mistakes, at most: %.1f ns an operation, goal %.0f: %s\n", most_all, kAllGoal,
                 most_all <= kAllGoal ? "met" : "MISSED");
 
     // What a large launch costs when a sample of its blocks is watched.
@@ -82,6 +82,9 @@ int main() {
     const double sampled = fastest(5, watched::kernels[0].run);
     std::printf("%d blocks, %d of them watched for all: %.1f times the plain run\n", kWatchCostElements / 256,
                 static_cast<int>(cpu_device::kSampledBlocks), sampled / plain_time);
+    cudaFree(watch_cost_memory.in);
+    cudaFree(watch_cost_memory.out);
+    cudaFree(watch_cost_memory.bins);
     const std::size_t found = cpu_device::take_findings().size();
     if (found != 0) std::printf("%zu mistakes found in kernels that have none\n", found);
     return found == 0 ? 0 : 1;

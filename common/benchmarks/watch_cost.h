@@ -6,8 +6,8 @@
 
 struct WatchCost {
     const char* name;
-    double accesses;  ///< loads, stores and atomics of all threads
-    void (*run)();    ///< one launch
+    double operations;  ///< loads, stores, atomics and barriers of all threads
+    void (*run)();      ///< one launch
 };
 
 constexpr int kWatchCostKernels = 5;

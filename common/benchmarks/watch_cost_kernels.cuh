@@ -58,7 +58,7 @@ const WatchCost kernels[kWatchCostKernels] = {
     {"random load, one store", 2.0 * n, [] { gather<<<n / 256, 256>>>(watch_cost_memory.in, watch_cost_memory.out); }},
     {"one load, one global atomic", 2.0 * n,
      [] { count<<<n / 256, 256>>>(watch_cost_memory.in, watch_cost_memory.bins); }},
-    {"block sum in shared memory", 2.0 * n + (3.0 * 255 + 2) * (n / 256),
+    {"block sum in shared memory", (2.0 + 9) * n + (3.0 * 255 + 2) * (n / 256),
      [] { sum_blocks<<<n / 256, 256>>>(watch_cost_memory.in, watch_cost_memory.out); }},
     {"tiled product of 256 x 256", (4.0 + 2.0 * tile) * (rows / tile) * rows* rows + 1.0 * rows* rows,
      [] {

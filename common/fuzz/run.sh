@@ -16,7 +16,8 @@ build=$root/build/fuzz
 mkdir -p "$build" || exit 2
 
 if ! { cmake -S "$root" -B "$build" -DCMAKE_CXX_COMPILER="${CXX:-clang++}" -DWARPWISE_DEVICE=cpu -DWARPWISE_FUZZ=ON \
-       -DWARPWISE_BIN_DIR="$build/bin" && cmake --build "$build" --target rewriter_fuzzer runtime_fuzzer; } \
+       -DWARPWISE_BIN_DIR="$build/bin" &&
+       cmake --build "$build" --parallel "$(nproc)" --target rewriter_fuzzer runtime_fuzzer; } \
     > "$build/build.log" 2>&1; then
     tail -n 30 "$build/build.log" >&2
     echo "the fuzzers cannot be built; all of it: $build/build.log" >&2

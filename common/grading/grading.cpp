@@ -39,7 +39,7 @@ struct Range {
     std::size_t last;
 };
 
-/// Neighbouring indices joined to ranges that do not cross the end of a row.
+/// Neighboring indices joined to ranges that do not cross the end of a row.
 std::vector<Range> ranges_of(const std::vector<std::size_t>& indices, std::size_t row_length) {
     std::vector<Range> ranges;
     for (std::size_t index : indices) {

@@ -2,7 +2,7 @@
 //
 //     const grading::Watched watched = grading::watch([&] { transpose(d_in.data(), d_out.data(), rows, cols); });
 //     CHECK_THAT(watched, grading::NoRace());
-//     CHECK_THAT(watched, grading::SectorsPerRequestAtMost(4.5, "Do neighbouring threads store neighbouring
+//     CHECK_THAT(watched, grading::SectorsPerRequestAtMost(4.5, "Do neighboring threads store neighboring
 //     elements?")); CHECK_THAT(watched, grading::NoBankConflictsOn("tile"));
 //
 // A failure names the lines of source that cost most. All launches inside `watch` are judged together, every block of

@@ -103,7 +103,7 @@ Comparison compare_each(const std::vector<T>& got, std::size_t count, const Expe
     if (!refused.note.empty()) return refused;
     std::vector<Comparison> parts(parallel_parts(count));
     parallel_for_parts(count, parts.size(), [&](std::size_t part, std::size_t begin, std::size_t end) {
-        Comparison result;  // local: neighbours in `parts` would share cache lines
+        Comparison result;  // local: neighbors in `parts` would share cache lines
         for (std::size_t i = begin; i < end; ++i) {
             detail::compare_one(result, i, detail::as_double(got[i]), expected(i), tolerance);
         }

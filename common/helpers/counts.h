@@ -1,7 +1,7 @@
 // What the CPU device counts while kernels run. Names and meanings follow Nsight Compute's "Kernel Profiling Guide".
 //
 //     const Counts total = sum_of(launches);
-//     total.global_load.sectors_per_request();    // 4 when the lanes of a warp read neighbouring floats
+//     total.global_load.sectors_per_request();    // 4 when the lanes of a warp read neighboring floats
 //
 // Plain data, the same for every device, so that whoever shows or judges counts needs no CPU device to be compiled.
 #pragma once

@@ -26,7 +26,7 @@ void require_order(T low, T high) {
 
 std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
     constexpr std::uint64_t golden_gamma = 0x9E3779B97F4A7C15u;
-    // The seed is mixed too: neighbouring seeds must not give the same stream, shifted.
+    // The seed is mixed too: neighboring seeds must not give the same stream, shifted.
     return mix(mix(seed + golden_gamma) + (index + 1) * golden_gamma);
 }
 

@@ -61,7 +61,7 @@ std::optional<double> occupancy_of(const Launches& launches) {
 const std::vector<Definition>& definitions() {
     static const std::vector<Definition> all = {
         {"sectors/ld",
-         "pieces of 32 bytes that a warp's global load touches; 32 neighbouring floats are 4, and 16 bytes a lane 16",
+         "pieces of 32 bytes that a warp's global load touches; 32 neighboring floats are 4, and 16 bytes a lane 16",
          "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", always,
          [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_load); }, ratio_text},
         {"sectors/st", "the same for a warp's global store",

@@ -24,7 +24,7 @@ TEST_CASE("an element depends on the seed and its index only") {
     CHECK(many.back() == uniform<float>(1'000'000, 7).back());
 }
 
-TEST_CASE("neighbouring seeds do not give one stream, shifted") {
+TEST_CASE("neighboring seeds do not give one stream, shifted") {
     std::set<std::uint64_t> seen;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         for (std::uint64_t index = 0; index < 100; ++index) seen.insert(random_bits(seed, index));

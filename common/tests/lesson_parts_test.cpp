@@ -78,7 +78,7 @@ RequestCounts global_requests(double requests, double sectors_per_request) {
             .sectors = sectors_per_request * requests};
 }
 
-/// Full warps that load and store neighbouring floats.
+/// Full warps that load and store neighboring floats.
 Counts copy_counts() {
     Counts counts;
     counts.global_load = global_requests(8192, 4);

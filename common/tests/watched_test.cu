@@ -77,7 +77,7 @@ std::string refusal(const grading::WatchedMatcher& matcher, const grading::Watch
 
 }  // namespace
 
-TEST_CASE("neighbouring accesses are accepted, strided ones are refused with the line") {
+TEST_CASE("neighboring accesses are accepted, strided ones are refused with the line") {
     device_or_skip();
     CHECK_THAT(watch_copy(4096, 1), grading::SectorsPerRequestAtMost(4));
     CHECK_THAT(watch_copy(4096, 1), grading::BytesMovedAtMost(2 * 4096 * sizeof(float)));
@@ -186,7 +186,7 @@ void copies(warpwise::Lesson& lesson) {
                          [](Copy& problem) { problem.d_out.upload(std::vector<float>(problem.d_out.size(), 1.0f)); },
                          warpwise::StepKind::host},
                         {"strided", "eight floats apart", [](Copy& problem) { problem.copy(8); }},
-                        {"neighbours", "side by side", [](Copy& problem) { problem.copy(1); }}});
+                        {"neighbors", "side by side", [](Copy& problem) { problem.copy(1); }}});
     Copy problem({1024});
     counted_by_lesson = lesson.count([&] { problem.copy(8); });
 }

@@ -152,6 +152,7 @@ Block::State Block::run() {
     state_ = State::running;
     yields_in_a_row_ = 0;
     for (auto* point_at : namespace_arrays()) point_at(shared_address(0, launch_->dynamic_bytes));
+    if (watched_) start_watching();
     do {
         current_thread = saved_;
         if (has_ready()) {
@@ -332,15 +333,19 @@ void Block::yield() {
 
 // ---- watching ----------------------------------------------------------------------------------------------
 
-/// What the callbacks have to know of the block and of the fiber that has begun to run.
-void Block::start_watching_fiber() {
+/// What the callbacks have to know of the block.
+void Block::start_watching() {
     WatchedThread& self = watched_thread;
     self.checker = checker_.get();
     self.arena = reinterpret_cast<std::uintptr_t>(arena_);
     self.arena_bytes = kArenaBytes;
     self.runtime_bytes = kMeetings * sizeof(Meeting);
-    self.stack_bytes = running_->stack_bytes;
-    self.stack = reinterpret_cast<std::uintptr_t>(running_->stack_top) - running_->stack_bytes;
+}
+
+/// What they have to know of the fiber that has begun to run.
+void Block::start_watching_fiber() {
+    watched_thread.stack_bytes = running_->stack_bytes;
+    watched_thread.stack = reinterpret_cast<std::uintptr_t>(running_->stack_top) - running_->stack_bytes;
 }
 
 /// The running thread is about to wait.
@@ -362,7 +367,7 @@ void Block::watch_barrier() {
     if (recording_) {
         recorder_->flush();
         recorder_->count_barrier(barrier_site_);
-        for (unsigned i = 0; i < arrived_; ++i) recorder_->release(at_barrier_[i]->linear_thread);
+        recorder_->release_all_blocked();
     }
     if (checker_) checker_->barrier();
 }

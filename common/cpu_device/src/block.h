@@ -128,6 +128,7 @@ private:
     using FiberList = std::unique_ptr<Fiber*[]>;
 
     void park(Wait wait, Site site);
+    void start_watching();
     void start_watching_fiber();
     void stop_watching_thread();
     void go_on_watching_thread();

@@ -54,8 +54,9 @@ Finding endless_kernel(const void* code) {
     Finding found =
         current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
     char text[160];
-    std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g seconds",
-                  watchdog_limit.load());
+    const double limit = watchdog_limit.load();
+    std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g second%s", limit,
+                  limit == 1 ? "" : "s");
     found.message = text;
     found.code = code;
     found.hint =
@@ -90,12 +91,18 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         std::snprintf(text, sizeof text, "a device thread needs more than 256 KB of stack");
         found.kind = FindingKind::kernel_trap;
         found.hint = "is there a recursion without end, or a large local array?";
+    } else if (signal == SIGBUS || (signal == SIGSEGV && info->si_code == SI_KERNEL)) {
+        // The processor does not say where: no address at all, or one that its instruction wants to be aligned.
+        std::snprintf(text, sizeof text, "an access to an address that is misaligned, or no address");
+        found.kind = FindingKind::misaligned_access;
+        found.hint = "a float4 has to lie at a multiple of 16 bytes, a float2 or double at one of 8";
+        error = cudaErrorMisalignedAddress;
     } else if (was_reported(info->si_addr)) {
         block.launch().fail(error);
         block.abandon();
     } else {
         const std::string nearby = describe_address(info->si_addr);
-        std::snprintf(text, sizeof text, "access to address %p, %s", info->si_addr,
+        std::snprintf(text, sizeof text, "access to address %#zx, %s", reinterpret_cast<std::size_t>(info->si_addr),
                       nearby.empty() ? "which belongs to no allocation" : nearby.c_str());
         found.hint = info->si_addr < reinterpret_cast<void*>(65536)
                          ? "that is a null pointer plus a small offset: was the memory allocated, and the call checked?"

@@ -531,8 +531,10 @@ std::string text_of(const Finding& finding, bool colour) {
         const OtherSide& other = *finding.other;
         const bool same_line = other.site.line == finding.site.line &&
                                std::string_view(other.site.file) == std::string_view(finding.site.file);
-        add_side(text, {other.site, finding.other_code, actor(other.block, other.thread, other.action)}, same_line,
-                 paint);
+        add_side(text,
+                 {other.site, finding.other_code,
+                  finding.kernel.empty() ? other.action : actor(other.block, other.thread, other.action)},
+                 same_line, paint);
     }
     const std::string array = array_line(finding);
     if (!array.empty()) text += "\n  " + array;

@@ -78,6 +78,12 @@ void Recorder::resume(unsigned thread) {
     watched_thread.end = trace(thread) + kEvents;
 }
 
+void Recorder::release_all_blocked() {
+    for (unsigned thread = 0; thread < threads_; ++thread) {
+        if (lanes_[thread].state == State::blocked) lanes_[thread].state = State::running;
+    }
+}
+
 bool Recorder::make_room(unsigned thread) {
     save(thread);
     lanes_[thread].state = State::full;

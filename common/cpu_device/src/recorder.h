@@ -50,6 +50,7 @@ public:
     void block(unsigned thread);    ///< waits for others, at a barrier or a meeting
     void release(unsigned thread);  ///< may go on: what it does next is not known yet
     void resume(unsigned thread);   ///< goes on
+    void release_all_blocked();     ///< behind a barrier
     /// The trace of the running thread is full. True when there is room now; false: it has to wait for other lanes.
     bool make_room(unsigned thread);
 

@@ -85,6 +85,7 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
          address - self.arena < self.arena_bytes + self.runtime_bytes)) {
         return;
     }
+    __builtin_prefetch(memory);  // the access itself follows: what is done here meanwhile hides its latency
     if (self.checker != nullptr) {
         const Access access{static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind,
                             event == TraceEvent::copy_read || event == TraceEvent::copy_write, code};

@@ -80,7 +80,7 @@ __global__ void loop_of_different_length_in_every_block(int* out) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = turns;
 }
 
-__global__ void neighbours_in_three_dimensions(int* out) {
+__global__ void neighbors_in_three_dimensions(int* out) {
     __shared__ int values[4][3][5];
     values[threadIdx.z][threadIdx.y][threadIdx.x] =
         static_cast<int>(100 * threadIdx.z + 10 * threadIdx.y + threadIdx.x);
@@ -152,7 +152,7 @@ TEST_CASE("blocks may pass different numbers of barriers") {
 TEST_CASE("a barrier joins all threads of a three-dimensional block") {
     device_or_skip();
     const auto out =
-        results_of<int>(60, [](int* d_out) { neighbours_in_three_dimensions<<<1, dim3(5, 3, 4)>>>(d_out); });
+        results_of<int>(60, [](int* d_out) { neighbors_in_three_dimensions<<<1, dim3(5, 3, 4)>>>(d_out); });
     for (int i = 0; i < 60; ++i) {
         REQUIRE(out[static_cast<std::size_t>(i)] == 100 * (3 - i / 15) + 10 * (2 - i / 5 % 3) + 4 - i % 5);
     }

@@ -1,7 +1,7 @@
 // Solution: any number of elements with any number of threads.
 //
 // The grid is laid over the array like a ruler, and moved on by its own length until the array is covered. In every
-// turn neighbouring threads take neighbouring elements, so a warp reads and writes one piece of memory; would each
+// turn neighboring threads take neighboring elements, so a warp reads and writes one piece of memory; would each
 // thread take a run of elements of its own, the 32 lanes would touch 32 distant places at a time.
 //
 // The loop condition is the guard: a thread whose first index is past the end does nothing.

@@ -4,8 +4,8 @@
 // case for matrices that the block divides. Blocks at the right and lower edge stick out; the guard in the kernel takes
 // care of their spare threads.
 //
-// x belongs to the columns because threads with neighbouring threadIdx.x run in one warp, and elements with
-// neighbouring columns lie side by side in memory: a warp then reads and writes one piece of memory.
+// x belongs to the columns because threads with neighboring threadIdx.x run in one warp, and elements with
+// neighboring columns lie side by side in memory: a warp then reads and writes one piece of memory.
 #include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
 
 __global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {

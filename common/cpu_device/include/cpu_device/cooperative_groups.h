@@ -198,7 +198,7 @@ inline coalesced_group coalesced_threads(CPU_DEVICE_CALL_SITE) {
     return coalesced_group(cpu_device::converged_lanes(site));
 }
 
-/// `Size` neighbouring threads of a block: a power of two, up to a warp.
+/// `Size` neighboring threads of a block: a power of two, up to a warp.
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public cpu_device::LaneGroup {
     static_assert(Size >= 1 && (Size & (Size - 1)) == 0 && Size <= 512, "the size of a tile is a power of two");
@@ -313,7 +313,7 @@ thread_block_tile<Size, thread_block_tile<ParentSize, GrandParent>> tiled_partit
     return {cpu_device::lane_id() % ParentSize / Size, ParentSize / Size};
 }
 
-/// Cuts a coalesced group into tiles of `size` neighbouring ranks; the last one may be smaller.
+/// Cuts a coalesced group into tiles of `size` neighboring ranks; the last one may be smaller.
 inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
     cpu_device::check_tile_size(size);
     return coalesced_group(cpu_device::tile_of_ranks(parent.lane_mask(), size), parent.thread_rank() / size,

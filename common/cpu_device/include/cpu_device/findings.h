@@ -24,8 +24,8 @@ enum class FindingKind {
     illegal_access,       ///< an address that belongs to nobody
     kernel_trap,          ///< __trap(), a failed assert, or exhausted stack
     unsupported,          ///< something the CPU device does not do
-    invalid_free,         ///< of memory that was freed already or never allocated
-    // Found in watched programs (watch.h, WatchOptions::mistakes).
+    // Found while mistakes are watched (watch.h, WatchOptions::mistakes).
+    invalid_free,        ///< of memory that was freed already or never allocated
     out_of_bounds,       ///< before or behind an array
     misaligned_access,   ///< an address that is no multiple of the access's size
     use_after_free,      ///< of memory that was freed
