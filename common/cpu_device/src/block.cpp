@@ -315,7 +315,7 @@ void Block::yield() {
     Fiber* self = running_;
     if (watched_) {
         stop_watching_thread();
-        if (recording_) recorder_->release(self->linear_thread);
+        if (recording_) recorder_->release(current_thread.linear_thread);
     }
     save_thread(*self);
     make_ready(self);

@@ -13,7 +13,8 @@ struct SourceLine {
 
 /// For each address (a return address: the instruction before it is meant) the innermost line of the program itself:
 /// functions of the CPU device's headers that were inlined there count for the line that called them.
-/// Asks `addr2line` once for all addresses it has not seen; keeps what it learned. Unknown everywhere when there is none.
+/// Asks `addr2line` once for all addresses it has not seen; keeps what it learned. Unknown everywhere when there is
+/// none.
 std::vector<SourceLine> source_lines(const std::vector<const void*>& code);
 
 /// Line `line` (from 1) of `file` without leading blanks; empty when it cannot be read. Files are kept.

@@ -63,7 +63,7 @@ TEST_CASE("every kernel of the ground truth was measured, and no other") {
 }
 
 TEST_CASE("counters do not depend on the number of host cores") {
-    const Case& random = ground_truth::find_case("gather_random_4_bytes");
+    const Case random = ground_truth::find_case("gather_random_4_bytes");
     cpu_device::set_cores(1);
     const std::vector<Figure> on_one = ground_truth::figures_of(ground_truth::count(random));
     cpu_device::set_cores(7);
