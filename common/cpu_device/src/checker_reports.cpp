@@ -153,8 +153,8 @@ void BlockChecker::State::report_stray(unsigned thread, const Access& access, In
             break;
         case Place::inaccessible: {
             char text[80];
-            std::snprintf(text, sizeof text, "access to address %p, which belongs to no allocation",
-                          static_cast<const void*>(access.address));
+            std::snprintf(text, sizeof text, "access to address %#zx, which belongs to no allocation",
+                          static_cast<std::size_t>(address));
             found.message = text;
             found.hint = address < 65536
                              ? "that is a null pointer plus a small offset: was the memory allocated, and the "
