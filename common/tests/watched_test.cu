@@ -157,6 +157,23 @@ TEST_CASE("mistakes are told by their matchers, and not once more") {
     grading::forget_findings();
 }
 
+__global__ void use_the_heap(float* out) {
+    auto* own = static_cast<float*>(malloc(4 * sizeof(float)));
+    if (own == nullptr) return;
+    for (int i = 0; i < 4; ++i) own[i] = static_cast<float>(i);
+    out[threadIdx.x] = own[3];
+    free(own);
+}
+
+TEST_CASE("what a kernel takes from the heap is its own memory") {
+    device_or_skip();
+    const warpwise::Watching watching({.mistakes = true});
+    DeviceBuffer<float> d_out(64);
+    const grading::Watched watched = grading::watch([&] { use_the_heap<<<1, 64>>>(d_out.data()); });
+    CHECK_THAT(watched, grading::CleanMemory());
+    CHECK(d_out.download() == std::vector<float>(64, 3.0f));
+}
+
 // ---- lessons -----------------------------------------------------------------------------------------------------
 
 namespace {

@@ -89,6 +89,6 @@ void note_release(const void* memory, std::size_t bytes);
 /// A launch runs whose accesses nobody sees: it may write any memory.
 void note_unseen_launch();
 /// Memory that a kernel allocated for itself with malloc or new.
-void note_kernel_heap(const void* begin, std::size_t bytes);
+void note_kernel_heap(void* begin, std::size_t bytes);
 
 }  // namespace cpu_device

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <string_view>
 
@@ -18,14 +19,11 @@ constexpr std::size_t kNear = std::size_t{64} << 10;  // of an allocation
 constexpr std::size_t kLeastNear = 256;
 constexpr std::size_t kNearVariable = std::size_t{4} << 10;  // of a variable: other variables live next to it
 
-struct Range {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-};
-
+/// What kernels have taken from the heap so far, by address. What they gave back stays in: the host's allocator may
+/// give it to the next kernel at any time.
 struct KernelHeap {
     std::mutex mutex;
-    std::vector<Range> ranges;
+    std::map<std::uintptr_t, std::uintptr_t> end_of;
 };
 
 KernelHeap& kernel_heap() {
@@ -180,8 +178,9 @@ Stray MemoryMap::stray(std::uintptr_t address, std::size_t bytes, const Region* 
     {
         KernelHeap& heap = kernel_heap();
         std::lock_guard lock(heap.mutex);
-        for (const Range& range : heap.ranges) {
-            if (address >= range.begin && address < range.end) return harmless(range.begin, range.end);
+        const auto next = heap.end_of.upper_bound(address);
+        if (next != heap.end_of.begin() && address < std::prev(next)->second) {
+            return harmless(std::prev(next)->first, std::prev(next)->second);
         }
     }
     for (const Region& region : freed_) {
@@ -268,11 +267,11 @@ std::string region_text(const Region& region) {
            (other_name ? " for '" + allocation.pointer + "'" : "") + at_text(", freed", allocation.freed_at);
 }
 
-void note_kernel_heap(const void* begin, std::size_t bytes) {
+void note_kernel_heap(void* begin, std::size_t bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(begin);
     KernelHeap& heap = kernel_heap();
     std::lock_guard lock(heap.mutex);
-    heap.ranges.push_back({address, address + bytes});
+    heap.end_of[address] = address + bytes;
 }
 
 }  // namespace cpu_device

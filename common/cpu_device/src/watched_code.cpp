@@ -265,6 +265,14 @@ void* cpu_device_memmove(void* to, const void* from, size_t bytes) {
     cpu_device::see_copy_write(to, bytes, HERE);
     return std::memmove(to, from, bytes);
 }
+void* cpu_device_malloc(size_t bytes) {
+    void* memory = std::malloc(bytes);
+    if (cpu_device::watched_thread.active && memory != nullptr) {
+        const cpu_device::Unwatched now;
+        cpu_device::note_kernel_heap(memory, bytes);
+    }
+    return memory;
+}
 void* cpu_device_memset(void* to, int value, size_t bytes) {
     cpu_device::see_copy_write(to, bytes, HERE);
     return std::memset(to, value, bytes);

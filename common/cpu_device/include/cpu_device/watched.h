@@ -50,5 +50,7 @@ extern "C" {
 void* memcpy(void* to, const void* from, std::size_t bytes) noexcept __asm__("cpu_device_memcpy");
 void* memmove(void* to, const void* from, std::size_t bytes) noexcept __asm__("cpu_device_memmove");
 void* memset(void* to, int value, std::size_t bytes) noexcept __asm__("cpu_device_memset");
+// What a kernel takes from the heap is the device's, not the host's.
+void* malloc(std::size_t bytes) noexcept __asm__("cpu_device_malloc");
 }
 #endif
