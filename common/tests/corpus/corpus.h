@@ -22,6 +22,20 @@
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+// The hardware's own reductions came with compute capability 8.0; before it the same with shuffles.
+__device__ inline int __reduce_add_sync(unsigned mask, int value) {
+    int sum = 0;
+    for (unsigned rest = mask; rest != 0; rest &= rest - 1) sum += __shfl_sync(mask, value, __ffs(rest) - 1);
+    return sum;
+}
+__device__ inline int __reduce_max_sync(unsigned mask, int value) {
+    int most = value;
+    for (unsigned rest = mask; rest != 0; rest &= rest - 1) most = max(most, __shfl_sync(mask, value, __ffs(rest) - 1));
+    return most;
+}
+#endif
+
 namespace corpus {
 
 using warpwise::check;
