@@ -43,6 +43,7 @@ function(add_device_sources target device options)
             cmake_path(GET source STEM name)
             # One rewritten file for each target: ninja wants an output to have one rule.
             set(rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${target}/${name}.cpp)
+            file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${target})  # make, unlike ninja, does not
             add_custom_command(
                 OUTPUT ${rewritten}
                 COMMAND cuda_to_cpp ${source} -o ${rewritten} --depfile ${rewritten}.d -I ${PROJECT_SOURCE_DIR}

@@ -305,7 +305,7 @@ bool Block::next_thread_slowly() {
     if (watched_) {
         watched_thread.active = true;
         watched_thread.thread = state.linear_thread;
-        if (recording_) recorder_->start(state.linear_thread);
+        if (recording_) recorder_->resume(state.linear_thread);
     }
     return true;
 }

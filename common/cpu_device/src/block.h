@@ -65,6 +65,8 @@ struct Launch {
     bool is_watched() const { return watch.counters || watch.mistakes; }
     /// Whether the block is among those that are watched.
     bool watches(std::uint64_t linear_index) const;
+    /// Name of the kernel's first parameter that points into memory from `begin` to `end`; empty when there is none.
+    std::string parameter_in(std::uintptr_t begin, std::uintptr_t end) const;
     void fail(cudaError_t error) {
         int none = cudaSuccess;
         failure.compare_exchange_strong(none, error);
@@ -180,8 +182,8 @@ private:
     unsigned yields_in_a_row_ = 0;
 
     Meeting* open_[kMaxThreadsPerBlock / kWarpSize] = {};  ///< by warp: linked lists of meetings that lack lanes
-    Meeting* meetings_ =
-        nullptr;  ///< behind the arena: watched code reads the lanes' values there, which is no mistake
+    // Behind the arena: watched code reads the lanes' values there, which is no mistake.
+    Meeting* meetings_ = nullptr;
     std::size_t used_meetings_ = 0;
     Meeting* free_meetings_ = nullptr;
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -338,6 +339,18 @@ bool Launch::watches(std::uint64_t linear_index) const {
     const std::uint64_t first = start(stretch);
     const std::uint64_t length = start(stretch + 1) - first;
     return linear_index - 1 == first + (stretch * 0x9E3779B97F4A7C15u >> 32) % length;
+}
+
+std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const {
+    std::string_view names = site.parameters;
+    for (std::size_t i = 0; i < code.arguments && !names.empty(); ++i) {
+        const std::size_t comma = names.find(',');
+        const std::string_view name = names.substr(0, comma);
+        names = comma == names.npos ? "" : names.substr(comma + 1);
+        const auto pointer = reinterpret_cast<std::uintptr_t>(code.pointers[i]);
+        if (!name.empty() && pointer >= begin && pointer < end) return std::string(name);
+    }
+    return "";
 }
 
 void set_schedule_seed(std::uint64_t seed) { settings().seed = seed; }

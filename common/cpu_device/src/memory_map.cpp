@@ -101,40 +101,18 @@ MemoryMap::MemoryMap(const Launch& launch) : launch_(launch) {
     read_regions();
 }
 
-void MemoryMap::read_regions() {
-    const auto region = [](const Allocation& allocation) {
-        const auto begin = reinterpret_cast<std::uintptr_t>(allocation.address);
-        return Region{begin, begin + allocation.bytes, allocation.display_name(), allocation, nullptr};
-    };
-    regions_.clear();
-    freed_.clear();
-    for (const Allocation& allocation : live_allocations()) regions_.push_back(region(allocation));
-    for (const Allocation& allocation : freed_allocations()) freed_.push_back(region(allocation));
-    name_by_parameters();
+/// An allocation is called by the first parameter that points into it, else as the host calls it.
+Region MemoryMap::region_of(const Allocation& allocation) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(allocation.address);
+    const std::uintptr_t end = begin + allocation.bytes;
+    std::string name;
+    if (allocation.kind != MemoryKind::symbol) name = launch_.parameter_in(begin, end);
+    return {begin, end, name.empty() ? allocation.display_name() : std::move(name), allocation, nullptr};
 }
 
-/// An allocation is called by the first parameter that points into it.
-void MemoryMap::name_by_parameters() {
-    std::vector<bool> named(regions_.size());
-    std::vector<bool> freed_named(freed_.size());
-    std::string_view names = launch_.site.parameters;
-    for (std::size_t i = 0; i < launch_.code.arguments && !names.empty(); ++i) {
-        const std::size_t comma = names.find(',');
-        const std::string name(names.substr(0, comma));
-        names = comma == names.npos ? "" : names.substr(comma + 1);
-        const auto pointer = reinterpret_cast<std::uintptr_t>(launch_.code.pointers[i]);
-        if (pointer == 0 || name.empty()) continue;
-        const auto give = [&](std::vector<Region>& regions, std::vector<bool>& has_name) {
-            for (std::size_t k = 0; k < regions.size(); ++k) {
-                if (!regions[k].holds(pointer, 1)) continue;
-                if (!has_name[k] && regions[k].allocation.kind != MemoryKind::symbol) regions[k].name = name;
-                has_name[k] = true;
-                return true;
-            }
-            return false;
-        };
-        if (!give(regions_, named)) give(freed_, freed_named);
-    }
+void MemoryMap::read_regions() {
+    regions_.clear();
+    for (const Allocation& allocation : live_allocations()) regions_.push_back(region_of(allocation));
 }
 
 Region* MemoryMap::find(std::uintptr_t address, std::size_t bytes) {
@@ -183,9 +161,7 @@ Stray MemoryMap::stray(std::uintptr_t address, std::size_t bytes, const Region* 
             return harmless(std::prev(next)->first, std::prev(next)->second);
         }
     }
-    for (const Region& region : freed_) {
-        if (region.holds(address, 1)) return {Place::freed, region};
-    }
+    if (const auto freed = find_freed(reinterpret_cast<const void*>(address))) return {Place::freed, region_of(*freed)};
     const Segment segment = segment_of(address);
     const Mapping* mapping = mapping_of(address);
     if (mapping == nullptr || !mapping->readable || mapping->end < address + bytes) {

@@ -69,15 +69,14 @@ private:
         bool of_a_file;
     };
 
+    Region region_of(const Allocation& allocation) const;
     void read_regions();
-    void name_by_parameters();
     void read_mappings();
     const Mapping* mapping_of(std::uintptr_t address) const;
     bool behind_host_pointer(std::uintptr_t address, const Region& region, const Mapping& mapping);
 
     const Launch& launch_;
     std::vector<Region> regions_;    ///< by address
-    std::vector<Region> freed_;      ///< the latest first
     std::vector<Mapping> mappings_;  ///< of the process, by address; read when first needed
     std::uintptr_t on_stack_ = 0;    ///< of the launching host thread
 };

@@ -11,15 +11,6 @@
 #include "watched_code.h"
 
 namespace cpu_device {
-namespace {
-
-/// Calls `visit(lane)` for each lane of the mask, ascending.
-template <class Visit>
-void for_each_lane(std::uint32_t lanes, Visit visit) {
-    for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
-}  // namespace
 
 Recorder::Recorder() {
     void* memory = mmap(nullptr, kThreads * kStride * sizeof(TraceEvent), PROT_READ | PROT_WRITE,
@@ -52,8 +43,6 @@ void Recorder::save(unsigned thread) {
     lanes_[thread].count = static_cast<std::uint16_t>(watched_thread.next - trace(thread));
     watched_thread.next = watched_thread.end = nullptr;
 }
-
-void Recorder::start(unsigned thread) { resume(thread); }
 
 void Recorder::finish(unsigned thread) {
     save(thread);

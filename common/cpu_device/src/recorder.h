@@ -45,11 +45,10 @@ public:
     void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes);
 
     // The life of a thread, as the block sees it. The running one writes its events through `watched_thread`.
-    void start(unsigned thread);
     void finish(unsigned thread);
     void block(unsigned thread);    ///< waits for others, at a barrier or a meeting
     void release(unsigned thread);  ///< may go on: what it does next is not known yet
-    void resume(unsigned thread);   ///< goes on
+    void resume(unsigned thread);   ///< starts, or goes on
     void release_all_blocked();     ///< behind a barrier
     /// The trace of the running thread is full. True when there is room now; false: it has to wait for other lanes.
     bool make_room(unsigned thread);

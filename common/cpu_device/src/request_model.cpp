@@ -9,12 +9,6 @@ namespace {
 constexpr unsigned kSectorShift = 5;  // 32 bytes
 constexpr unsigned kBanks = 32;       // of 4 bytes each
 
-/// Calls `visit(lane)` for each lane of the mask, ascending.
-template <class Visit>
-void for_each_lane(std::uint32_t lanes, Visit visit) {
-    for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
 unsigned count_of(std::uint32_t lanes) { return static_cast<unsigned>(std::popcount(lanes)); }
 
 }  // namespace

@@ -3,12 +3,19 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "cpu_device/watch.h"
 #include "cpu_device/watched.h"
 
 namespace cpu_device {
+
+/// Calls `visit(lane)` for each lane of the mask, ascending.
+template <class Visit>
+void for_each_lane(std::uint32_t lanes, Visit visit) {
+    for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
 
 /// The accesses of a warp's lanes by one instruction. All are `bytes` wide (1, 2, 4, 8 or 16).
 struct WarpRequest {

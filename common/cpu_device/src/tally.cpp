@@ -13,22 +13,11 @@ namespace cpu_device {
 const char* code_start() { return &__executable_start; }
 
 ArrayMap::ArrayMap(const Launch& launch) {
-    std::vector<std::string> parameters(1);
-    for (const char* c = launch.site.parameters; *c != '\0'; ++c) {
-        if (*c == ',') {
-            parameters.emplace_back();
-        } else {
-            parameters.back() += *c;
-        }
-    }
     for (const Allocation& allocation : live_allocations()) {
         const auto begin = reinterpret_cast<std::uintptr_t>(allocation.address);
         ranges_.push_back({begin, begin + allocation.bytes, allocation.constant});
         std::string name = allocation.name;
-        for (std::size_t i = 0; i < launch.code.arguments && i < parameters.size() && name.empty(); ++i) {
-            const void* pointer = launch.code.pointers[i];
-            if (pointer != nullptr && allocation.holds(pointer, 1)) name = parameters[i];
-        }
+        if (name.empty()) name = launch.parameter_in(begin, begin + allocation.bytes);
         if (name.empty()) name = std::to_string(allocation.bytes) + " bytes";
         names_.push_back(std::move(name));
     }

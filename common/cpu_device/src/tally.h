@@ -28,7 +28,6 @@ public:
     int find(std::uintptr_t address) const;
     const Range& range(int array) const { return ranges_[static_cast<std::size_t>(array)]; }
     const std::string& name(int array) const { return names_[static_cast<std::size_t>(array)]; }
-    int size() const { return static_cast<int>(ranges_.size()); }
 
 private:
     std::vector<Range> ranges_;

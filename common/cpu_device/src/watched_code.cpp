@@ -49,7 +49,7 @@ ALWAYS_INLINE void record(WatchedThread& self, TraceEvent::Kind kind, std::uint6
 /// Host code that follows a device pointer. On a GPU's host this ends the process.
 __attribute__((noinline)) void see_from_host(const void* memory, std::size_t bytes, TraceEvent::Kind event,
                                              const void* code) {
-    if (in_kernel() || !watching().mistakes) return;
+    if (!watching().mistakes) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
     if (!allocation || allocation->kind != MemoryKind::device) return;
     Finding found{};
@@ -75,7 +75,7 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     if (!self.active) {
         if (address >= device_begin.load(std::memory_order_relaxed) &&
-            address < device_end.load(std::memory_order_relaxed)) [[unlikely]] {
+            address < device_end.load(std::memory_order_relaxed) && !in_kernel()) [[unlikely]] {
             see_from_host(memory, bytes, event, code);
         }
         return;
