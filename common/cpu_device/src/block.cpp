@@ -291,7 +291,6 @@ bool Block::next_thread_slowly() {
     ThreadState& state = current_thread;
     if (watched_ && !thread_is_first_) {
         watched_thread.active = false;
-        if (checker_) checker_->pause(state.linear_thread);
         if (recording_) recorder_->finish(state.linear_thread);
     }
     thread_is_first_ = false;
@@ -345,13 +344,15 @@ void Block::start_watching() {
 /// What they have to know of the fiber that has begun to run.
 void Block::start_watching_fiber() {
     watched_thread.stack_bytes = running_->stack_bytes;
-    watched_thread.stack = reinterpret_cast<std::uintptr_t>(running_->stack_top) - running_->stack_bytes;
+    const auto stack_end = reinterpret_cast<std::uintptr_t>(running_->stack_top);
+    watched_thread.stack = stack_end - running_->stack_bytes;
+    watched_thread.lowest_height = TraceEvent::lowest_height(stack_end);
 }
 
 /// The running thread is about to wait.
 void Block::stop_watching_thread() {
     watched_thread.active = false;
-    if (checker_) checker_->pause(current_thread.linear_thread);
+    if (checker_) checker_->pause();
     if (recording_) recorder_->block(current_thread.linear_thread);
 }
 

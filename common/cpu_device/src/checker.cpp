@@ -47,9 +47,15 @@ uint3 LaunchChecker::State::thread_index(unsigned linear) const {
 }
 
 /// The pending write, if any, has been carried out.
-void LaunchChecker::State::resolve() {
+inline void LaunchChecker::State::resolve() {
     if (pending.block != nullptr) [[unlikely]]
         pending.block->resolve_pending();
+}
+
+/// Nothing is left to be looked at.
+void LaunchChecker::State::settle() {
+    resolve();
+    look_at_deferred();
 }
 
 // ---- one access ----------------------------------------------------------------------------------------------
@@ -145,10 +151,11 @@ inline bool BlockChecker::State::touch_words(AccessKind kind, const Doing& doing
 /// Looks at the shadow of the access, and brings it up to date.
 inline void BlockChecker::State::touch(const Access& access, const Doing& doing, const Space& space) {
     if (touch_words(access.kind, doing, space)) return;
-    touch_all(access, doing, space);
+    if (touch_all(access, doing, space)) await_write(access, doing, space);
 }
 
-void BlockChecker::State::touch_all(const Access& access, const Doing& doing, const Space& space) {
+/// The same for whatever access. True for a write that nothing orders with an earlier access.
+bool BlockChecker::State::touch_all(const Access& access, const Doing& doing, const Space& space) {
     const bool looks = reads(access.kind);
     const bool changes = writes(access.kind);
     std::size_t written_words = 0, unwritten_words = 0;
@@ -175,16 +182,17 @@ void BlockChecker::State::touch_all(const Access& access, const Doing& doing, co
     if (looks && unwritten_words > 0 && !(access.is_block_copy && written_words > 0)) [[unlikely]] {
         note_unwritten(access, doing, space, count_as_written(doing, space));
     }
-    if (!first.found) return;
-    if (changes) {
-        launch.pending.block = this;
-        launch.pending.access = access;
-        launch.pending.doing = doing;
-        launch.pending.space = space;
-        launch.pending.before.assign(access.address, access.address + access.bytes);
-    } else {
-        report_race(access, doing, space, first, access.address, nullptr);
-    }
+    if (first.found && !changes) report_race(access, doing, space, first, doing.seen, nullptr);
+    return first.found && changes;
+}
+
+/// What the write makes of the memory shows when it has been carried out.
+void BlockChecker::State::await_write(const Access& access, const Doing& doing, const Space& space) {
+    launch.pending.block = this;
+    launch.pending.access = access;
+    launch.pending.doing = doing;
+    launch.pending.space = space;
+    launch.pending.before.assign(access.address, access.address + access.bytes);
 }
 
 /// From now on all of the memory counts as written: one report for memory that nobody set, not one for each line that
@@ -203,25 +211,85 @@ std::uintptr_t BlockChecker::State::count_as_written(const Doing& doing, const S
 
 void BlockChecker::State::resolve_pending() {
     const Access access = launch.pending.access;
-    const Doing doing = launch.pending.doing;
+    Doing doing = launch.pending.doing;
     const Space space = launch.pending.space;
     launch.pending.block = nullptr;
-    const std::byte* before = launch.pending.before.data();
-    if (std::memcmp(before, access.address, access.bytes) == 0) return;
+    doing.seen = launch.pending.before.data();
+    judge_write(access, doing, space, access.address);
+}
+
+/// A write that conflicts with an earlier access is a race if it has changed the memory.
+void BlockChecker::State::judge_write(const Access& access, const Doing& doing, const Space& space,
+                                      const std::byte* after) {
+    if (std::memcmp(doing.seen, after, access.bytes) == 0) return;
     Conflict first;
     for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + doing.bytes; word += 4) {
         for_each_cell(space, doing, word, [&](Cell& cell, std::uintptr_t address, std::size_t bytes) {
             Conflict conflict = conflict_of_write(cell, doing, space);
             const std::size_t offset = address - doing.address;
-            if (!conflict.found || std::memcmp(before + offset, access.address + offset, bytes) == 0) return;
+            if (!conflict.found || std::memcmp(doing.seen + offset, after + offset, bytes) == 0) return;
             conflict.address = address;
             if (!first.found) first = conflict;
             cell.set_only_write(doing.me, doing.mark);
             cell.set_raced();
         });
     }
-    if (first.found) report_race(access, doing, space, first, before, access.address);
+    if (first.found) report_race(access, doing, space, first, doing.seen, after);
 }
+
+// ---- accesses that wait for their shadow ---------------------------------------------------------------------
+
+/// The shadow is eight times as large as the memory: where addresses are random it is in no cache. Fetched now and
+/// looked at some accesses later, many are on their way at a time.
+inline void BlockChecker::State::defer(const Access& access, const Doing& doing, AllocationShadow& shadow) {
+    __builtin_prefetch(&shadow.cells.word(doing.address - shadow.first_word), 1);
+    if (launch.deferred_end - launch.deferred_first == LaunchChecker::State::kDeferred) {
+        launch.look_at_first_deferred();
+    }
+    Deferred& entry = launch.deferred[launch.deferred_end++ % LaunchChecker::State::kDeferred];
+    entry.access = access;
+    entry.me = doing.me;
+    entry.shadow = &shadow;
+    entry.mark = doing.mark;
+    if (access.bytes == 4) {
+        std::memcpy(entry.seen.data(), access.address, 4);
+    } else {
+        std::memcpy(entry.seen.data(), access.address, access.bytes);
+    }
+    launch.deferred_by = this;
+}
+
+inline void LaunchChecker::State::look_at_first_deferred() {
+    deferred_by->look_at(deferred[deferred_first % kDeferred]);
+    ++deferred_first;
+}
+
+void BlockChecker::State::look_at(const Deferred& entry) {
+    const std::uintptr_t address = number_of(entry.access.address);
+    const bool relaxed = (entry.mark & kRelaxed) != 0;
+    const Doing doing{entry.me, entry.mark, relaxed, address, entry.access.bytes, entry.seen.data()};
+    const Space space = global_space(*entry.shadow);
+    if (touch_words(entry.access.kind, doing, space)) return;
+    if (!touch_all(entry.access, doing, space)) return;
+    std::array<std::byte, 16> after;
+    judge_write(entry.access, doing, space, value_after(entry, after));
+}
+
+/// What the write has made of the memory: what later accesses found there, else what is there now.
+const std::byte* BlockChecker::State::value_after(const Deferred& entry, std::array<std::byte, 16>& value) const {
+    const std::byte* const begin = entry.access.address;
+    std::memcpy(value.data(), begin, entry.access.bytes);
+    for (unsigned i = launch.deferred_end - 1; i != launch.deferred_first; --i) {
+        const Deferred& later = launch.deferred[i % LaunchChecker::State::kDeferred];
+        for (std::uint32_t k = 0; k < later.access.bytes; ++k) {
+            const std::ptrdiff_t at = later.access.address + k - begin;
+            if (at >= 0 && at < entry.access.bytes) value[static_cast<std::size_t>(at)] = later.seen[k];
+        }
+    }
+    return value.data();
+}
+
+// ---- what the callbacks call ---------------------------------------------------------------------------------
 
 inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
     launch.resolve();
@@ -233,7 +301,7 @@ inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
         report_misaligned(thread, access);
         return false;
     }
-    Doing doing{order.now(thread), instruction.number, is_atomic(access.kind), address, access.bytes};
+    Doing doing{order.now(thread), instruction.number, is_atomic(access.kind), address, access.bytes, access.address};
     const std::size_t offset = address - arena;
     if (offset < arena_bytes) {
         const SharedRange* range = instruction.shared;
@@ -272,11 +340,15 @@ inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
     if (!region->shadow->cells.exists()) return true;
     doing.relaxed |= is_volatile(access.kind);
     if (doing.relaxed) doing.mark |= kRelaxed;
-    touch(access, doing, {&region->shadow->cells, region->shadow->first_word, 1, launch.order.floor(), region->shadow});
-    if (doing.relaxed) {
-        uses_flags = true;
-        order.synchronize(thread, address, false, reads(access.kind), writes(access.kind));
+    uses_flags |= doing.relaxed;
+    const bool synchronizes = doing.relaxed && order.may_synchronize();
+    if (!synchronizes && access.bytes <= sizeof(Deferred::seen)) {
+        defer(access, doing, *region->shadow);
+        return true;
     }
+    launch.look_at_deferred();
+    touch(access, doing, global_space(*region->shadow));
+    if (synchronizes) order.synchronize(thread, address, false, reads(access.kind), writes(access.kind));
     return true;
 }
 
@@ -294,7 +366,7 @@ LaunchChecker::~LaunchChecker() {
 }
 
 void LaunchChecker::grid_barrier() {
-    state_->resolve();
+    state_->settle();
     state_->order.grid_barrier();
 }
 
@@ -303,7 +375,7 @@ BlockChecker::BlockChecker(LaunchChecker& launch, std::uint64_t block, uint3 blo
     : state_(std::make_unique<State>(launch.state(), block, block_index, arena, arena_bytes)) {}
 
 BlockChecker::~BlockChecker() {
-    state_->launch.resolve();
+    state_->launch.settle();
     // Nobody will write there any more.
     for (auto& reads : state_->launch.unwritten_reads) {
         for (auto& [address, example] : reads.examples) {
@@ -315,20 +387,20 @@ BlockChecker::~BlockChecker() {
 
 bool BlockChecker::access(unsigned thread, const Access& access) { return state_->access(thread, access); }
 
-void BlockChecker::pause(unsigned) { state_->launch.resolve(); }
+void BlockChecker::pause() { state_->launch.settle(); }
 
 void BlockChecker::barrier() {
-    state_->launch.resolve();
+    state_->launch.settle();
     state_->order.barrier();
 }
 
 void BlockChecker::meeting(unsigned warp, std::uint32_t lanes) {
-    state_->launch.resolve();
+    state_->launch.settle();
     state_->order.meeting(warp, lanes);
 }
 
 void BlockChecker::fence(unsigned thread, FenceScope scope) {
-    state_->launch.resolve();
+    state_->launch.settle();
     state_->order.fence(thread, scope);
 }
 

@@ -63,8 +63,8 @@ public:
 
     /// False: the access is misaligned, and the kernel has to end with cudaErrorMisalignedAddress as on a GPU.
     [[nodiscard]] bool access(unsigned thread, const Access& access);
-    /// The thread waits or has ended: nothing of its own happens before it is seen again.
-    void pause(unsigned thread);
+    /// The running thread waits: another one of this block or of another goes on.
+    void pause();
     /// All threads of the block (that have not returned) have reached a barrier.
     void barrier();
     /// `lanes` of `warp` have met for a warp-wide operation.

@@ -184,7 +184,7 @@ void BlockChecker::State::note_unwritten(const Access& access, const Doing& doin
         describe(found, access);
         found.message = "a thread reads " + (found.array.empty() ? std::string("memory") : "'" + found.array + "'") +
                         " where nobody has written anything";
-        found.action = present_text(access.kind, access.bytes, access.address, nullptr);
+        found.action = present_text(access.kind, access.bytes, doing.seen, nullptr);
         found.hint =
             space.global == nullptr
                 ? "shared memory holds whatever was there: write every element that is read, then __syncthreads()"

@@ -115,6 +115,16 @@ struct Doing {
     bool relaxed;
     std::uintptr_t address;
     std::size_t bytes;
+    const std::byte* seen;  ///< what the memory held before it
+};
+
+/// An access to global memory whose shadow is being fetched into the cache. Others go on meanwhile.
+struct Deferred {
+    Access access;
+    Stamp me;
+    AllocationShadow* shadow;
+    Mark mark;
+    alignas(16) std::array<std::byte, 16> seen;
 };
 
 /// An earlier access that nothing orders with the present one.
@@ -134,7 +144,13 @@ struct LaunchChecker::State {
     uint3 block_index(std::uint64_t linear) const;
     uint3 thread_index(unsigned linear) const;
     void resolve();
+    void settle();
     void report_unwritten_reads();
+    void look_at_first_deferred();
+    /// Whatever changes the order of accesses, or could change memory unseen, has to wait for those that were put off.
+    void look_at_deferred() {
+        while (deferred_first != deferred_end) look_at_first_deferred();
+    }
 
     Launch& launch;
     MemoryMap map;
@@ -164,6 +180,13 @@ struct LaunchChecker::State {
         Space space{};
         std::vector<std::byte> before;
     } pending;
+
+    /// A ring of accesses of the block that runs, from `deferred_first` to before `deferred_end`.
+    static constexpr unsigned kDeferred = 16;
+    std::array<Deferred, kDeferred> deferred;
+    unsigned deferred_first = 0;
+    unsigned deferred_end = 0;
+    BlockChecker::State* deferred_by = nullptr;
 };
 
 struct BlockChecker::State {
@@ -183,10 +206,18 @@ struct BlockChecker::State {
     void write(Cell& cell, const Doing& doing, const Space& space) const;
     template <class Visit>
     void for_each_cell(const Space& space, const Doing& doing, std::uintptr_t word, Visit visit);
+    void defer(const Access& access, const Doing& doing, AllocationShadow& shadow);
+    void look_at(const Deferred& access);
+    const std::byte* value_after(const Deferred& access, std::array<std::byte, 16>& value) const;
+    Space global_space(AllocationShadow& shadow) const {
+        return {&shadow.cells, shadow.first_word, 1, launch.order.floor(), &shadow};
+    }
     bool touch_words(AccessKind kind, const Doing& doing, const Space& space);
     void touch(const Access& access, const Doing& doing, const Space& space);
-    void touch_all(const Access& access, const Doing& doing, const Space& space);
+    bool touch_all(const Access& access, const Doing& doing, const Space& space);
+    void await_write(const Access& access, const Doing& doing, const Space& space);
     void resolve_pending();
+    void judge_write(const Access& access, const Doing& doing, const Space& space, const std::byte* after);
     void forget_unwritten(std::uintptr_t address, const Conflict& conflict, const Space& space);
 
     Finding finding(FindingKind kind, unsigned thread, const Access& access) const;

@@ -143,6 +143,8 @@ public:
     void fence(unsigned thread, FenceScope scope);
     /// The thread does an atomic (or volatile) operation on `address`, which reads or writes or both.
     void synchronize(unsigned thread, std::uintptr_t address, bool is_shared, bool reads, bool writes);
+    /// False while such an operation on global memory orders nothing, because nobody has fenced.
+    bool may_synchronize() const { return fence_count_ > 0 || !launch_.global_.empty(); }
 
 private:
     friend class LaunchOrder;

@@ -30,7 +30,8 @@ void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const
     arena_bytes_ = arena_bytes;
     threads_ = launch.threads;
     warps_ = (threads_ + 31) / 32;
-    std::fill_n(lanes_.begin(), threads_, Lane{});
+    std::fill_n(counts_.begin(), threads_, 0);
+    std::fill_n(states_.begin(), threads_, State::unstarted);
     std::fill_n(full_.begin(), warps_, 0);
     std::fill_n(finished_.begin(), warps_, 0);
     if (shared_launch_ != launch.id) {
@@ -39,47 +40,18 @@ void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const
     }
 }
 
-void Recorder::save(unsigned thread) {
-    lanes_[thread].count = static_cast<std::uint16_t>(watched_thread.next - trace(thread));
-    watched_thread.next = watched_thread.end = nullptr;
-}
-
-void Recorder::finish(unsigned thread) {
-    save(thread);
-    lanes_[thread].state = State::finished;
-    const unsigned warp = thread / 32;
-    if (++finished_[warp] == std::min(32u, threads_ - warp * 32)) merge(warp);
-}
-
-void Recorder::block(unsigned thread) {
-    save(thread);
-    lanes_[thread].state = State::blocked;
-}
-
-void Recorder::release(unsigned thread) {
-    if (lanes_[thread].state == State::full) --full_[thread / 32];
-    lanes_[thread].state = State::running;
-}
-
-void Recorder::resume(unsigned thread) {
-    lanes_[thread].state = State::running;
-    watched_thread.next = trace(thread) + lanes_[thread].count;
-    watched_thread.end = trace(thread) + kEvents;
-}
-
 void Recorder::release_all_blocked() {
     for (unsigned thread = 0; thread < threads_; ++thread) {
-        if (lanes_[thread].state == State::blocked) lanes_[thread].state = State::running;
+        if (states_[thread] == State::blocked) states_[thread] = State::running;
     }
 }
 
 bool Recorder::make_room(unsigned thread) {
-    save(thread);
-    lanes_[thread].state = State::full;
+    save(thread, State::full);
     const unsigned warp = thread / 32;
     ++full_[warp];
     merge(warp);
-    if (lanes_[thread].count == kEvents) return false;
+    if (counts_[thread] == kEvents) return false;
     release(thread);
     resume(thread);
     return true;
@@ -92,19 +64,18 @@ void Recorder::flush() {
 /// Carries out the lanes' traces together, until nothing is left or a lane that may still go on has nothing more to
 /// show.
 void Recorder::merge(unsigned warp) {
-    constexpr std::uint32_t all = 0xFFFFFFFFu;
     const unsigned first = warp * 32;
+    if (merge_same_traces(first)) return;
     const unsigned lanes = std::min(32u, threads_ - first);
     Heads heads{};
     Heads ends{};
-    std::uint32_t present = 0;      // lanes that have an event to show
-    std::ptrdiff_t sure = kEvents;  // events that each of them has at least
+    std::uint32_t present = 0;  // lanes that have an event to show
     const auto may_show_more = [&](unsigned lane) {
-        const State state = lanes_[first + lane].state;
+        const State state = states_[first + lane];
         return state != State::blocked && state != State::finished;
     };
     for (unsigned lane = 0; lane < lanes; ++lane) {
-        const unsigned count = lanes_[first + lane].count;
+        const unsigned count = counts_[first + lane];
         if (count == 0) {
             if (may_show_more(lane)) return;
             continue;
@@ -112,65 +83,89 @@ void Recorder::merge(unsigned warp) {
         heads[lane] = trace(first + lane);
         ends[lane] = heads[lane] + count;
         present |= 1u << lane;
-        sure = std::min<std::ptrdiff_t>(sure, count);
     }
     bool stuck = false;
     while (present != 0 && !stuck) {
-        std::uint32_t together = present;
-        const std::uint64_t place = heads[static_cast<unsigned>(std::countr_zero(present))]->order;
-        std::uint64_t different = 0;
-        if (present == all) {  // mostly
-            for (unsigned lane = 0; lane < 32; ++lane) different |= heads[lane]->order ^ place;
-        } else {
-            for_each_lane(present, [&](unsigned lane) { different |= heads[lane]->order ^ place; });
-        }
-        if (different != 0) {
-            std::uint64_t least = ~std::uint64_t{0};
-            for_each_lane(present, [&](unsigned lane) { least = std::min(least, heads[lane]->order); });
-            together = 0;
-            for_each_lane(present,
-                          [&](unsigned lane) { together |= std::uint32_t{heads[lane]->order == least} << lane; });
-        }
-        const TraceEvent& event = *heads[static_cast<unsigned>(std::countr_zero(together))];
-        if (event.kind() == TraceEvent::step) {
-            tally_->add_step(event.code(), static_cast<unsigned>(std::popcount(together)));
-        } else {
-            count_access(event, together, heads);
-        }
-        if (together == all && --sure > 0) {
-            for (unsigned lane = 0; lane < 32; ++lane) ++heads[lane];
-            continue;
-        }
+        std::uint64_t least = ~std::uint64_t{0};
+        std::uint32_t together = 0;
+        for_each_lane(present, [&](unsigned lane) {
+            const std::uint64_t order = heads[lane]->order;
+            if (order < least) {
+                least = order;
+                together = 0;
+            }
+            together |= std::uint32_t{order == least} << lane;
+        });
+        count_event(*heads[static_cast<unsigned>(std::countr_zero(together))], together, heads);
         for_each_lane(together, [&](unsigned lane) {
             if (++heads[lane] != ends[lane]) return;
             present &= ~(1u << lane);
             stuck |= may_show_more(lane);
         });
-        sure = kEvents;
-        for_each_lane(present, [&](unsigned lane) { sure = std::min(sure, ends[lane] - heads[lane]); });
     }
     for (unsigned lane = 0; lane < lanes; ++lane) {
         if (ends[lane] == nullptr) continue;
         TraceEvent* events = trace(first + lane);
         const auto left = static_cast<std::size_t>(ends[lane] - heads[lane]);
         if (left != 0 && heads[lane] != events) std::memmove(events, heads[lane], left * sizeof(TraceEvent));
-        lanes_[first + lane].count = static_cast<std::uint16_t>(left);
+        counts_[first + lane] = static_cast<std::uint16_t>(left);
     }
 }
 
-void Recorder::count_access(const TraceEvent& event, std::uint32_t lanes, const Heads& heads) {
+/// The same, when all 32 lanes did the same from the first event to the last, as most warps do. False: they did not,
+/// and nothing has happened.
+bool Recorder::merge_same_traces(unsigned first) {
+    if (first + 32 > threads_) return false;
+    const std::size_t count = counts_[first];
+    unsigned different = 0;
+    for (unsigned lane = 1; lane < 32; ++lane) different |= counts_[first + lane] ^ static_cast<unsigned>(count);
+    if (different != 0) return false;
+    const TraceEvent* const leader = trace(first);
+    for (unsigned lane = 1; lane < 32; ++lane) {
+        const TraceEvent* const other = leader + lane * kStride;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (other[i].order != leader[i].order) return false;
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (leader[i].kind() == TraceEvent::step) {
+            tally_->add_step(leader[i].code(), 32);
+            continue;
+        }
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            request_.address[lane] = TraceEvent::address_of(leader[lane * kStride + i].place);
+        }
+        count_access(leader[i], 0xFFFFFFFFu);
+    }
+    std::fill_n(counts_.begin() + first, 32, 0);
+    return true;
+}
+
+/// What the lanes do together.
+void Recorder::count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads) {
+    if (event.kind() == TraceEvent::step) {
+        tally_->add_step(event.code(), static_cast<unsigned>(std::popcount(lanes)));
+        return;
+    }
+    for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] = TraceEvent::address_of(heads[lane]->place); });
+    count_access(event, lanes);
+}
+
+/// Of lanes whose addresses stand in `request_`.
+void Recorder::count_access(const TraceEvent& event, std::uint32_t lanes) {
     std::uint32_t in_shared = 0;
     if (lanes == 0xFFFFFFFFu) {
-        for (unsigned lane = 0; lane < 32; ++lane) address_[lane] = TraceEvent::address_of(heads[lane]->place);
+        std::uint64_t least = ~std::uint64_t{0}, most = 0;
         for (unsigned lane = 0; lane < 32; ++lane) {
-            in_shared |= std::uint32_t{address_[lane] - arena_ < arena_bytes_} << lane;
+            least = std::min(least, request_.address[lane] - arena_);
+            most = std::max(most, request_.address[lane] - arena_);
         }
-    } else {
-        for_each_lane(lanes, [&](unsigned lane) {
-            address_[lane] = TraceEvent::address_of(heads[lane]->place);
-            in_shared |= std::uint32_t{address_[lane] - arena_ < arena_bytes_} << lane;
-        });
+        if (most < arena_bytes_) return count_in_one_space(event, true, lanes);
+        if (least >= arena_bytes_) return count_in_one_space(event, false, lanes);
     }
+    for_each_lane(lanes, [&](unsigned lane) {
+        in_shared |= std::uint32_t{request_.address[lane] - arena_ < arena_bytes_} << lane;
+    });
     if (in_shared != 0) count_in_one_space(event, true, in_shared);
     if (in_shared != lanes) count_in_one_space(event, false, lanes & ~in_shared);
 }
@@ -178,7 +173,7 @@ void Recorder::count_access(const TraceEvent& event, std::uint32_t lanes, const 
 /// One access of the host may be several requests of a GPU: nvcc copies structures by their alignment, and this takes
 /// it to be that of four bytes.
 void Recorder::count_in_one_space(const TraceEvent& event, bool shared, std::uint32_t lanes) {
-    const std::uint64_t leader = address_[static_cast<unsigned>(std::countr_zero(lanes))];
+    const std::uint64_t leader = request_.address[static_cast<unsigned>(std::countr_zero(lanes))];
     const TraceEvent::Kind kind = event.kind();
     const bool reads = kind == TraceEvent::read || kind == TraceEvent::copy_read;
     const bool writes = kind == TraceEvent::write || kind == TraceEvent::copy_write;
@@ -209,11 +204,11 @@ void Recorder::count_in_one_space(const TraceEvent& event, bool shared, std::uin
     request_.atomic = kind == TraceEvent::increment          ? AtomicUse::increment
                       : kind == TraceEvent::compare_and_swap ? AtomicUse::compare_and_swap
                                                              : AtomicUse::update;
-    const std::uint64_t base = shared ? arena_ : 0;
     for (std::uint32_t offset = 0; offset < bytes; offset += width) {
-        for (unsigned lane = 0; lane < 32; ++lane) request_.address[lane] = address_[lane] - base + offset;
         tally_->add_request(event.code(), operation, array, model_.count(operation, request_));
+        if (offset + width < bytes) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] += width; });
     }
+    if (bytes > width) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] -= bytes - width; });
 }
 
 int Recorder::shared_array(std::uint64_t offset) {

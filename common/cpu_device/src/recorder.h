@@ -6,6 +6,7 @@
 // code laid out in source order this meets the usual reconvergence points of loops and branches.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,27 +14,12 @@
 
 #include "request_model.h"
 #include "tally.h"
+#include "trace_event.h"
+#include "watched_thread.h"
 
 namespace cpu_device {
 
 struct Launch;
-
-/// Something that a thread did: entered a basic block, or accessed memory.
-struct TraceEvent {
-    enum Kind : std::uint16_t { step, read, write, copy_read, copy_write, atomic, increment, compare_and_swap };
-
-    std::uint64_t order;  ///< the smaller, the earlier a warp carries it out; the same for all lanes at one instruction
-    std::uint64_t place;  ///< address, and above bit 48 the number of bytes
-
-    /// `code`: offset of the return address in the program; `depth`: of the stack, in units of 16 bytes.
-    static std::uint64_t order_of(std::uint64_t depth, std::uint32_t code, Kind kind) {
-        return (0xFFFF - depth) << 48 | static_cast<std::uint64_t>(code) << 16 | kind;
-    }
-    Kind kind() const { return static_cast<Kind>(order & 0xFFFF); }
-    std::uint32_t code() const { return static_cast<std::uint32_t>(order >> 16); }
-    static std::uint64_t address_of(std::uint64_t place) { return place & ((std::uint64_t{1} << 48) - 1); }
-    std::uint32_t bytes() const { return static_cast<std::uint32_t>(place >> 48); }
-};
 
 class Recorder {
 public:
@@ -45,11 +31,25 @@ public:
     void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes);
 
     // The life of a thread, as the block sees it. The running one writes its events through `watched_thread`.
-    void finish(unsigned thread);
-    void block(unsigned thread);    ///< waits for others, at a barrier or a meeting
-    void release(unsigned thread);  ///< may go on: what it does next is not known yet
-    void resume(unsigned thread);   ///< starts, or goes on
-    void release_all_blocked();     ///< behind a barrier
+    void finish(unsigned thread) {
+        save(thread, State::finished);
+        const unsigned warp = thread / 32;
+        if (++finished_[warp] == std::min(32u, threads_ - warp * 32)) merge(warp);
+    }
+    /// Waits for others, at a barrier or a meeting.
+    void block(unsigned thread) { save(thread, State::blocked); }
+    /// May go on: what it does next is not known yet.
+    void release(unsigned thread) {
+        if (states_[thread] == State::full) --full_[thread / 32];
+        states_[thread] = State::running;
+    }
+    /// Starts, or goes on.
+    void resume(unsigned thread) {
+        states_[thread] = State::running;
+        watched_thread.next = trace(thread) + counts_[thread];
+        watched_thread.end = trace(thread) + kEvents;
+    }
+    void release_all_blocked();  ///< behind a barrier
     /// The trace of the running thread is full. True when there is room now; false: it has to wait for other lanes.
     bool make_room(unsigned thread);
 
@@ -64,7 +64,7 @@ public:
     void wake_full(unsigned warp, Wake wake) {
         for (unsigned lane = 0; lane < 32 && full_[warp] != 0; ++lane) {
             const unsigned thread = warp * 32 + lane;
-            if (thread >= threads_ || lanes_[thread].state != State::full || lanes_[thread].count == kEvents) continue;
+            if (thread >= threads_ || states_[thread] != State::full || counts_[thread] == kEvents) continue;
             release(thread);
             wake(thread);
         }
@@ -87,21 +87,24 @@ private:
         full,
         finished,
     };
-    struct Lane {
-        std::uint16_t count = 0;  ///< events that are not merged yet
-        State state = State::unstarted;
-    };
 
     TraceEvent* trace(unsigned thread) { return traces_ + static_cast<std::size_t>(thread) * kStride; }
-    void save(unsigned thread);
+    void save(unsigned thread, State state) {
+        counts_[thread] = static_cast<std::uint16_t>(watched_thread.next - trace(thread));
+        states_[thread] = state;
+        watched_thread.next = watched_thread.end = nullptr;
+    }
     void merge(unsigned warp);
+    bool merge_same_traces(unsigned first);
     using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next
-    void count_access(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
+    void count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
+    void count_access(const TraceEvent& event, std::uint32_t lanes);
     void count_in_one_space(const TraceEvent& event, bool shared, std::uint32_t lanes);
     int shared_array(std::uint64_t offset);
 
     TraceEvent* traces_ = nullptr;
-    std::array<Lane, kThreads> lanes_;
+    std::array<std::uint16_t, kThreads> counts_;           ///< by thread: events that are not merged yet
+    std::array<State, kThreads> states_;                   ///< by thread
     std::array<unsigned char, kThreads / 32> full_{};      ///< lanes of each warp that wait for room
     std::array<unsigned char, kThreads / 32> finished_{};  ///< lanes of each warp that have ended
     unsigned threads_ = 0;
@@ -113,8 +116,7 @@ private:
     std::uintptr_t arena_ = 0;
     std::size_t arena_bytes_ = 0;
     RequestModel model_;
-    std::array<std::uint64_t, 32> address_{};  ///< by lane, of the access that is being counted
-    WarpRequest request_;
+    WarpRequest request_;  ///< that is being counted
     struct SharedRange {
         std::size_t begin;
         std::size_t end;

@@ -36,9 +36,11 @@ bool RequestModel::is_new(std::uint64_t value) {
 
 bool RequestModel::is_contiguous(const WarpRequest& request) {
     if (request.lanes != 0xFFFFFFFFu) return false;
+    const std::uint64_t step = request.address[1] - request.address[0];
+    if (step != request.bytes && step != -std::uint64_t{request.bytes}) return false;
     std::uint64_t different = 0;
     for (unsigned lane = 1; lane < 32; ++lane) {
-        different |= (request.address[lane] - request.address[0]) ^ (std::uint64_t{lane} * request.bytes);
+        different |= (request.address[lane] - request.address[lane - 1]) ^ step;
     }
     return different == 0;
 }
@@ -95,8 +97,11 @@ unsigned RequestModel::sectors_of_atomics(const WarpRequest& request) {
 unsigned RequestModel::wavefronts_of(const WarpRequest& request, std::uint32_t lanes, bool each_lane) {
     std::array<unsigned char, kBanks> words_in_bank{};
     unsigned most = 0;
+    std::uint64_t last = ~std::uint64_t{0};
     forget();
     for_each_lane(lanes, [&](unsigned lane) {
+        if (!each_lane && request.address[lane] == last) return;  // many lanes often want the same
+        last = request.address[lane];
         const std::uint64_t end = (request.address[lane] + request.bytes - 1) / 4;
         for (std::uint64_t word = request.address[lane] / 4; word <= end; ++word) {
             if (each_lane || is_new(word)) most = std::max<unsigned>(most, ++words_in_bank[word % kBanks]);
@@ -147,7 +152,7 @@ RequestCounters RequestModel::count(MemoryOperation operation, const WarpRequest
     counters.lanes = count_of(request.lanes);
     counters.bytes = counters.lanes * request.bytes;
     if (is_contiguous(request)) {
-        const std::uint64_t first = request.address[0];
+        const std::uint64_t first = std::min(request.address[0], request.address[31]);
         switch (operation) {
             case MemoryOperation::global_load:
             case MemoryOperation::global_store:

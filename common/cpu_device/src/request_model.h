@@ -22,7 +22,7 @@ struct WarpRequest {
     std::uint32_t lanes = 0;                  ///< mask of the lanes that take part; not 0
     std::uint32_t bytes = 4;                  ///< of each lane
     AtomicUse atomic = AtomicUse::update;     ///< update, increment or compare_and_swap
-    std::array<std::uint64_t, 32> address{};  ///< by lane; shared memory: offset in the block's shared memory
+    std::array<std::uint64_t, 32> address{};  ///< by lane; shared memory begins at a multiple of 128
 };
 
 /// Adds up requests. Not for several host threads at once.
@@ -38,8 +38,8 @@ private:
     bool is_new(std::uint64_t value);
     void forget();
 
-    /// Neighboring lanes access neighboring elements, as in most requests: then the counts follow from the first
-    /// address.
+    /// Neighboring lanes access neighboring elements, forwards or backwards, as in most requests: then the counts
+    /// follow from the lowest address.
     static bool is_contiguous(const WarpRequest& request);
     unsigned distinct(const WarpRequest& request, unsigned shift);
     unsigned sectors_of_atomics(const WarpRequest& request);

@@ -12,6 +12,7 @@
 
 #include "allocations.h"
 #include "block.h"
+#include "checker.h"
 #include "cpu_device/atomics.h"
 #include "faults.h"
 
@@ -36,14 +37,14 @@ using Kind = AccessKind;
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-ALWAYS_INLINE void record(WatchedThread& self, TraceEvent::Kind kind, std::uint64_t place, const void* code,
-                          const void* frame) {
+ALWAYS_INLINE TraceEvent& new_event(WatchedThread& self, TraceEvent::Kind kind, const void* code, const void* frame) {
     if (self.next == self.end) [[unlikely]] {
         current_thread.block->make_room();
     }
-    const auto depth = (self.stack + self.stack_bytes - reinterpret_cast<std::uintptr_t>(frame)) / 16;
+    TraceEvent& event = *self.next++;
     const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
-    *self.next++ = {TraceEvent::order_of(depth, offset, kind), place};
+    event.order = TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(frame) - self.lowest_height, offset, kind);
+    return event;
 }
 
 /// Host code that follows a device pointer. On a GPU's host this ends the process.
@@ -100,7 +101,8 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
         }
     }
     if (self.next == nullptr) return;
-    record(self, event, address | static_cast<std::uint64_t>(bytes < 0xFFFF ? bytes : 0xFFFF) << 48, code, frame);
+    new_event(self, event, code, frame).place = address | static_cast<std::uint64_t>(bytes < 0xFFFF ? bytes : 0xFFFF)
+                                                              << 48;
 }
 
 ALWAYS_INLINE void see_read(const void* memory, std::size_t bytes, const void* code, const void* frame) {
@@ -180,7 +182,7 @@ void __sanitizer_cov_trace_pc() {
     cpu_device::WatchedThread& self = cpu_device::watched_thread;
     if (self.stop && self.active) [[unlikely]]
         cpu_device::end_watched_thread(__builtin_return_address(0));
-    if (self.active && self.next != nullptr) cpu_device::record(self, cpu_device::TraceEvent::step, 0, HERE);
+    if (self.active && self.next != nullptr) cpu_device::new_event(self, cpu_device::TraceEvent::step, HERE);
 }
 
 #define WATCHED_ACCESS(bytes)                                                                          \

@@ -5,28 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "checker.h"
-#include "recorder.h"
+#include "watched_thread.h"
 
 namespace cpu_device {
-
-/// What the callbacks need of the running device thread, in one place. All zero while nothing is watched.
-struct WatchedThread {
-    bool active = false;
-    volatile bool stop = false;  ///< set by the watchdog: the next callback ends the kernel
-    TraceEvent* next = nullptr;  ///< where its next event goes; null while no counters are taken
-    TraceEvent* end = nullptr;
-    BlockChecker* checker = nullptr;  ///< null while no mistakes are looked for
-    unsigned thread = 0;              ///< linear rank in the block
-    std::uintptr_t arena = 0;         ///< of the block: its shared memory, and behind it memory of the runtime
-    std::size_t arena_bytes = 0;
-    std::size_t runtime_bytes = 0;
-    std::uintptr_t stack = 0;  ///< of the running fiber
-    std::size_t stack_bytes = 0;
-    std::uintptr_t own_variables = 0;  ///< thread-local variables of the host thread, such as threadIdx
-    std::size_t own_variable_bytes = 0;
-};
-extern constinit thread_local WatchedThread watched_thread __attribute__((tls_model("initial-exec")));
 
 /// While it lives, the running thread's accesses are the runtime's own. Watched code and the runtime share functions of
 /// the standard library's templates, and the linker keeps the ones that were compiled for watching.

@@ -676,7 +676,7 @@ TEST_CASE("A write that changes something is found at the end of its thread", "[
     Run run;
     run.write(0, memory[0], 1, 10);
     run.write(1, memory[0], 2, 11);
-    run.block(0).pause(1);
+    run.block(0).pause();
     expect_race(run.only_finding(), 11, 10);
 }
 

@@ -1,0 +1,28 @@
+// What a watched thread writes down while counters are taken.
+#pragma once
+
+#include <cstdint>
+
+namespace cpu_device {
+
+/// Something that a thread did: entered a basic block, or accessed memory.
+struct TraceEvent {
+    enum Kind : std::uint16_t { step, read, write, copy_read, copy_write, atomic, increment, compare_and_swap };
+
+    std::uint64_t order;  ///< the smaller, the earlier a warp carries it out; the same for all lanes at one instruction
+    std::uint64_t place;  ///< address, and above bit 48 the number of bytes
+
+    /// `code`: offset of the return address in the program. `height`: of the stack pointer above the lowest that is
+    /// told apart, see `lowest_height`; deeper calls come first.
+    static std::uint64_t order_of(std::uint64_t height, std::uint32_t code, Kind kind) {
+        return (height << 44 & 0xFFFFull << 48) | static_cast<std::uint64_t>(code) << 16 | kind;
+    }
+    /// What has to be taken from an address on a stack that ends at `stack_end` to get its height, a multiple of 16.
+    static std::uintptr_t lowest_height(std::uintptr_t stack_end) { return stack_end - 0xFFFF * std::uintptr_t{16}; }
+    Kind kind() const { return static_cast<Kind>(order & 0xFFFF); }
+    std::uint32_t code() const { return static_cast<std::uint32_t>(order >> 16); }
+    static std::uint64_t address_of(std::uint64_t place) { return place & ((std::uint64_t{1} << 48) - 1); }
+    std::uint32_t bytes() const { return static_cast<std::uint32_t>(place >> 48); }
+};
+
+}  // namespace cpu_device
