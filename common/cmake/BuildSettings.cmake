@@ -17,6 +17,12 @@ set(CMAKE_CXX_EXTENSIONS ON)  # on_exit, 128-bit integers
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 option(WARPWISE_WERROR "Treat warnings as errors" OFF)
 
+# The guide shows what compilers say in color. ninja takes the colors away again where its output is no terminal.
+if(CMAKE_GENERATOR STREQUAL "Ninja")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fdiagnostics-color=always>"
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fdiagnostics-color=always>")
+endif()
+
 set(WARPWISE_WARNINGS -Wall -Wextra)
 if(WARPWISE_WERROR)
     list(APPEND WARPWISE_WARNINGS -Werror)

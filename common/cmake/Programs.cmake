@@ -1,13 +1,14 @@
 # How programs are made: from the same sources once for each device of WARPWISE_DEVICES.
 #
 #     add_chapter(basics_and_pi SOURCES main.cpp device_query.cu ...)   a chapter's program
-#     add_exercise(grid_stride)                                          stub, solution and wrong answers of an exercise
+#     add_exercise(grid_stride fill)                                     stub, solution and wrong answers of an exercise
+#     write_catalog()                                                    what there is to learn, for the guide
 #     add_device_library(lesson SOURCES ...)                             -> lesson_cpu, lesson_cuda
 #     add_device_program(speed SOURCES ...)                              -> speed_cpu, speed_cuda
 
 # Rewritten files include what nvcc includes by itself. Kernels read floats as integers, and null pointers and endless loops
 # have to act where they are written, not to be reasoned away: they are to be found. `#pragma unroll` is nvcc's.
-set(WARPWISE_KERNEL_OPTIONS -include cuda_runtime.h -fno-strict-aliasing -fno-delete-null-pointer-checks
+set(WARPWISE_KERNEL_OPTIONS -fno-strict-aliasing -fno-delete-null-pointer-checks
     -fno-finite-loops -Wno-unknown-pragmas)
 
 # On top of that, for kernels that are watched (counters, mistakes): the compiler announces every load, store and basic
@@ -25,14 +26,41 @@ else()
         -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1 -fno-vectorize -fno-slp-vectorize)
 endif()
 
+# A rewritten file begins with cuda_runtime.h; for those that are watched, it is there precompiled, which is most of
+# their time: compiling an exercise takes 0.3 s with it, and 1.4 s without. Where options differ (WARPWISE_SANITIZE), or
+# with clang, the compiler reads the header itself.
+set(WARPWISE_WATCHED_HEADER ${PROJECT_BINARY_DIR}/watched_headers/cuda_runtime.h)
+if("cpu" IN_LIST WARPWISE_DEVICES)
+    set(include_folder ${PROJECT_SOURCE_DIR}/common/cpu_device/include)
+    file(CONFIGURE OUTPUT ${WARPWISE_WATCHED_HEADER} CONTENT "#include \"${include_folder}/cuda_runtime.h\"\n")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        add_custom_command(
+            OUTPUT ${WARPWISE_WATCHED_HEADER}.gch
+            COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -I${include_folder}
+                    ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS} -w
+                    -MD -MF ${WARPWISE_WATCHED_HEADER}.d -x c++-header ${WARPWISE_WATCHED_HEADER}
+                    -o ${WARPWISE_WATCHED_HEADER}.gch
+            DEPFILE ${WARPWISE_WATCHED_HEADER}.d
+            COMMENT "Precompiling cuda_runtime.h for watched kernels"
+            VERBATIM)
+        add_custom_target(watched_headers DEPENDS ${WARPWISE_WATCHED_HEADER}.gch)
+    else()
+        add_custom_target(watched_headers)
+    endif()
+endif()
+
 # Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device. Kernels added by
 # target_watched_sources can be watched there.
 function(target_watched_sources target device)
-    add_device_sources(${target} ${device} "${WARPWISE_KERNEL_OPTIONS};${WARPWISE_WATCH_OPTIONS}" ${ARGN})
+    add_device_sources(${target} ${device}
+        "-include;${WARPWISE_WATCHED_HEADER};${WARPWISE_KERNEL_OPTIONS};${WARPWISE_WATCH_OPTIONS}" ${ARGN})
+    if(device STREQUAL "cpu")
+        add_dependencies(${target} watched_headers)
+    endif()
 endfunction()
 
 function(target_device_sources target device)
-    add_device_sources(${target} ${device} "${WARPWISE_KERNEL_OPTIONS}" ${ARGN})
+    add_device_sources(${target} ${device} "-include;cuda_runtime.h;${WARPWISE_KERNEL_OPTIONS}" ${ARGN})
 endfunction()
 
 function(add_device_sources target device options)
@@ -127,6 +155,10 @@ endfunction()
 # On the CPU device twice: watched, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
 function(add_chapter name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LESSONS")
+    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+    set_property(GLOBAL APPEND PROPERTY WARPWISE_CHAPTERS ${folder})
+    set_property(GLOBAL PROPERTY WARPWISE_PROGRAM_${folder} ${name})
+    set_property(GLOBAL PROPERTY WARPWISE_LESSONS_${folder} ${arg_LESSONS})
     add_device_program(${name} WATCHED_SOURCES ${arg_SOURCES} DEVICE_LIBRARIES lesson)
     add_custom_target(${name})
     if("cpu" IN_LIST WARPWISE_DEVICES)
@@ -153,10 +185,19 @@ function(add_chapter name)
     endforeach()
 endfunction()
 
-# The exercise in the current folder's subfolder `name`. Targets: `name` (the learner's answer), `name_solution`, and
-# one for each wrong answer. Built on demand only; the tests build them first.
-function(add_exercise name)
+# The exercise in the current folder's subfolder `name`. KIND: fill (a part is missing), fix (there is a mistake in it),
+# speed (it is right and has to become faster). FORMERLY: names that it once had, so that learners keep their marks.
+# Targets: `name` (the learner's answer), `name_original` (as it was handed out), `name_solution`, and one for each wrong
+# answer. Built on demand only; the tests build them first.
+function(add_exercise name kind)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FORMERLY")
+    if(NOT kind MATCHES "^(fill|fix|speed)$")
+        message(FATAL_ERROR "Exercise ${name}: its kind is fill, fix or speed, not '${kind}'")
+    endif()
     cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME chapter)
+    set_property(GLOBAL APPEND PROPERTY WARPWISE_EXERCISES_${chapter} ${name})
+    set_property(GLOBAL PROPERTY WARPWISE_KIND_${name} ${kind})
+    set_property(GLOBAL PROPERTY WARPWISE_FORMERLY_${name} ${arg_FORMERLY})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
     set(solution ${PROJECT_SOURCE_DIR}/solutions/${chapter}/${name}/${name}.cu)
     file(GLOB wrong_answers CONFIGURE_DEPENDS ${folder}/wrong_answers/*.cu)
@@ -171,6 +212,7 @@ function(add_exercise name)
             ${PROJECT_SOURCE_DIR}/common/grading/main.cpp)
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
         add_answer(${name} ${device} ${name} ${folder}/${name}.cu)
+        add_answer(${name} ${device} ${name}_original ${folder}/original.cu)
         add_answer(${name} ${device} ${name}_solution ${solution})
         can_run(${device} runs)
         if(runs)
@@ -184,8 +226,9 @@ function(add_exercise name)
     # Wrong answers lean on nothing that only a GPU has: one device proves the grader.
     if("cpu" IN_LIST WARPWISE_DEVICES)
         set(scripts ${PROJECT_SOURCE_DIR}/common/grading)
+        # Not the learner's answer, which may be right by now.
         add_graded_test("cpu: ${name}: the stub compiles and fails" cpu
-            COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_cpu> -P ${scripts}/check_stub_fails.cmake)
+            COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_original_cpu> -P ${scripts}/check_stub_fails.cmake)
         foreach(answer IN LISTS wrong_answers)
             cmake_path(GET answer STEM mistake)
             add_answer(${name} cpu ${name}_${mistake} ${answer})
@@ -204,7 +247,9 @@ function(add_answer exercise device program source)
     set_target_properties(${program}_${device} PROPERTIES
         OUTPUT_NAME ${program}
         RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/${device}/exercises)
-    add_dependencies(answers ${program}_${device})
+    if(NOT program STREQUAL exercise)
+        add_dependencies(answers ${program}_${device})
+    endif()
 endfunction()
 
 # A test of answers that are not part of the default build: a fixture builds them all first.
@@ -218,3 +263,52 @@ add_custom_target(answers COMMENT "Stubs, solutions and wrong answers of all exe
 add_test(NAME "build the answers of all exercises"
     COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target answers --config $<CONFIG>)
 set_tests_properties("build the answers of all exercises" PROPERTIES FIXTURES_SETUP answers TIMEOUT 1800)
+
+# Turns a list into the inside of a JSON array of strings.
+function(json_strings result)
+    list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE quoted)
+    list(JOIN quoted ", " joined)
+    set(${result} "${joined}" PARENT_SCOPE)
+endfunction()
+
+# Writes catalog.json into the build's folder: chapters, lessons and exercises in the order in which they were added.
+function(write_catalog)
+    set(chapters "")
+    get_property(folders GLOBAL PROPERTY WARPWISE_CHAPTERS)
+    foreach(folder IN LISTS folders)
+        get_property(program GLOBAL PROPERTY WARPWISE_PROGRAM_${folder})
+        get_property(lessons GLOBAL PROPERTY WARPWISE_LESSONS_${folder})
+        get_property(names GLOBAL PROPERTY WARPWISE_EXERCISES_${folder})
+        set(exercises "")
+        foreach(name IN LISTS names)
+            get_property(kind GLOBAL PROPERTY WARPWISE_KIND_${name})
+            get_property(formerly GLOBAL PROPERTY WARPWISE_FORMERLY_${name})
+            json_strings(formerly ${formerly})
+            list(APPEND exercises "     {\"name\": \"${name}\", \"kind\": \"${kind}\", \"formerly\": [${formerly}]}")
+        endforeach()
+        list(JOIN exercises ",\n" exercises)
+        json_strings(lessons ${lessons})
+        list(APPEND chapters "  {\"folder\": \"${folder}\", \"program\": \"${program}\",\n   \"lessons\": [${lessons}],\n   \"exercises\": [\n${exercises}]}")
+    endforeach()
+    list(JOIN chapters ",\n" chapters)
+    file(WRITE ${CMAKE_BINARY_DIR}/catalog.json "{\"warpwise_catalog\": 1, \"chapters\": [\n${chapters}]}\n")
+endfunction()
+
+# Writes try.json into the build's folder: how `warpwise try` makes a program of a .cu file.
+function(write_try_tools)
+    if(NOT "cpu" IN_LIST WARPWISE_DEVICES)
+        return()
+    endif()
+    json_strings(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -include ${WARPWISE_WATCHED_HEADER}
+        ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
+    json_strings(include_folders ${PROJECT_SOURCE_DIR}/common/cpu_device/include ${PROJECT_SOURCE_DIR})
+    json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:helpers_cpu>
+        $<TARGET_FILE:cpu_device> $<TARGET_FILE:Boost::context> $<TARGET_FILE:fmt::fmt> -pthread)
+    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
+"{\"compiler\": \"${CMAKE_CXX_COMPILER}\",
+ \"options\": [${options}],
+ \"include_folders\": [${include_folders}],
+ \"libraries\": [${libraries}],
+ \"rewriter\": \"$<TARGET_FILE:cuda_to_cpp>\"}
+")
+endfunction()

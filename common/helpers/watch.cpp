@@ -111,8 +111,12 @@ std::vector<LaunchCounts> count_launches(const std::function<void()>& body, cons
         const Watching watching({.counters = true, .mistakes = mistakes, .count = options});
         body();
     }
+    return take_counts(options.lines);
+}
+
+std::vector<LaunchCounts> take_counts(bool with_lines) {
     std::vector<LaunchCounts> launches;
-    for (const cpu_device::LaunchCounters& launch : cpu_device::take_counters(options.lines)) {
+    for (const cpu_device::LaunchCounters& launch : cpu_device::take_counters(with_lines)) {
         launches.push_back(counts_of(launch));
     }
     return launches;
@@ -165,6 +169,8 @@ std::vector<LaunchCounts> count_launches(const std::function<void()>& body, cons
     body();
     return {};
 }
+
+std::vector<LaunchCounts> take_counts(bool) { return {}; }
 
 std::vector<Mistake> take_mistakes() { return {}; }
 

@@ -49,6 +49,10 @@ private:
 /// looked for in them as before.
 std::vector<LaunchCounts> count_launches(const std::function<void()>& body, const CountOptions& options = {});
 
+/// Hands over the counts of the launches since the last call, in their order, for a program that is counted from its
+/// start (environment: CPU_DEVICE_WATCH=counters). `with_lines`: counts of each source line, too.
+std::vector<LaunchCounts> take_counts(bool with_lines = true);
+
 /// What the CPU device found wrong with a program.
 struct Mistake {
     std::string kind;  ///< "data_race", "out_of_bounds" ...: the CPU device's identifiers

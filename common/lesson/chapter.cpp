@@ -67,7 +67,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         ->allow_extra_args(false);
     app.add_option("--size", size, "size instead of the lesson's own: 1000, 16Mi, 1000x700, 256x256x256");
     app.add_option("--repeat", repeat, "time each step at least so often")->check(CLI::Range(1, 1000000));
-    app.add_option("--json", request.json_file, "write the results to this file");
+    app.add_option("--json", request.json_file, "write the results to this file; with --list the lessons, - for stdout");
     CLI::Option* counters =
         app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
     app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");
@@ -295,7 +295,11 @@ int run_chapter(int argc, char** argv, const Chapter& chapter) {
         if (const std::optional<int> status = parse_command_line(argc, argv, chapter, request)) return *status;
         const Terminal terminal = Terminal::detect(request.colors);
         if (request.list) {
-            list_lessons(chapter, terminal);
+            if (request.json_file.empty()) {
+                list_lessons(chapter, terminal);
+            } else {
+                write_json(request.json_file, chapter);
+            }
             return all_right;
         }
         const std::vector<const LessonEntry*> lessons = choose_lessons(chapter, request.lessons);

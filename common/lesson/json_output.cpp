@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -189,7 +190,24 @@ Json json_of(const DeviceInfo& device) {
 
 [[noreturn]] void refuse(const std::string& file) { throw Refusal("--json " + file + ": cannot write this file"); }
 
+void write(const std::string& file, const Json& document) {
+    // Text of a lesson that is not UTF-8 must not cost the results.
+    const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (file == "-") {
+        std::fputs(text.c_str(), stdout);
+        return;
+    }
+    std::ofstream stream(file);
+    stream << text;
+    stream.close();
+    if (!stream) refuse(file);
+}
+
 }  // namespace
+
+std::string launch_json(const LaunchCounts& launch) {
+    return json_of(launch).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 void require_writable(const std::string& file) {
     if (!std::ofstream(file, std::ios::app)) refuse(file);
@@ -207,11 +225,17 @@ void write_json(const std::string& file, const ChapterReport& report) {
         {"command", report.command},
         {"lessons", lessons},
         {"passed", report.passed}};
-    std::ofstream stream(file);
-    // Text of a lesson that is not UTF-8 must not cost the results.
-    stream << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-    stream.close();
-    if (!stream) refuse(file);
+    write(file, document);
+}
+
+void write_json(const std::string& file, const Chapter& chapter) {
+    Json lessons = Json::array();
+    for (const LessonEntry& lesson : chapter.lessons) {
+        lessons.push_back({{"name", lesson.name}, {"title", lesson.summary}});
+    }
+    write(file, {{"warpwise", 1},
+                 {"chapter", {{"number", chapter.number}, {"title", chapter.title}, {"folder", chapter.folder}}},
+                 {"lessons", lessons}});
 }
 
 }  // namespace warpwise

@@ -52,10 +52,16 @@ struct ChapterReport {
     bool passed = false;
 };
 
+/// One launch as "launches" above has it.
+std::string launch_json(const LaunchCounts& launch);
+
 /// Throws Refusal when the file cannot be written. The file is left as it was.
 void require_writable(const std::string& file);
 
 /// Throws Refusal when the file cannot be written.
 void write_json(const std::string& file, const ChapterReport& report);
+
+/// The lessons of a chapter, for programs that lead to them; to stdout when the file is "-".
+void write_json(const std::string& file, const Chapter& chapter);
 
 }  // namespace warpwise

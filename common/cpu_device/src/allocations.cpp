@@ -173,6 +173,7 @@ bool map_between_guard_pages(Record& record, std::size_t guard) {
         munmap(mapped, data_pages + 2 * guard);
         return false;
     }
+    madvise(record.begin, data_pages, MADV_HUGEPAGE);  // for kernels with random addresses
     record.data.address = record.end - round_up(record.data.bytes, alignment);
     return true;
 }

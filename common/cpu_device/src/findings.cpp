@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kExitStatus = 86;
 constexpr std::size_t kPrintedOfALaunch = 20;
+constexpr std::uint64_t kPrintedOfAMistake = 3;  // a loop may make it in thousands of launches
 
 // ---- findings of the running launch ----------------------------------------------------------------------
 
@@ -140,6 +141,7 @@ struct State {
     std::vector<Finding> all;  ///< also those that were taken; only when `file` asks for them
     std::string file;          ///< where to write all findings at exit; empty: nowhere
     bool printing = true;
+    std::map<std::string, std::uint64_t> launches_with;  ///< how many made a mistake, by what names it
 
     State() {
         const char* wanted = std::getenv("CPU_DEVICE_FINDINGS");
@@ -309,9 +311,33 @@ void print(const std::vector<Finding>& findings) {
     std::fputs(text.c_str(), stderr);
 }
 
+/// What makes a mistake the same in another launch.
+std::string name_of_mistake(const Finding& finding) {
+    const auto place = [](const Site& site) { return std::string(site.file) + ":" + std::to_string(site.line) + "\n"; };
+    std::string name = std::string(identifier_of(finding.kind)) + "\n" + finding.kernel + "\n" + finding.array + "\n";
+    name += place(finding.site) + (finding.other ? place(finding.other->site) : "");
+    return finding.site.line > 0 ? name : name + finding.message;
+}
+
+/// Prints what earlier launches have not shown often enough already. Needs the lock.
+void print_news(State& all, const std::vector<Finding>& findings) {
+    std::vector<Finding> news;
+    bool is_last_time = false;
+    for (const Finding& finding : findings) {
+        const std::uint64_t times = ++all.launches_with[name_of_mistake(finding)];
+        if (times <= kPrintedOfAMistake) news.push_back(finding);
+        is_last_time = is_last_time || times == kPrintedOfAMistake;
+    }
+    print(news);
+    if (is_last_time) {
+        std::fprintf(stderr, "CPU device: a mistake that %d launches have made is not printed again\n",
+                     static_cast<int>(kPrintedOfAMistake));
+    }
+}
+
 /// Prints, if that is on, and keeps. Needs the lock.
 void publish(State& all, std::vector<Finding> findings) {
-    if (all.printing) print(findings);
+    if (all.printing) print_news(all, findings);
     if (!all.file.empty()) all.all.insert(all.all.end(), findings.begin(), findings.end());
     std::move(findings.begin(), findings.end(), std::back_inserter(all.kept));
 }

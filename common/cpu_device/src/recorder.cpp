@@ -16,6 +16,7 @@ Recorder::Recorder() {
     void* memory = mmap(nullptr, kThreads * kStride * sizeof(TraceEvent), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
+    madvise(memory, kThreads * kStride * sizeof(TraceEvent), MADV_HUGEPAGE);  // the lanes' traces lie far apart
     traces_ = static_cast<TraceEvent*>(memory);
 }
 
@@ -65,26 +66,29 @@ void Recorder::flush() {
 /// show.
 void Recorder::merge(unsigned warp) {
     const unsigned first = warp * 32;
-    if (merge_same_traces(first)) return;
     const unsigned lanes = std::min(32u, threads_ - first);
+    const std::size_t done = merge_common_events(first);
     Heads heads{};
     Heads ends{};
     std::uint32_t present = 0;  // lanes that have an event to show
+    bool stuck = false;
     const auto may_show_more = [&](unsigned lane) {
         const State state = states_[first + lane];
         return state != State::blocked && state != State::finished;
     };
     for (unsigned lane = 0; lane < lanes; ++lane) {
-        const unsigned count = counts_[first + lane];
-        if (count == 0) {
-            if (may_show_more(lane)) return;
-            continue;
+        heads[lane] = trace(first + lane) + done;
+        ends[lane] = trace(first + lane) + counts_[first + lane];
+        if (heads[lane] != ends[lane]) {
+            present |= 1u << lane;
+        } else {
+            stuck |= may_show_more(lane);
         }
-        heads[lane] = trace(first + lane);
-        ends[lane] = heads[lane] + count;
-        present |= 1u << lane;
     }
-    bool stuck = false;
+    if (present == 0) {
+        std::fill_n(counts_.begin() + first, lanes, 0);
+        return;
+    }
     while (present != 0 && !stuck) {
         std::uint64_t least = ~std::uint64_t{0};
         std::uint32_t together = 0;
@@ -104,7 +108,6 @@ void Recorder::merge(unsigned warp) {
         });
     }
     for (unsigned lane = 0; lane < lanes; ++lane) {
-        if (ends[lane] == nullptr) continue;
         TraceEvent* events = trace(first + lane);
         const auto left = static_cast<std::size_t>(ends[lane] - heads[lane]);
         if (left != 0 && heads[lane] != events) std::memmove(events, heads[lane], left * sizeof(TraceEvent));
@@ -112,33 +115,27 @@ void Recorder::merge(unsigned warp) {
     }
 }
 
-/// The same, when all 32 lanes did the same from the first event to the last, as most warps do. False: they did not,
-/// and nothing has happened.
-bool Recorder::merge_same_traces(unsigned first) {
-    if (first + 32 > threads_) return false;
-    const std::size_t count = counts_[first];
-    unsigned different = 0;
-    for (unsigned lane = 1; lane < 32; ++lane) different |= counts_[first + lane] ^ static_cast<unsigned>(count);
-    if (different != 0) return false;
-    const TraceEvent* const leader = trace(first);
-    for (unsigned lane = 1; lane < 32; ++lane) {
-        const TraceEvent* const other = leader + lane * kStride;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (other[i].order != leader[i].order) return false;
-        }
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        if (leader[i].kind() == TraceEvent::step) {
-            tally_->add_step(leader[i].code(), 32);
+/// Counts the events that 32 lanes have in common from the first one on: in most warps all. Returns how many.
+std::size_t Recorder::merge_common_events(unsigned first) {
+    if (first + 32 > threads_) return 0;
+    std::size_t least = kEvents;
+    for (unsigned lane = 0; lane < 32; ++lane) least = std::min<std::size_t>(least, counts_[first + lane]);
+    const TraceEvent* leader = trace(first);
+    for (std::size_t i = 0; i < least; ++i, ++leader) {
+        const std::uint64_t order = leader->order;
+        std::uint64_t different = 0;
+        for (unsigned lane = 1; lane < 32; ++lane) different |= leader[lane * kStride].order ^ order;
+        if (different != 0) return i;
+        if (leader->kind() == TraceEvent::step) {
+            tally_->add_step(leader->code(), 32);
             continue;
         }
         for (unsigned lane = 0; lane < 32; ++lane) {
-            request_.address[lane] = TraceEvent::address_of(leader[lane * kStride + i].place);
+            request_.address[lane] = TraceEvent::address_of(leader[lane * kStride].place);
         }
-        count_access(leader[i], 0xFFFFFFFFu);
+        count_access(*leader, 0xFFFFFFFFu);
     }
-    std::fill_n(counts_.begin() + first, 32, 0);
-    return true;
+    return least;
 }
 
 /// What the lanes do together.

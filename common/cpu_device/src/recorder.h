@@ -95,7 +95,7 @@ private:
         watched_thread.next = watched_thread.end = nullptr;
     }
     void merge(unsigned warp);
-    bool merge_same_traces(unsigned first);
+    std::size_t merge_common_events(unsigned first);
     using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next
     void count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
     void count_access(const TraceEvent& event, std::uint32_t lanes);

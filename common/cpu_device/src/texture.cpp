@@ -12,6 +12,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
+#include "checker.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
 #include "streams.h"
@@ -140,8 +141,9 @@ struct Box {
 void copy_box(const Box& to, const Box& from, std::size_t width, std::size_t height, std::size_t depth) {
     for (std::size_t slice = 0; slice < depth; ++slice) {
         for (std::size_t row = 0; row < height; ++row) {
-            std::memcpy(to.first + slice * to.slice_pitch + row * to.pitch,
-                        from.first + slice * from.slice_pitch + row * from.pitch, width);
+            std::byte* destination = to.first + slice * to.slice_pitch + row * to.pitch;
+            std::memcpy(destination, from.first + slice * from.slice_pitch + row * from.pitch, width);
+            note_host_write(destination, width);
         }
     }
 }
@@ -205,6 +207,7 @@ cudaError_t copy_consecutive(cudaArray_const_t array, std::size_t x_bytes, std::
     }
     std::byte* inside_array = box_of(array, x_bytes, row, 0).first;
     std::memcpy(to_array ? inside_array : memory, to_array ? memory : inside_array, bytes);
+    if (!to_array) note_host_write(memory, bytes);
     return cudaSuccess;
 }
 

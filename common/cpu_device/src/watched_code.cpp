@@ -37,19 +37,32 @@ using Kind = AccessKind;
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-ALWAYS_INLINE TraceEvent& new_event(WatchedThread& self, TraceEvent::Kind kind, const void* code, const void* frame) {
-    if (self.next == self.end) [[unlikely]] {
-        current_thread.block->make_room();
-    }
-    TraceEvent& event = *self.next++;
+/// What a callback does for most events has to need no register of its caller's: anything else is done by functions
+/// that it ends with.
+#define NEVER_INLINE __attribute__((noinline))
+
+ALWAYS_INLINE std::uint64_t order_of(const WatchedThread& self, TraceEvent::Kind kind, const void* code,
+                                     const void* frame) {
     const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
-    event.order = TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(frame) - self.lowest_height, offset, kind);
-    return event;
+    return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(frame) - self.lowest_height, offset, kind);
+}
+
+/// The trace is full, or there is none because nothing is counted.
+NEVER_INLINE void record_slowly(std::uint64_t order, std::uint64_t place) {
+    WatchedThread& self = watched_thread;
+    if (self.next == nullptr) return;
+    current_thread.block->make_room();
+    *self.next++ = {order, place};
+}
+
+ALWAYS_INLINE void record(WatchedThread& self, std::uint64_t order, std::uint64_t place) {
+    if (self.next == self.end) [[unlikely]]
+        return record_slowly(order, place);
+    *self.next++ = {order, place};
 }
 
 /// Host code that follows a device pointer. On a GPU's host this ends the process.
-__attribute__((noinline)) void see_from_host(const void* memory, std::size_t bytes, TraceEvent::Kind event,
-                                             const void* code) {
+NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEvent::Kind event, const void* code) {
     if (!watching().mistakes) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
     if (!allocation || allocation->kind != MemoryKind::device) return;
@@ -70,6 +83,20 @@ __attribute__((noinline)) void see_from_host(const void* memory, std::size_t byt
     report(std::move(found));
 }
 
+NEVER_INLINE void check_and_record(const Access& access, std::uint64_t order, std::uint64_t place) {
+    WatchedThread& self = watched_thread;
+    // Functions of the standard library that watched code uses, too, are linked once: the runtime's own use of them
+    // is not to be watched.
+    self.active = false;
+    const bool go_on = self.checker->access(self.thread, access);
+    self.active = true;
+    if (!go_on) [[unlikely]] {
+        current_thread.block->launch().fail(cudaErrorMisalignedAddress);
+        current_thread.block->abandon();
+    }
+    record(self, order, place);
+}
+
 ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEvent::Kind event, const void* code,
                        const void* frame) {
     WatchedThread& self = watched_thread;
@@ -87,22 +114,12 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
         return;
     }
     __builtin_prefetch(memory);  // the access itself follows: what is done here meanwhile hides its latency
-    if (self.checker != nullptr) {
-        const Access access{static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind,
-                            event == TraceEvent::copy_read || event == TraceEvent::copy_write, code};
-        // Functions of the standard library that watched code uses, too, are linked once: the runtime's own use of them
-        // is not to be watched.
-        self.active = false;
-        const bool go_on = self.checker->access(self.thread, access);
-        self.active = true;
-        if (!go_on) [[unlikely]] {
-            current_thread.block->launch().fail(cudaErrorMisalignedAddress);
-            current_thread.block->abandon();
-        }
-    }
-    if (self.next == nullptr) return;
-    new_event(self, event, code, frame).place = address | static_cast<std::uint64_t>(bytes < 0xFFFF ? bytes : 0xFFFF)
-                                                              << 48;
+    const std::uint64_t order = order_of(self, event, code, frame);
+    const std::uint64_t place = address | static_cast<std::uint64_t>(bytes < 0xFFFF ? bytes : 0xFFFF) << 48;
+    if (self.checker == nullptr) return record(self, order, place);
+    const bool copies = event == TraceEvent::copy_read || event == TraceEvent::copy_write;
+    check_and_record({static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind, copies, code},
+                     order, place);
 }
 
 ALWAYS_INLINE void see_read(const void* memory, std::size_t bytes, const void* code, const void* frame) {
@@ -182,7 +199,9 @@ void __sanitizer_cov_trace_pc() {
     cpu_device::WatchedThread& self = cpu_device::watched_thread;
     if (self.stop && self.active) [[unlikely]]
         cpu_device::end_watched_thread(__builtin_return_address(0));
-    if (self.active && self.next != nullptr) cpu_device::new_event(self, cpu_device::TraceEvent::step, HERE);
+    if (self.active) {
+        cpu_device::record(self, cpu_device::order_of(self, cpu_device::TraceEvent::step, HERE), 0);
+    }
 }
 
 #define WATCHED_ACCESS(bytes)                                                                          \

@@ -1,4 +1,4 @@
-// Exercise: find the mistake. See README.md beside this file.
+// Exercise: right for square matrices only. See README.md beside this file.
 #include <cuda_runtime.h>
 
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"

@@ -1,4 +1,4 @@
-// Exercise: find the mistake. See README.md beside this file.
+// Exercise: a compensated sum that compensates nothing. See README.md beside this file.
 #include "exercises/1_basics_and_pi/pi_accuracy/pi_accuracy.h"
 
 /// Value of slice `i`, computed in double and rounded once: its error is not the matter here.

@@ -1,0 +1,125 @@
+#include "common/guide/grader.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "common/guide/builder.h"
+#include "common/guide/command.h"
+
+namespace guide {
+namespace {
+
+/// What follows a program's output starts a line of its own, after an empty one.
+std::string after(const std::string& output, std::string_view text) {
+    std::string result = output;
+    if (!result.empty() && result.back() != '\n') result += '\n';
+    if (!result.empty()) result += '\n';
+    return result.append(text);
+}
+
+std::string never_ended_text(const Project& project, const Exercise& exercise, double limit_seconds) {
+    std::string text = fmt::format(
+        "Stopped: it was still running after {:g} seconds.\n"
+        "Look for a loop that never ends, in your kernel or in your host code: does every turn change what its\n"
+        "condition asks for, and can the condition become false for every thread?\n"
+        "    your answer  {}\n",
+        limit_seconds, project.shown(exercise.answer()));
+    if (project.device == "cpu") {
+        text +=
+            "A kernel in which no block gets done is stopped earlier, after 20 seconds or CPU_DEVICE_TIMEOUT=SECONDS:\n"
+            "a loop in host code, or one kernel after the other, are more likely.\n";
+    }
+    return text;
+}
+
+std::string broken_text(const Project& project, const Exercise& exercise, const CommandResult& run) {
+    const std::string program = project.shown(project.programs() / "exercises" / exercise.name);
+    const std::string answer = project.shown(exercise.answer());
+    constexpr int not_graded = 2;
+    constexpr int not_started = 127;
+    constexpr int by_signal = 128;
+    if (run.status == not_graded) {
+        return fmt::format(
+            "Not graded: the grader found nothing to do, or refused (status 2). To see it by itself:\n    {}\n",
+            program);
+    }
+    if (run.status == not_started) {
+        return fmt::format("The grader could not be started. Build it again with:\n    {} check {}\n", project.typed,
+                           exercise.name);
+    }
+    if (run.status > by_signal) {
+        const int signal = run.status - by_signal;
+        return fmt::format(
+            "The grader crashed: signal {}, {}. Your host code runs inside it: look for an array index out of range,\n"
+            "a pointer that points to nothing, or a device pointer that the host uses.\n    your answer  {}\n",
+            signal, strsignal(signal), answer);
+    }
+    return fmt::format(
+        "The grader ended with status {}, which says neither that the answer is right nor that it is wrong. Does your\n"
+        "code call exit()?\n    your answer  {}\n",
+        run.status, answer);
+}
+
+Outcome outcome_of(const CommandResult& run) {
+    if (run.cancelled) return Outcome::cancelled;
+    if (run.timed_out) return Outcome::never_ended;
+    if (run.status == 0) return Outcome::passed;
+    return run.status == 1 ? Outcome::failed : Outcome::broken;
+}
+
+}  // namespace
+
+Verdict check(const Project& project, const Exercise& exercise, const CheckOptions& options) {
+    Verdict verdict;
+    const BuildResult built =
+        Builder(project).build({exercise.name + "_" + project.device}, options.on_build, options.cancelled);
+    verdict.build_seconds = built.seconds;
+    if (!built.succeeded) {
+        verdict.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
+        verdict.text = built.output;
+        return verdict;
+    }
+
+    if (options.cancelled && options.cancelled()) {  // the build may have ended before anybody was asked
+        verdict.outcome = Outcome::cancelled;
+        return verdict;
+    }
+
+    // Started as one would type it in the root: messages that repeat it are short then.
+    const std::string program =
+        (project.programs() / "exercises" / exercise.name).lexically_relative(project.root).string();
+    CommandOptions run_options;
+    run_options.folder = project.root;
+    run_options.cancelled = options.cancelled;
+    run_options.limit_seconds = options.limit_seconds;
+    const CommandResult run = run_command({program, "--colour-mode", options.colors ? "ansi" : "none"}, run_options);
+    verdict.grade_seconds = run.seconds;
+    verdict.outcome = outcome_of(run);
+    verdict.text = run.output;
+    if (verdict.outcome == Outcome::never_ended) {
+        verdict.text = after(run.output, never_ended_text(project, exercise, options.limit_seconds));
+    } else if (verdict.outcome == Outcome::broken) {
+        verdict.text = after(run.output, broken_text(project, exercise, run));
+    }
+    return verdict;
+}
+
+int exit_status(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::passed:
+            return 0;
+        case Outcome::failed:
+        case Outcome::build_failed:
+        case Outcome::never_ended:
+            return 1;
+        case Outcome::cancelled:
+            return 130;
+        case Outcome::broken:
+            return 2;
+    }
+    return 2;
+}
+
+}  // namespace guide

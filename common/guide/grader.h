@@ -1,0 +1,43 @@
+// Builds an answer and grades it.
+//
+//     const Verdict verdict = check(project, exercise);
+//     if (verdict.outcome == Outcome::passed) ...
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/guide/catalog.h"
+#include "common/guide/project.h"
+
+namespace guide {
+
+enum class Outcome {
+    passed,
+    failed,        ///< the grader says what is wrong
+    build_failed,  ///< the compiler does
+    never_ended,   ///< stopped after the time limit
+    cancelled,
+    broken,  ///< the grader could not be started, or crashed
+};
+
+struct Verdict {
+    Outcome outcome = Outcome::broken;
+    std::string text;  ///< the compiler's or the grader's output, untouched; for `broken` also what happened to it
+    double build_seconds = 0;
+    double grade_seconds = 0;
+};
+
+struct CheckOptions {
+    std::function<void(int done, int of)> on_build = {};  ///< as Builder::build
+    std::function<bool()> cancelled = {};
+    bool colors = false;
+    double limit_seconds = 60;  ///< for the grader
+};
+
+Verdict check(const Project& project, const Exercise& exercise, const CheckOptions& options = {});
+
+/// The exit status that `warpwise check` ends with: 0 passed, 1 failed in any way, 2 broken, 130 cancelled.
+int exit_status(Outcome outcome);
+
+}  // namespace guide

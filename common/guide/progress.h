@@ -1,0 +1,69 @@
+// What the learner has done: one small JSON file in the learner's copy (.warpwise.json), meant to be readable.
+//
+//     ProgressFile file(project.progress_file(), catalog);
+//     file.update([](Progress& progress) { progress.exercises["grid_stride"].passed = today(); });
+//
+// Every change reads the file, changes it and writes it anew under a lock, so that two guides at once lose nothing; it
+// is replaced as a whole, so that a crash leaves the old one. A file that makes no sense is moved aside. What a newer
+// version of Warpwise has written into it, and this one does not know, stays in it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/guide/catalog.h"
+
+namespace guide {
+
+struct ExerciseProgress {
+    std::string passed;          ///< date of the first time, "2026-11-21"; empty: not yet
+    int attempts = 0;            ///< times it was graded while not passed
+    int hints = 0;               ///< hints shown, 0 to 3
+    bool solution_seen = false;  ///< before it was passed
+    bool operator==(const ExerciseProgress&) const = default;
+};
+
+struct Progress {
+    std::map<std::string, ExerciseProgress> exercises;  ///< by name
+    std::map<std::string, std::string> chapters;        ///< by folder: date when it was first run, or read
+    std::string started;                                ///< date of the first start; empty: this is the first one
+    bool operator==(const Progress&) const = default;
+
+    bool has_passed(const std::string& exercise) const;
+};
+
+class ProgressFile {
+public:
+    /// Marks of exercises under a former name go to the present one; marks of unknown exercises are kept as they are.
+    ProgressFile(std::filesystem::path file, const Catalog& catalog);
+
+    /// The state as it is in the file now; empty when there is none, or when it cannot be read (see take_message).
+    Progress read();
+    /// Returns the new state. Throws Refusal, naming the file, when it cannot be read or written, or when another
+    /// process has been changing it for five seconds. When `change` throws, the file stays as it was.
+    Progress update(const std::function<void(Progress&)>& change);
+
+    /// What the learner should be told: "... could not be read and was moved to ...". Told once, then empty.
+    std::string take_message();
+
+private:
+    void note(const std::string& message);
+
+    std::filesystem::path file_;
+    std::map<std::string, std::string> renamed_;  ///< former name -> name
+    std::string message_;
+    std::set<std::string> noted_;  ///< each message is told once, however often the file is read
+};
+
+/// Today's date, "2026-11-21".
+std::string today();
+
+/// The first station that is not done: a chapter that was not run, an exercise that was not passed. An exercise that
+/// was passed keeps its chapter from coming up again. Null pointers: all is done.
+Station next_station(const Catalog& catalog, const Progress& progress);
+
+}  // namespace guide

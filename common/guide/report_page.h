@@ -1,0 +1,46 @@
+// The report as one HTML page that loads nothing, runs no script, and reads well on a phone, on paper, and in the dark.
+//
+//     const std::string page = report_page(report, draw_plots);
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/guide/catalog.h"
+#include "common/guide/progress.h"
+#include "common/guide/report_plots.h"
+#include "common/guide/report_results.h"
+
+namespace guide {
+
+/// A chapter of the report. Without results the note says why.
+struct ReportChapter {
+    const Chapter* chapter = nullptr;
+    std::optional<ChapterResults> results;
+    std::string note = {};    ///< what the reader should know about them: that they are old, or why there are none
+    std::string output = {};  ///< what the compiler or the chapter's program said when it failed; a few lines
+};
+
+struct Report {
+    std::filesystem::path root;  ///< of the reader's copy: left out of the paths that the page shows
+    std::string typed;           ///< "./warpwise"
+    std::string date;            ///< of the report: "2026-11-21 12:00 UTC"
+    std::vector<std::pair<std::string, std::string>> machine;  ///< what is known of the host: {"processor", "..."}
+    std::vector<ReportChapter> chapters;
+    Progress progress;
+};
+
+using DrawPlots = std::function<std::vector<std::string>(const std::vector<Plot>& plots)>;
+
+/// The whole page. `draw` is called once, with all plots; it has to return as many drawings.
+std::string report_page(const Report& report, const DrawPlots& draw);
+
+/// The command as it was typed or could be: paths below the root relative to it, without the options that only say
+/// where results go and how they look (--json FILE, --no-color, --no-pause).
+std::string shown_command(const std::vector<std::string>& command, const std::filesystem::path& root);
+
+}  // namespace guide

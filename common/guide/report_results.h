@@ -1,0 +1,37 @@
+// What a chapter's program wrote with --json, read back (common/lesson/json_output.h describes the layout).
+//
+//     const ChapterResults results = parse_results(text);
+//     for (const warpwise::LessonResult& lesson : results.lessons) ...
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/lesson/results.h"
+
+namespace guide {
+
+struct ChapterResults {
+    int number = 0;
+    std::string title;
+    std::string folder;  ///< "1_basics_and_pi"
+    std::string date;    ///< "2026-01-31 12:00 UTC"
+    warpwise::DeviceInfo device;
+    std::vector<std::string> command;
+    std::vector<warpwise::LessonResult> lessons;
+    bool passed = false;
+};
+
+/// Throws std::runtime_error, which says what is wrong, for anything that is not the results of a chapter. What may be
+/// missing (files of earlier versions have no counters) is left empty. Numbers that the file holds as null are NaN.
+ChapterResults parse_results(std::string_view json);
+
+/// Every step right and without mistakes, every expectation met, and the lesson came to its end.
+bool is_right(const warpwise::LessonResult& lesson);
+bool is_right(const warpwise::StepResult& step);
+
+/// "1000 x 700"; empty where the results hold no size.
+std::string text_of(const warpwise::Size& size);
+
+}  // namespace guide

@@ -1,0 +1,36 @@
+// `warpwise try FILE.cu`: any single-file CUDA program, on the CPU device with counters and checks, or on a GPU.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/guide/project.h"
+
+namespace guide {
+
+struct TryOptions {
+    std::filesystem::path file;                ///< relative to where the reader is
+    std::vector<std::string> arguments;        ///< of the program itself
+    bool gpu = false;                          ///< build with nvcc and run on the GPU
+    bool counters = true;                      ///< table of counters, a row for each kernel
+    bool check = true;                         ///< look for mistakes
+    bool lines = false;                        ///< the kernels' source with the counts of each line
+    bool all_blocks = false;                   ///< watch every block of a launch, not a sample
+    std::optional<int> registers;              ///< a thread, for theoretical occupancy
+    std::vector<std::string> include_folders;  ///< -I
+    std::vector<std::string> definitions;      ///< -D, "NAME" or "NAME=VALUE"
+    std::optional<std::filesystem::path>
+        keep;  ///< folder for the rewritten source and the program; empty path: beside FILE
+    std::filesystem::path
+        json_file;             ///< counters and findings as JSON; "-": stdout, the program's own output to stderr
+    double limit_seconds = 0;  ///< the watchdog's, for one kernel; 0: its default
+    bool colors = false;
+};
+
+/// Returns the exit status: the program's own; 1 when it ended well but mistakes were found; 2 when it could not be
+/// built.
+int try_program(const Project& project, const TryOptions& options);
+
+}  // namespace guide

@@ -1,0 +1,246 @@
+// The part of a tried program that is not the reader's: it counts from the first launch to the last, and says at the
+// end what came out. It is linked, not called; the linker is told to take it along (warpwise_try_support).
+//
+// `warpwise try` speaks to it by environment variables. Without them, when the program is started by itself, it counts,
+// looks for mistakes, and prints the table.
+//
+//     CPU_DEVICE_WATCH, CPU_DEVICE_WATCH_BLOCKS    as for every program of the CPU device
+//     WARPWISE_TRY=table,lines,launches,output-to-stderr
+//         table: print what kernels did; lines: and their source; launches: put them into the report;
+//         output-to-stderr: what the program prints to standard output goes there
+//     WARPWISE_TRY_REGISTERS=N                     registers a thread, for the theoretical occupancy
+//     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "findings": [...]} as JSON
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "common/guide/try_support/kernel_table.h"
+#include "common/guide/try_support/launch_groups.h"
+#include "common/helpers/watch.h"
+#include "common/lesson/json_output.h"
+#include "common/lesson/terminal.h"
+#include "cpu_device/error_state.h"
+#include "cpu_device/findings.h"
+#include "cpu_device/watch.h"
+
+extern "C" {
+/// What the linker is told to look for.
+extern const int warpwise_try_support;
+const int warpwise_try_support = 1;
+}
+
+namespace guide {
+namespace {
+
+constexpr int status_with_mistakes = 1;
+constexpr std::chrono::milliseconds collecting_period(100);
+
+struct Settings {
+    bool table = true;
+    bool lines = false;
+    bool launches = false;
+    bool output_to_stderr = false;
+    std::string report;
+};
+
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string_view() : value;
+}
+
+Settings settings_from_environment() {
+    Settings settings;
+    settings.report = variable("WARPWISE_TRY_REPORT");
+    if (std::getenv("WARPWISE_TRY") == nullptr) return settings;
+    const std::string words = fmt::format(",{},", variable("WARPWISE_TRY"));
+    const auto has = [&](const char* word) { return words.find(fmt::format(",{},", word)) != std::string::npos; };
+    settings.table = has("table");
+    settings.lines = has("lines");
+    settings.launches = has("launches");
+    settings.output_to_stderr = has("output-to-stderr");
+    return settings;
+}
+
+/// What standard error can show: the table goes there, so that the program's output can be piped on.
+warpwise::Terminal terminal_of_stderr() {
+    warpwise::Terminal terminal;
+    if (isatty(STDERR_FILENO) == 0) return terminal;
+    terminal.colors = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+    winsize size{};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
+        terminal.table_width = std::max<std::size_t>(size.ws_col, 60);
+        terminal.width = std::min<std::size_t>(terminal.table_width, 100);
+    }
+    return terminal;
+}
+
+/// What was launched so far. Programs may launch for hours: a thread adds up, so that memory holds a group of launches
+/// and not each of them.
+class Collector {
+public:
+    explicit Collector(bool with_lines) : with_lines_(with_lines) {
+        sigset_t every;
+        sigset_t before;
+        sigfillset(&every);
+        pthread_sigmask(SIG_SETMASK, &every, &before);  // signals are the program's
+        std::thread([this] { collect_until_end(); }).detach();
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+
+    /// The program has come to its end.
+    std::vector<LaunchGroup> finish() {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+        collect();
+        return groups_.all();
+    }
+
+private:
+    void collect_until_end() {
+        while (true) {
+            std::this_thread::sleep_for(collecting_period);
+            const std::lock_guard lock(mutex_);
+            if (ended_) return;
+            collect();
+        }
+    }
+
+    void collect() {
+        for (warpwise::LaunchCounts& launch : warpwise::take_counts(with_lines_)) groups_.add(std::move(launch));
+    }
+
+    std::mutex mutex_;
+    LaunchGroups groups_;
+    bool ended_ = false;
+    bool with_lines_;
+};
+
+/// Of the process; never destroyed, because its end is when it is needed.
+struct Run {
+    Settings settings;
+    pid_t process = 0;
+    Collector* collector = nullptr;
+    int status = 0;  ///< in place of the program's own 0
+};
+
+Run& run() {
+    static Run* all = new Run;
+    return *all;
+}
+
+void write_report(const std::string& file, const std::vector<LaunchGroup>& groups, const std::string& findings) {
+    using Json = nlohmann::ordered_json;
+    Json launches = Json::array();
+    for (const LaunchGroup& group : groups) {
+        Json launch = Json::parse(warpwise::launch_json(group.counts));
+        launch["launches"] = group.launches;
+        launches.push_back(std::move(launch));
+    }
+    std::ofstream stream(file);
+    stream << Json{{"launches", launches}, {"findings", Json::parse(findings)}} << '\n';
+}
+
+/// One for each mistake, however many launches made it. What makes it the same: kind, kernel, array and lines.
+std::vector<cpu_device::Finding> merged(const std::vector<cpu_device::Finding>& findings) {
+    std::map<std::string, std::size_t> known;
+    std::vector<cpu_device::Finding> mistakes;
+    for (const cpu_device::Finding& finding : findings) {
+        std::string name = fmt::format("{}\n{}\n{}\n{}:{}", cpu_device::identifier_of(finding.kind), finding.kernel,
+                                       finding.array, finding.site.file, finding.site.line);
+        if (finding.other) name += fmt::format("\n{}:{}", finding.other->site.file, finding.other->site.line);
+        if (finding.site.line == 0) name += "\n" + finding.message;
+        const auto [found, is_new] = known.try_emplace(name, mistakes.size());
+        if (is_new) {
+            mistakes.push_back(finding);
+        } else {
+            mistakes[found->second].count += finding.count;
+        }
+    }
+    return mistakes;
+}
+
+std::string verdict(std::size_t found, int status, bool looked, bool ran, const warpwise::Terminal& terminal) {
+    if (found > 0) {
+        std::string text = fmt::format("{} mistake{} found, reported above", found, found == 1 ? "" : "s");
+        if (status == 0) text += fmt::format("; exit status {}", status_with_mistakes);
+        return terminal.paint(warpwise::Style::bad, text) + "\n";
+    }
+    return looked && ran ? terminal.paint(warpwise::Style::good, "No mistakes found") + "\n" : std::string();
+}
+
+/// After all of the program, its destructors included, and before the CPU device's own end, which then has no findings
+/// left to speak of.
+void at_end(int status, void*) {
+    Run& all = run();
+    if (getpid() != all.process) return;  // a child of the program
+    const cpu_device::WatchOptions watched = cpu_device::watching();
+    if (watched.mistakes) {
+        cpu_device::report_unseen_errors();
+        if (status == 0) cpu_device::report_leaks();  // who gave up half-way had no time to free anything
+    }
+    cpu_device::watch({});
+    const std::vector<cpu_device::Finding> findings = merged(cpu_device::take_findings());
+    const std::vector<LaunchGroup> groups = all.collector ? all.collector->finish() : std::vector<LaunchGroup>();
+
+    std::fflush(stdout);
+    const warpwise::Terminal terminal = terminal_of_stderr();
+    std::string text;
+    if (watched.counters && all.settings.table) {
+        text += "\n";
+        text += groups.empty() ? "No kernel ran.\n" : kernel_table(groups, watched.blocks, terminal);
+        if (all.settings.lines && !groups.empty()) text += "\n" + kernel_listing(groups, terminal);
+    }
+    const std::string last =
+        verdict(findings.size(), status, watched.mistakes, !watched.counters || !groups.empty(), terminal);
+    if (!last.empty()) text += (text.empty() || text.ends_with("\n\n") ? "" : "\n") + last;
+    std::fputs(text.c_str(), stderr);
+    if (!all.settings.report.empty()) {
+        write_report(all.settings.report, all.settings.launches ? groups : std::vector<LaunchGroup>(),
+                     cpu_device::json_of(findings));
+    }
+    if (status == 0 && !findings.empty()) all.status = status_with_mistakes;
+}
+
+/// The very last.
+void set_status(int, void*) {
+    const Run& all = run();
+    if (getpid() != all.process || all.status == 0) return;
+    std::fflush(nullptr);
+    _exit(all.status);
+}
+
+// The numbers are places among all that runs before main, and, the other way round, at the end: this library is linked
+// ahead of the CPU device, whose own 101 writes a file of findings where somebody wants one.
+__attribute__((constructor(101))) void register_status() { on_exit(set_status, nullptr); }
+
+__attribute__((constructor(103))) void begin() {
+    Run& all = run();
+    all.process = getpid();
+    all.settings = settings_from_environment();
+    if (all.settings.output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+    cpu_device::WatchOptions options = cpu_device::watching();
+    if (std::getenv("CPU_DEVICE_WATCH") == nullptr) options.counters = options.mistakes = true;
+    if (const int registers = std::atoi(std::string(variable("WARPWISE_TRY_REGISTERS")).c_str()); registers > 0) {
+        options.registers = registers;
+    }
+    cpu_device::watch(options);
+    if (options.counters) all.collector = new Collector(all.settings.lines || all.settings.launches);
+    on_exit(at_end, nullptr);
+}
+
+}  // namespace
+}  // namespace guide

@@ -1,0 +1,239 @@
+#include "common/guide/watch_mode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "common/guide/builder.h"
+#include "common/guide/command.h"
+#include "common/guide/console.h"
+#include "common/guide/exercise_files.h"
+#include "common/guide/file_watcher.h"
+#include "common/guide/grader.h"
+#include "common/guide/refusal.h"
+#include "common/guide/watch_session.h"
+#include "common/guide/watch_view.h"
+#include "common/lesson/terminal.h"
+
+namespace guide {
+namespace {
+
+constexpr double idle_seconds = 1;       // between two looks around while nothing happens
+constexpr double polling_seconds = 0.2;  // where nothing tells of a save
+
+/// The files, the clock and the marks.
+class RealSurroundings : public Surroundings {
+public:
+    RealSurroundings(const Project& project, ProgressFile& progress) : project_(project), progress_(progress) {}
+
+    double now() override {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+    Progress update(const std::function<void(Progress&)>& change) override { return progress_.update(change); }
+    std::vector<std::string> hints(const Exercise& exercise) override { return hints_of(exercise); }
+    std::string task(const Exercise& exercise) override {
+        if (std::optional<std::string> text = read_file(exercise.task())) return *std::move(text);
+        const std::string file = project_.shown(exercise.task());
+        throw Refusal(fmt::format("{} is missing; git checkout -- {} brings it back", file, file));
+    }
+    Solution solution(const Exercise& exercise) override {
+        std::string text = solution_text(exercise);
+        return {std::move(text), difference(exercise.answer(), exercise.solution)};
+    }
+    std::string reset(const Exercise& exercise) override {
+        const std::filesystem::path kept = guide::reset(exercise);
+        return kept.empty() ? std::string() : project_.shown(kept);
+    }
+
+private:
+    const Project& project_;
+    ProgressFile& progress_;
+};
+
+/// The station's exercise of this name: whoever started watch mode may have a copy.
+const Exercise& on_the_way(const std::vector<Station>& way, const Exercise& wanted) {
+    const auto found = std::find_if(way.begin(), way.end(), [&](const Station& station) {
+        return station.exercise != nullptr && station.exercise->name == wanted.name;
+    });
+    return found == way.end() ? wanted : *found->exercise;
+}
+
+/// Carries out what the session wants, on one thread: while a compiler or grader runs, it asks 20 times a second
+/// whether it is to be stopped, and that is when keys and saves are looked for.
+class Watch {
+public:
+    Watch(const Project& project, const Catalog& catalog, ProgressFile& progress, const Exercise& first)
+        : project_(project),
+          progress_(progress),
+          surroundings_(project, progress),
+          way_(catalog.way()),
+          session_(way_, progress.read(), on_the_way(way_, first), surroundings_),
+          colors_(warpwise::Terminal::detect(true).colors) {}
+
+    int run() {
+        console_.emplace();
+        console_->show_cursor(false);
+        while (!session_.ended()) {
+            follow_exercise();
+            if (const std::optional<Job> job = session_.take_job()) {
+                draw();
+                carry_out(*job);
+                continue;
+            }
+            draw();
+            const int descriptor = watcher_->descriptor();
+            take(console_->read_key_or(descriptor, descriptor == -1 ? polling_seconds : idle_seconds));
+            look_for_saves();
+        }
+        say_goodbye();
+        console_.reset();
+        return *session_.ended();
+    }
+
+private:
+    const Project& project_;
+    ProgressFile& progress_;
+    RealSurroundings surroundings_;
+    std::vector<Station> way_;
+    WatchSession session_;
+    bool colors_;
+    std::optional<Console> console_;
+    std::unique_ptr<FileWatcher> watcher_;
+    const Exercise* watched_ = nullptr;
+    std::optional<Frame> on_screen_;
+
+    /// Before its first verdict, so that no save is missed.
+    void follow_exercise() {
+        const Exercise* current = session_.state().exercise;
+        if (watched_ == current) return;
+        watcher_ = std::make_unique<FileWatcher>(std::vector{current->folder});
+        watched_ = current;
+        console_->set_title("Warpwise: " + current->name);
+    }
+
+    void look_for_saves() {
+        if (watched_ == session_.state().exercise && watcher_->changed()) session_.saved();
+    }
+
+    void take(Key key) {
+        if (key == key::resized && on_screen_) {
+            // The same size: the guide was stopped, and something else stands on the screen.
+            const ConsoleSize size = console_->size();
+            if (size.columns == on_screen_->columns && size.lines == on_screen_->lines) on_screen_.reset();
+        }
+        session_.press(key);
+    }
+
+    /// All that has happened in the meantime. Returns whether the job is to be stopped.
+    bool look_around() {
+        while (!session_.ended()) {
+            const Key key = console_->read_key(0);
+            if (key == key::none) break;
+            take(key);
+        }
+        look_for_saves();
+        session_.tick();
+        draw();
+        return session_.is_job_unwanted();
+    }
+
+    void draw() {
+        if (session_.ended()) return;
+        if (const std::string message = progress_.take_message(); !message.empty()) session_.tell(message, true);
+        const ConsoleSize size = console_->size();
+        session_.set_list_lines(list_rows(size));
+        Frame frame = render(session_.state(), project_, {size, colors_});
+        const std::string text = drawing(on_screen_, frame);
+        if (!text.empty()) console_->write(text);
+        on_screen_ = std::move(frame);
+    }
+
+    void note_build(int done, int of) {
+        session_.built(done, of);
+        draw();
+    }
+
+    void carry_out(const Job& job) {
+        if (job.exercise != nullptr) {
+            session_.graded(grade(*job.exercise));
+        } else {
+            run_chapter(*job.chapter);
+        }
+    }
+
+    Verdict grade(const Exercise& exercise) {
+        try {
+            CheckOptions options;
+            options.on_build = [this](int done, int of) { note_build(done, of); };
+            options.cancelled = [this] { return look_around(); };
+            options.colors = colors_;
+            return check(project_, exercise, options);
+        } catch (const std::exception& error) {
+            return {Outcome::broken, error.what(), 0, 0};
+        }
+    }
+
+    void run_chapter(const Chapter& chapter) {
+        BuildResult built;
+        try {
+            built = Builder(project_).build(
+                {chapter.program}, [this](int done, int of) { note_build(done, of); },
+                [this] { return look_around(); });
+        } catch (const std::exception& error) {
+            built.output = error.what();
+        }
+        if (session_.is_job_unwanted() || !built.succeeded) return session_.chapter_not_built(built.output);
+        const int status = run_program(chapter);
+        on_screen_.reset();
+        for (Key key = key::resized; key != key::none && key != key::closed;) key = console_->read_key(0);
+        session_.chapter_ran(status);
+    }
+
+    /// As `warpwise run` does, on the whole terminal. Returns its exit status.
+    int run_program(const Chapter& chapter) {
+        std::vector<std::string> command{(project_.programs() / chapter.program).string(), "--device", project_.device,
+                                         "--pause"};
+        std::error_code error;
+        std::filesystem::create_directories(project_.results(), error);
+        if (!error)
+            command.insert(command.end(), {"--json", (project_.results() / (chapter.folder + ".json")).string()});
+        console_->clear();
+        console_->show_cursor(true);
+        CommandResult result;
+        {
+            const Console::Released released(*console_);
+            result = run_command(
+                command, {.folder = project_.root,
+                          .variables = {{"WARPWISE_TYPED", fmt::format("{} run {}", project_.typed, chapter.number)}},
+                          .owns_terminal = true});
+        }
+        console_->show_cursor(false);
+        if (!result.output.empty()) console_->write(result.output + "\r\n");  // why it could not be started
+        return result.status;
+    }
+
+    void say_goodbye() {
+        std::string text = "\r\n";
+        if (*session_.ended() == 0) {
+            text += fmt::format("Your marks are kept: {} goes on with what is not done yet.\r\n", project_.typed);
+        }
+        console_->write(text);
+    }
+};
+
+}  // namespace
+
+int watch(const Project& project, const Catalog& catalog, ProgressFile& progress, const Exercise& first) {
+    return Watch(project, catalog, progress, first).run();
+}
+
+}  // namespace guide

@@ -1,0 +1,555 @@
+#include "common/guide/watch_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <sstream>
+#include <utility>
+
+namespace guide {
+namespace {
+
+constexpr Key delete_character = 8;  // what some terminals send for the backspace key
+
+std::string lower(std::string text) {
+    for (char& c : text) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
+}
+
+/// Letters work with caps lock, too.
+Key as_command(Key key) { return key >= U'A' && key <= U'Z' ? key - U'A' + U'a' : key; }
+
+bool is_printable(Key key) {
+    return key >= 32 && key < 0x110000 && key != key::backspace && !(key >= 128 && key < 160);
+}
+
+std::string utf8(Key key) {
+    const auto byte = [](Key bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
+    std::string text;
+    if (key < 0x80) {
+        text += byte(key);
+    } else if (key < 0x800) {
+        text += byte(0xC0 | (key >> 6));
+        text += byte(0x80 | (key & 0x3F));
+    } else if (key < 0x10000) {
+        text += byte(0xE0 | (key >> 12));
+        text += byte(0x80 | ((key >> 6) & 0x3F));
+        text += byte(0x80 | (key & 0x3F));
+    } else {
+        text += byte(0xF0 | (key >> 18));
+        text += byte(0x80 | ((key >> 12) & 0x3F));
+        text += byte(0x80 | ((key >> 6) & 0x3F));
+        text += byte(0x80 | (key & 0x3F));
+    }
+    return text;
+}
+
+std::string without_last_character(std::string text) {
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
+bool is_done(const Station& station, const Progress& progress) {
+    if (station.exercise != nullptr) return progress.has_passed(station.exercise->name);
+    const std::vector<Exercise>& exercises = station.chapter->exercises;
+    return progress.chapters.count(station.chapter->folder) != 0 ||
+           std::any_of(exercises.begin(), exercises.end(),
+                       [&](const Exercise& exercise) { return progress.has_passed(exercise.name); });
+}
+
+bool is_about_chapter(Page page) { return page == Page::chapter || page == Page::chapter_ran; }
+
+/// Where the learner is on the way.
+std::size_t place(const WatchState& state) {
+    const auto is_here = [&](const Station& station) {
+        if (is_about_chapter(state.page)) return station.exercise == nullptr && station.chapter == state.chapter;
+        return station.exercise == state.exercise;
+    };
+    const auto here = std::find_if(state.way.begin(), state.way.end(), is_here);
+    return here == state.way.end() ? 0 : static_cast<std::size_t>(here - state.way.begin());
+}
+
+/// The key that opened the page closes it, too.
+Key key_of(Page page) {
+    switch (page) {
+        case Page::task:
+            return U't';
+        case Page::solution:
+            return U's';
+        case Page::help:
+            return U'?';
+        default:
+            return key::none;
+    }
+}
+
+/// Pages with something to read, which any of these keys leave.
+bool leaves(Page page, Key key) {
+    const bool is_read = page == Page::task || page == Page::solution || page == Page::help || page == Page::checked ||
+                         page == Page::closing;
+    return is_read && (key == key::escape || key == key::enter || key == U' ' || key == key_of(page));
+}
+
+}  // namespace
+
+std::vector<const Exercise*> WatchState::exercises() const {
+    std::vector<const Exercise*> exercises;
+    for (const Station& station : way) {
+        if (station.exercise != nullptr) exercises.push_back(station.exercise);
+    }
+    return exercises;
+}
+
+const Chapter* WatchState::chapter_of(const Exercise& wanted) const {
+    for (const Station& station : way) {
+        if (station.chapter != nullptr && station.chapter->folder == wanted.chapter) return station.chapter;
+    }
+    return nullptr;
+}
+
+int WatchState::hints_seen() const {
+    const auto entry = progress.exercises.find(exercise->name);
+    return std::max(hints_visible, entry == progress.exercises.end() ? 0 : entry->second.hints);
+}
+
+std::vector<const Exercise*> matches(const WatchState& state) {
+    std::vector<const Exercise*> found;
+    for (const Exercise* exercise : state.exercises()) {
+        const Chapter* chapter = state.chapter_of(*exercise);
+        const std::string text = lower(fmt::format("{} {} {} {}", exercise->name, exercise->title, exercise->chapter,
+                                                   chapter == nullptr ? "" : chapter->title));
+        std::istringstream words(lower(state.filter));
+        bool has_all = true;
+        for (std::string word; words >> word;) has_all = has_all && text.find(word) != std::string::npos;
+        if (has_all) found.push_back(exercise);
+    }
+    return found;
+}
+
+Station next_undone(const WatchState& state) {
+    const std::size_t here = place(state);
+    for (std::size_t step = 1; step <= state.way.size(); ++step) {
+        const Station& station = state.way[(here + step) % state.way.size()];
+        if (!is_done(station, state.progress)) return station;
+    }
+    return {};
+}
+
+WatchSession::WatchSession(std::vector<Station> way, Progress progress, const Exercise& first,
+                           Surroundings& surroundings)
+    : surroundings_(surroundings) {
+    state_.way = std::move(way);
+    state_.progress = std::move(progress);
+    open(first);
+}
+
+void WatchSession::open(const Exercise& exercise) {
+    state_.exercise = &exercise;
+    state_.page = Page::exercise;
+    state_.question = Question::none;
+    state_.was_saved = false;
+    state_.hints_visible = 0;
+    state_.hints_are_latest = false;
+    try {
+        state_.hints = surroundings_.hints(exercise);
+    } catch (const std::exception&) {
+        state_.hints.clear();  // who asks for one is told why
+    }
+    want_verdict();
+}
+
+void WatchSession::want_verdict() {
+    state_.verdict.reset();
+    wants_verdict_ = true;
+    if (is_grading()) is_unwanted_ = true;
+}
+
+/// A chapter or a check of all goes on only as long as its page is shown.
+void WatchSession::drop_unwanted_job() {
+    if (state_.page != Page::chapter) wants_chapter_ = false;
+    if (!job_) return;
+    if (ended_ || (is_check_ && state_.page != Page::checking)) is_unwanted_ = true;
+    if (job_->chapter != nullptr && state_.page != Page::chapter) is_unwanted_ = true;
+}
+
+void WatchSession::tell(const std::string& message, bool is_bad) { state_.notice = {message, is_bad, is_bad}; }
+
+/// What goes wrong is told, and the session goes on.
+void WatchSession::attempt(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        tell(error.what(), true);
+    }
+}
+
+// ---- keys ---------------------------------------------------------------------------------------------------------
+
+void WatchSession::press(Key key) {
+    if (key == key::none || key == key::resized || ended_) return;
+    state_.notice = {};
+    if (key == key::closed) {
+        ended_ = 0;
+    } else if (state_.page == Page::checking) {
+        state_.page = Page::checked;
+        state_.check_was_cancelled = true;
+    } else if (key == key::interrupt) {
+        ended_ = 130;
+    } else if (state_.question != Question::none) {
+        answer(key);
+    } else if (state_.page == Page::list) {
+        press_in_list(key);
+    } else if (is_about_chapter(state_.page)) {
+        press_in_chapter(key);
+    } else {
+        press_command(key);
+    }
+    drop_unwanted_job();
+}
+
+void WatchSession::press_command(Key key) {
+    if (leaves(state_.page, as_command(key))) {
+        state_.page = Page::exercise;
+        return;
+    }
+    switch (as_command(key)) {
+        case U'n':
+            return go_on();
+        case U'h':
+            return show_hint();
+        case U'l':
+            return show_list();
+        case U'c':
+            return check_all();
+        case U'x':
+            state_.page = Page::exercise;
+            state_.question = Question::reset;
+            return;
+        case U's':
+            if (state_.has_passed()) return show_solution();
+            state_.page = Page::exercise;
+            state_.question = Question::solution;
+            return;
+        case U't':
+            return show_task();
+        case U'r':
+            state_.page = Page::exercise;
+            return want_verdict();
+        case U'q':
+            ended_ = 0;
+            return;
+        case U'?':
+            state_.page = Page::help;
+            return;
+        default:
+            return;
+    }
+}
+
+void WatchSession::answer(Key key) {
+    const Question question = std::exchange(state_.question, Question::none);
+    if (as_command(key) == U'q') {
+        ended_ = 0;
+    } else if (as_command(key) != U'y') {
+        tell(question == Question::reset ? "The answer was left as it is." : "The solution was not shown.");
+    } else if (question == Question::reset) {
+        reset();
+    } else {
+        show_solution();
+    }
+}
+
+void WatchSession::press_in_list(Key key) {
+    const std::vector<const Exercise*> shown = matches(state_);
+    const std::size_t last = shown.empty() ? 0 : shown.size() - 1;
+    const std::size_t page = std::max<std::size_t>(1, state_.list_lines);
+    std::size_t& selected = state_.selected;
+    if (key == key::escape) {
+        state_.page = Page::exercise;
+    } else if (key == key::enter) {
+        if (shown.empty()) return tell("No exercise matches. Backspace takes letters away, Esc goes back.");
+        state_.page = Page::exercise;
+        if (shown[selected] != state_.exercise) open(*shown[selected]);
+    } else if (key == key::up) {
+        selected -= std::min<std::size_t>(1, selected);
+    } else if (key == key::down) {
+        selected = std::min(selected + 1, last);
+    } else if (key == key::page_up) {
+        selected -= std::min(page, selected);
+    } else if (key == key::page_down) {
+        selected = std::min(selected + page, last);
+    } else if (key == key::home) {
+        selected = 0;
+    } else if (key == key::end) {
+        selected = last;
+    } else if (key == key::backspace || key == delete_character) {
+        set_filter(without_last_character(state_.filter));
+    } else if (is_printable(key)) {
+        set_filter(state_.filter + utf8(key));
+    }
+}
+
+/// The selected exercise stays selected where the new filter leaves it in.
+void WatchSession::set_filter(const std::string& filter) {
+    const std::vector<const Exercise*> before = matches(state_);
+    const Exercise* selected = before.empty() ? state_.exercise : before[state_.selected];
+    state_.filter = filter;
+    const std::vector<const Exercise*> after = matches(state_);
+    const auto found = std::find(after.begin(), after.end(), selected);
+    state_.selected = found == after.end() ? 0 : static_cast<std::size_t>(found - after.begin());
+}
+
+void WatchSession::press_in_chapter(Key key) {
+    const bool has_run = state_.page == Page::chapter_ran;
+    if (key == key::enter && has_run && state_.has_chapter_run()) {
+        go_on();
+    } else if (key == key::enter && has_run) {
+        state_.page = Page::chapter;
+    } else if (key == key::enter) {
+        state_.chapter_output.clear();
+        wants_chapter_ = !job_ || job_->chapter == nullptr || is_unwanted_;
+        if (is_grading()) {
+            is_unwanted_ = true;
+            wants_verdict_ = true;
+        }
+    } else if (as_command(key) == U'n') {
+        mark_chapter();
+        go_on();
+    } else if (key == key::escape) {
+        const bool is_being_built = wants_chapter_ || (job_ && job_->chapter != nullptr && !is_unwanted_);
+        if (is_being_built) {
+            wants_chapter_ = false;
+            is_unwanted_ = true;
+        } else {
+            state_.page = Page::exercise;
+        }
+    } else {
+        press_command(key);
+    }
+}
+
+// ---- what the keys do ---------------------------------------------------------------------------------------------
+
+void WatchSession::go_on() {
+    if (!is_about_chapter(state_.page) && !state_.has_passed()) {
+        return tell("Not passed yet: n goes on once it is. l chooses another exercise.");
+    }
+    const Station next = next_undone(state_);
+    if (next.exercise != nullptr) {
+        open(*next.exercise);
+    } else if (next.chapter != nullptr) {
+        state_.chapter = next.chapter;
+        state_.chapter_output.clear();
+        state_.page = Page::chapter;
+    } else {
+        state_.page = Page::closing;
+    }
+}
+
+void WatchSession::show_hint() {
+    state_.page = Page::exercise;
+    if (state_.hints.empty()) attempt([&] { state_.hints = surroundings_.hints(*state_.exercise); });
+    const int all = static_cast<int>(state_.hints.size());
+    if (all == 0) {
+        if (state_.notice.text.empty()) tell("This exercise has no hints. t shows the task, s the solution.");
+        return;
+    }
+    if (state_.hints_visible >= all) {
+        state_.hints_are_latest = true;
+        return tell(fmt::format("These are all {} hints. s shows the solution.", all));
+    }
+    // Those of earlier days come back together, a new one comes alone.
+    const int seen = std::min(state_.hints_seen(), all);
+    state_.hints_visible = state_.hints_visible < seen ? seen : state_.hints_visible + 1;
+    state_.hints_are_latest = true;
+    if (state_.hints_visible <= seen) return;
+    const std::string name = state_.exercise->name;
+    change_progress([name, visible = state_.hints_visible](Progress& progress) {
+        int& hints = progress.exercises[name].hints;
+        hints = std::max(hints, visible);
+    });
+}
+
+void WatchSession::show_list() {
+    state_.page = Page::list;
+    state_.filter.clear();
+    const std::vector<const Exercise*> all = matches(state_);
+    const auto here = std::find(all.begin(), all.end(), state_.exercise);
+    state_.selected = here == all.end() ? 0 : static_cast<std::size_t>(here - all.begin());
+}
+
+void WatchSession::show_task() {
+    attempt([&] {
+        state_.task = surroundings_.task(*state_.exercise);
+        state_.page = Page::task;
+    });
+}
+
+void WatchSession::show_solution() {
+    attempt([&] {
+        state_.solution = surroundings_.solution(*state_.exercise);
+        state_.page = Page::solution;
+    });
+    if (state_.page != Page::solution || state_.has_passed()) return;
+    const std::string name = state_.exercise->name;
+    const auto entry = state_.progress.exercises.find(name);
+    if (entry != state_.progress.exercises.end() && entry->second.solution_seen) return;
+    change_progress([name](Progress& progress) {
+        ExerciseProgress& exercise = progress.exercises[name];
+        if (exercise.passed.empty()) exercise.solution_seen = true;
+    });
+}
+
+void WatchSession::reset() {
+    attempt([&] {
+        const std::string kept = surroundings_.reset(*state_.exercise);
+        if (kept.empty()) return tell("There was nothing to reset: the file is as it was handed out.");
+        state_.was_saved = false;
+        want_verdict();
+        state_.notice = {fmt::format("The exercise is as it was handed out. Your answer is kept in {}", kept), false,
+                         true};
+    });
+}
+
+void WatchSession::check_all() {
+    state_.checked.clear();
+    state_.check_was_cancelled = false;
+    state_.page = state_.exercises().empty() ? Page::checked : Page::checking;
+    if (is_grading()) {
+        is_unwanted_ = true;
+        wants_verdict_ = true;  // afterwards
+    }
+}
+
+void WatchSession::mark_chapter() {
+    const std::string folder = state_.chapter->folder;
+    if (state_.progress.chapters.count(folder) != 0) return;
+    change_progress([folder](Progress& progress) { progress.chapters.try_emplace(folder, today()); });
+}
+
+/// A mark that cannot be written counts until the session ends, and the learner is told.
+void WatchSession::change_progress(const std::function<void(Progress&)>& change) {
+    try {
+        state_.progress = surroundings_.update(change);
+    } catch (const std::exception& error) {
+        change(state_.progress);
+        tell(error.what(), true);
+    }
+}
+
+// ---- saves and jobs -----------------------------------------------------------------------------------------------
+
+void WatchSession::saved() {
+    const bool is_chapter_on_its_way =
+        state_.page == Page::chapter && (wants_chapter_ || (job_ && job_->chapter != nullptr));
+    const bool is_busy = state_.page == Page::list || state_.page == Page::checking || state_.page == Page::checked ||
+                         is_chapter_on_its_way;
+    if (!is_busy) state_.page = Page::exercise;
+    state_.was_saved = true;
+    want_verdict();
+    drop_unwanted_job();
+}
+
+std::optional<Job> WatchSession::take_job() {
+    if (job_ || ended_) return std::nullopt;
+    const std::vector<const Exercise*> exercises = state_.exercises();
+    is_check_ = state_.page == Page::checking;
+    if (is_check_) {
+        job_ = Job{exercises[state_.checked.size()], nullptr};
+    } else if (wants_chapter_) {
+        wants_chapter_ = false;
+        job_ = Job{nullptr, state_.chapter};
+    } else if (wants_verdict_) {
+        wants_verdict_ = false;
+        job_ = Job{state_.exercise, nullptr};
+    } else {
+        return std::nullopt;
+    }
+    is_unwanted_ = false;
+    job_started_ = surroundings_.now();
+    state_.work = {};
+    state_.work.is_running = true;
+    return job_;
+}
+
+void WatchSession::built(int done, int of) {
+    const bool was_built = state_.work.is_built();
+    state_.work.done = done;
+    state_.work.of = of;
+    if (state_.work.is_built() && !was_built) job_started_ = surroundings_.now();
+    tick();
+}
+
+void WatchSession::tick() {
+    if (state_.work.is_running) state_.work.seconds = surroundings_.now() - job_started_;
+}
+
+/// Returns whether the job's result is wanted.
+bool WatchSession::finish_job() {
+    const bool is_wanted = job_.has_value() && !is_unwanted_ && !ended_;
+    job_.reset();
+    is_unwanted_ = false;
+    state_.work = {};
+    return is_wanted;
+}
+
+void WatchSession::graded(const Verdict& verdict) {
+    if (!finish_job() || verdict.outcome == Outcome::cancelled) return;
+    if (is_check_) {
+        note_check(verdict);
+    } else {
+        note_verdict(verdict);
+    }
+}
+
+void WatchSession::note_verdict(const Verdict& verdict) {
+    if (!state_.notice.outlives_verdict) state_.notice = {};
+    state_.verdict = verdict;
+    state_.hints_are_latest = false;
+    if (state_.has_passed()) return;
+    const std::string name = state_.exercise->name;
+    if (verdict.outcome == Outcome::passed) {
+        change_progress([name](Progress& progress) {
+            std::string& passed = progress.exercises[name].passed;
+            if (passed.empty()) passed = today();
+        });
+    } else if (verdict.outcome == Outcome::failed || verdict.outcome == Outcome::never_ended) {
+        change_progress([name](Progress& progress) {
+            ExerciseProgress& exercise = progress.exercises[name];
+            if (exercise.passed.empty()) ++exercise.attempts;
+        });
+    }
+}
+
+/// Failures are no attempts here: most exercises may not even be begun.
+void WatchSession::note_check(const Verdict& verdict) {
+    const Exercise& exercise = *state_.exercises()[state_.checked.size()];
+    const bool had_passed = state_.progress.has_passed(exercise.name);
+    state_.checked.push_back({&exercise, verdict.outcome, verdict.build_seconds + verdict.grade_seconds, had_passed});
+    if (verdict.outcome == Outcome::passed && !had_passed) {
+        change_progress([name = exercise.name](Progress& progress) {
+            std::string& passed = progress.exercises[name].passed;
+            if (passed.empty()) passed = today();
+        });
+    }
+    if (state_.checked.size() == state_.exercises().size()) state_.page = Page::checked;
+}
+
+void WatchSession::chapter_not_built(const std::string& output) {
+    if (!finish_job()) return;
+    state_.chapter_output = output;
+    tell("The chapter could not be built: the compiler's messages are above.", true);
+}
+
+void WatchSession::chapter_ran(int status) {
+    finish_job();
+    state_.page = Page::chapter_ran;
+    state_.chapter_status = status;
+    if (state_.has_chapter_run()) mark_chapter();
+}
+
+}  // namespace guide

@@ -1,0 +1,199 @@
+// Watch mode without its terminal: what is shown, and what each key, save and verdict does to it.
+//
+//     WatchSession session(catalog.way(), progress, exercise, surroundings);
+//     if (const auto job = session.take_job()) ...        // build and grade it, then session.graded(verdict)
+//     session.press('h');                                 // session.state().hints_visible is 1 now
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/guide/catalog.h"
+#include "common/guide/console.h"
+#include "common/guide/grader.h"
+#include "common/guide/progress.h"
+
+namespace guide {
+
+struct Solution {
+    std::string text;
+    std::string difference;  ///< from the learner's answer to the solution; empty when they are the same
+};
+
+/// What a session asks of the world outside. Functions may throw std::exception: its text is shown.
+class Surroundings {
+public:
+    Surroundings() = default;
+    Surroundings(const Surroundings&) = delete;
+    Surroundings& operator=(const Surroundings&) = delete;
+    virtual ~Surroundings() = default;
+
+    virtual double now() = 0;  ///< seconds since some fixed moment
+    virtual Progress update(const std::function<void(Progress&)>& change) = 0;
+    virtual std::string task(const Exercise& exercise) = 0;                ///< Markdown
+    virtual std::vector<std::string> hints(const Exercise& exercise) = 0;  ///< Markdown
+    virtual Solution solution(const Exercise& exercise) = 0;
+    /// Puts the original back. Returns where the old answer is kept, as the learner would write it; empty: there was
+    /// nothing to put back.
+    virtual std::string reset(const Exercise& exercise) = 0;
+};
+
+enum class Page {
+    exercise,
+    task,
+    solution,
+    help,
+    list,         ///< of all exercises, to choose from
+    checking,     ///< all exercises, one after another
+    checked,      ///< the table of results
+    chapter,      ///< the next station is a chapter, which waits to be run
+    chapter_ran,  ///< its output stands above
+    closing,      ///< all is done
+};
+
+enum class Question { none, reset, solution };
+
+/// What a session wants done: one of the two.
+struct Job {
+    const Exercise* exercise = nullptr;  ///< to build and grade
+    const Chapter* chapter = nullptr;    ///< to build and run
+};
+
+/// The job that is under way.
+struct Work {
+    bool is_running = false;
+    int done = 0;        ///< steps of the build
+    int of = 0;          ///< 0: not known (yet)
+    double seconds = 0;  ///< since the job was started, or since its build was finished
+    bool is_built() const { return of > 0 && done >= of; }
+};
+
+/// A line that is shown until the next key.
+struct Notice {
+    std::string text;
+    bool is_bad = false;
+    bool outlives_verdict = false;
+};
+
+/// A row of the table that `c` makes.
+struct Checked {
+    const Exercise* exercise = nullptr;
+    Outcome outcome = Outcome::broken;
+    double seconds = 0;
+    bool had_passed = false;  ///< before this check
+};
+
+/// All that is to be seen.
+struct WatchState {
+    std::vector<Station> way;
+    Progress progress;
+    const Exercise* exercise = nullptr;  ///< the current one, never null
+    Page page = Page::exercise;
+    Question question = Question::none;
+    Work work;
+    Notice notice;
+
+    std::optional<Verdict> verdict;  ///< on the current exercise as it was saved last
+    bool was_saved = false;          ///< since the exercise was opened: it needs no introduction any more
+    std::vector<std::string> hints;  ///< of the current exercise
+    int hints_visible = 0;           ///< how many of them stand on the page
+    bool hints_are_latest = false;   ///< they were asked for after the verdict came
+
+    std::string task;
+    Solution solution;
+
+    std::string filter;
+    std::size_t selected = 0;     ///< in matches(state)
+    std::size_t list_lines = 10;  ///< a page up or down: exercises that the window shows
+
+    std::vector<Checked> checked;
+    bool check_was_cancelled = false;
+
+    const Chapter* chapter = nullptr;  ///< on the pages `chapter` and `chapter_ran`
+    std::string chapter_output;        ///< why it could not be built
+    int chapter_status = 0;            ///< that it ended with
+    bool has_chapter_run() const {
+        return chapter_status == 0 || chapter_status == 1;
+    }  ///< 1: something in it is wrong
+
+    std::vector<const Exercise*> exercises() const;
+    const Chapter* chapter_of(const Exercise& exercise) const;  ///< null when the way does not hold it
+    bool has_passed() const { return progress.has_passed(exercise->name); }
+    int hints_seen() const;  ///< of the current exercise, today or earlier
+};
+
+/// The exercises in whose name, title or chapter each word of the filter occurs, in any case of letters.
+std::vector<const Exercise*> matches(const WatchState& state);
+
+/// What comes after the current exercise, or on the chapter's page after the chapter: the first station from there on
+/// that is not done, else the first of the whole way. Null pointers: all is done. An exercise that was passed keeps its
+/// chapter from coming up.
+Station next_undone(const WatchState& state);
+
+class WatchSession {
+public:
+    WatchSession(std::vector<Station> way, Progress progress, const Exercise& first, Surroundings& surroundings);
+
+    const WatchState& state() const { return state_; }
+
+    void press(Key key);
+    void saved();  ///< a source of the current exercise has changed
+    void tell(const std::string& message, bool is_bad = false);
+    void set_list_lines(std::size_t lines) { state_.list_lines = lines; }
+
+    /// What is to be done now, if anything; it counts as running until `graded`, `chapter_not_built` or `chapter_ran`.
+    std::optional<Job> take_job();
+    /// Whether the running job is not wanted any more. Stays so until the job ends.
+    bool is_job_unwanted() const { return job_.has_value() && is_unwanted_; }
+    void built(int done, int of);
+    void tick();  ///< moves the timer on
+
+    void graded(const Verdict& verdict);
+    void chapter_not_built(const std::string& output);
+    void chapter_ran(int status);
+
+    /// The exit status once the learner has left: 0, or 130 after Ctrl-C.
+    std::optional<int> ended() const { return ended_; }
+
+private:
+    void open(const Exercise& exercise);
+    void want_verdict();
+    void drop_unwanted_job();
+    bool is_grading() const { return job_.has_value() && !is_check_ && job_->exercise != nullptr; }
+
+    void press_command(Key key);
+    void press_in_list(Key key);
+    void press_in_chapter(Key key);
+    void answer(Key key);
+
+    void go_on();
+    void show_hint();
+    void show_list();
+    void show_task();
+    void show_solution();
+    void reset();
+    void check_all();
+    void set_filter(const std::string& filter);
+    void mark_chapter();
+
+    void note_verdict(const Verdict& verdict);
+    void note_check(const Verdict& verdict);
+    void change_progress(const std::function<void(Progress&)>& change);
+    void attempt(const std::function<void()>& action);
+    bool finish_job();
+
+    Surroundings& surroundings_;
+    WatchState state_;
+    std::optional<Job> job_;      ///< that runs
+    bool is_check_ = false;       ///< it belongs to `c`
+    bool is_unwanted_ = false;    ///< it is to stop
+    bool wants_verdict_ = false;  ///< on the current exercise
+    bool wants_chapter_ = false;  ///< to be run
+    double job_started_ = 0;
+    std::optional<int> ended_;
+};
+
+}  // namespace guide

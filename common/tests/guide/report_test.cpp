@@ -1,0 +1,839 @@
+// The report: reading results, choosing plots, drawing them (where gnuplot is), the page, and the command as a whole in
+// a copy with a chapter that is a shell script.
+
+#include "common/guide/report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/guide/command.h"
+#include "common/guide/refusal.h"
+#include "common/guide/report_charts.h"
+#include "common/guide/report_page.h"
+#include "common/guide/report_plots.h"
+#include "common/guide/report_results.h"
+
+using namespace guide;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Catch::Matchers::WithinRel;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// ---- results --------------------------------------------------------------------------------------------------------
+
+json check(bool passed) {
+    return {{"passed", passed},   {"largest_error", 0.0},    {"tolerance", 1e-6},
+            {"sizes_checked", 3}, {"misses", json::array()}, {"failures", json::array()}};
+}
+
+json step(int number, const std::string& name, const std::string& kind = "device") {
+    return {
+        {"number", number},           {"name", name},         {"change", "a change"},     {"kind", kind},
+        {"size", {64, 32}},           {"check", check(true)}, {"seconds", nullptr},       {"bytes", 24576.0},
+        {"operations", 2048.0},       {"gb_per_s", nullptr},  {"gop_per_s", nullptr},     {"share_of_roof", nullptr},
+        {"share_of_vendor", nullptr}, {"speed_up", nullptr},  {"figures", json::array()}, {"launches", nullptr},
+        {"findings", json::array()}};
+}
+
+json timed(json step, double seconds) {
+    step["seconds"] = {{"median", seconds}, {"minimum", seconds}, {"maximum", seconds},
+                       {"p10", seconds},    {"p90", seconds},     {"samples", 10}};
+    step["speed_up"] = 1.0;
+    return step;
+}
+
+json at_rate(json step, double gb_per_s) {
+    step = timed(step, 24576.0 / gb_per_s * 1e-9);
+    step["gb_per_s"] = gb_per_s;
+    step["gop_per_s"] = gb_per_s / 12;
+    return step;
+}
+
+/// With one launch whose loads and stores touch so many sectors, and so many bank conflicts.
+json counted(json step, double sectors, double conflicts = 0) {
+    const auto operation = [](double requests, double touched, double wavefronts, double least) {
+        return json{{"requests", requests}, {"lanes", requests * 32},   {"bytes", requests * 128},
+                    {"sectors", touched},   {"wavefronts", wavefronts}, {"least_wavefronts", least},
+                    {"same_address", 0}};
+    };
+    json counters = {{"global_load", operation(64, sectors / 2, 0, 0)},
+                     {"global_store", operation(64, sectors / 2, 0, 0)},
+                     {"barriers", 0},
+                     {"steps", 100},
+                     {"active_lanes", 3200}};
+    if (conflicts > 0) counters["shared_load"] = operation(64, 0, 64 + conflicts, 64);
+    step["launches"] =
+        json::array({{{"kernel", "kernel"},
+                      {"file", "no_such.cu"},
+                      {"line", 7},
+                      {"grid", {64, 1, 1}},
+                      {"block", {32, 1, 1}},
+                      {"shared_bytes", 0},
+                      {"blocks", 64},
+                      {"watched_blocks", 64},
+                      {"occupancy", 0.5},
+                      {"counters", counters},
+                      {"lines", json::array({{{"file", "no_such.cu"}, {"line", 3}, {"counters", counters}}})},
+                      {"arrays", json::array()}}});
+    return step;
+}
+
+json lesson(const std::string& name, const std::vector<json>& steps) {
+    return {
+        {"name", name},       {"size", {64, 32}},        {"texts", {"What it is about."}}, {"steps", steps},
+        {"roof", nullptr},    {"tables", json::array()}, {"expectations", json::array()},  {"findings", json::array()},
+        {"failure", nullptr}, {"passed", true}};
+}
+
+json with_roof(json lesson, double gb_per_s) {
+    lesson["roof"] = {
+        {"name", "roof C"}, {"bytes", 1e9}, {"gb_per_s", gb_per_s}, {"seconds", timed({}, 1e-3)["seconds"]}};
+    return lesson;
+}
+
+json chapter_results(const std::vector<json>& lessons, bool on_gpu = false) {
+    return {{"warpwise", 1},
+            {"date", "2026-11-21T12:34:56Z"},
+            {"chapter", {{"number", 1}, {"title", "Basics"}, {"folder", "1_basics"}}},
+            {"device",
+             {{"name", on_gpu ? "NVIDIA H200" : "Warpwise CPU device"},
+              {"kind", on_gpu ? "cuda" : "cpu"},
+              {"compute_capability", "9.0"},
+              {"driver_version", 13000},
+              {"runtime_version", 13000},
+              {"processors", on_gpu ? 132 : 16},
+              {"clock_mhz", on_gpu ? json(1980) : json(nullptr)},
+              {"l2_bytes", 62914560},
+              {"memory_bytes", 1 << 30}}},
+            {"command", {"build/bin/cpu/basics", "--device", "cpu"}},
+            {"lessons", lessons},
+            {"passed", true}};
+}
+
+ChapterResults parsed(const json& results) { return parse_results(results.dump()); }
+
+std::string why_unreadable(const std::string& text) {
+    try {
+        (void)parse_results(text);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "it was read";
+}
+
+const BarChart& bars(const Chart& chart) { return std::get<BarChart>(chart.plot); }
+
+// ---- pages ----------------------------------------------------------------------------------------------------------
+
+Chapter basics() {
+    Chapter chapter;
+    chapter.number = 1;
+    chapter.folder = "1_basics";
+    chapter.program = "basics";
+    chapter.title = "Basics";
+    chapter.lessons = {{"add", "adding <two> vectors"}};
+    Exercise exercise;
+    exercise.name = "grid_stride";
+    exercise.title = "any number of elements";
+    chapter.exercises = {exercise};
+    return chapter;
+}
+
+std::vector<std::string> no_drawings(const std::vector<Plot>& plots) {
+    return std::vector<std::string>(plots.size(), "<svg></svg>");
+}
+
+std::string page_of(const Chapter& chapter, const json& results, const Progress& progress = {}) {
+    Report report;
+    report.root = "/home/reader/copy";
+    report.typed = "./warpwise";
+    report.date = "2026-11-22 08:00 UTC";
+    report.machine = {{"processor", "some <processor>"}};
+    report.chapters = {{&chapter, parsed(results), {}, {}}};
+    report.progress = progress;
+    return report_page(report, no_drawings);
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+    return count;
+}
+
+/// What is wrong with the nesting of the tags of a drawing; empty when every element ends where it should.
+std::string nesting_fault(const std::string& svg) {
+    std::vector<std::string> open;
+    for (std::size_t at = svg.find('<'); at != std::string::npos; at = svg.find('<', at + 1)) {
+        const std::size_t end = svg.find('>', at);
+        if (end == std::string::npos) return "a tag has no end";
+        const std::string tag = svg.substr(at + 1, end - at - 1);
+        const std::string name = tag.substr(0, tag.find_first_of(" /\t\n", 1));
+        if (tag.front() == '/') {
+            if (open.empty() || "/" + open.back() != name) return "</" + name + "> where it should not be";
+            open.pop_back();
+        } else if (tag.back() != '/') {
+            open.push_back(name);
+        }
+    }
+    return open.empty() ? "" : open.back() + " has no end";
+}
+
+BarChart two_bars() {
+    return {"A title",
+            "A description",
+            "GB/s",
+            {{"1 slow", "1 GB/s", 1, BarKind::host}, {"2 fast", "9 GB/s", 9}},
+            {{"roof: 10 GB/s", 10}}};
+}
+
+// ---- a copy ---------------------------------------------------------------------------------------------------------
+
+void write(const fs::path& file, const std::string& text) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+}
+
+void write_program(const fs::path& file, const std::string& script) {
+    write(file, "#!/bin/sh\n" + script);
+    fs::permissions(file, fs::perms(0755));
+}
+
+std::string read(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A copy with one chapter, with a ninja that builds nothing and a gnuplot that draws nothing, and with stdout put
+/// aside.
+class Copy {
+public:
+    Copy() {
+        std::string name = (fs::temp_directory_path() / "report_test_XXXXXX").string();
+        project.root = fs::canonical(::mkdtemp(name.data()));
+        project.caller = project.root;
+        write(project.root / "build/cpu/build.ninja", "");
+        write(project.root / "build/cpu/catalog.json", R"({"warpwise_catalog": 1, "chapters": [{"folder": "1_basics",
+            "program": "basics", "lessons": ["add"], "exercises": [{"name": "grid_stride", "kind": "fill"}]}]})");
+        write(project.root / "chapters/1_basics/add.cu", "// the lesson\n");
+        write_program(project.root / "fake/ninja", "echo built >> '" + (project.root / "builds").string() + "'\n");
+        write_program(project.root / "fake/gnuplot",
+                      "sed -n \"s/^set output '\\(.*\\)'$/\\1/p\" \"$2\" | while read -r file; do\n"
+                      "echo '<svg><desc></desc></svg>' > \"$file\"; done\n");
+        setenv("PATH", ((project.root / "fake").string() + ":" + path_).c_str(), 1);
+        chapter_writes(chapter_results({lesson("add", {step(1, "first")})}));
+    }
+    ~Copy() {
+        setenv("PATH", path_.c_str(), 1);
+        fs::remove_all(project.root);
+    }
+    Copy(const Copy&) = delete;
+    Copy& operator=(const Copy&) = delete;
+
+    /// The chapter's program writes this to the file behind --json, and notes that it ran.
+    void chapter_writes(const json& results, int status = 0) const {
+        write(project.root / "to_write.json", results.dump());
+        chapter_does(
+            "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && [ \"$2\" != - ] && cp to_write.json \"$2\"; shift; done\n"
+            "exit " +
+            std::to_string(status) + "\n");
+    }
+    void chapter_does(const std::string& commands) const {
+        write_program(project.programs() / "basics",
+                      "case \"$*\" in *--list*) exit 1;; esac\necho ran >> runs\n" + commands);
+    }
+
+    int report(const ReportOptions& options = {}) const {
+        const Catalog catalog = Catalog::load(project);
+        ProgressFile progress(project.progress_file(), catalog);
+        std::fflush(stdout);
+        const int saved = dup(STDOUT_FILENO);
+        (void)!std::freopen((project.root / "printed").c_str(), "w", stdout);
+        struct Restore {
+            int descriptor;
+            ~Restore() {
+                std::fflush(stdout);
+                dup2(descriptor, STDOUT_FILENO);
+                close(descriptor);
+            }
+        } const restore{saved};
+        return write_report(project, catalog, progress, options);
+    }
+
+    std::size_t runs() const { return count_of(read(project.root / "runs"), "ran"); }
+    std::string page() const { return read(project.root / "build/report.html"); }
+    std::string printed() const { return read(project.root / "printed"); }
+    fs::path results() const { return project.results() / "1_basics.json"; }
+
+    Project project;
+
+private:
+    std::string path_ = std::getenv("PATH");
+};
+
+}  // namespace
+
+// ---- reading results ------------------------------------------------------------------------------------------------
+
+TEST_CASE("results are read back as they were written") {
+    json add = lesson("add", {counted(step(1, "first"), 512), at_rate(step(2, "second"), 3000)});
+    add["steps"][1]["number"] = nullptr;
+    add["steps"][1]["kind"] = "vendor";
+    add["expectations"] = {{{"what", "it works"}, {"passed", false}}};
+    const ChapterResults results = parsed(chapter_results({with_roof(add, 4000)}, true));
+    CHECK(results.folder == "1_basics");
+    CHECK(results.date == "2026-11-21 12:34 UTC");
+    CHECK(results.device.on_gpu);
+    CHECK(results.device.major == 9);
+    CHECK(results.device.clock == 1980);
+    REQUIRE(results.lessons.size() == 1);
+    const warpwise::LessonResult& read_lesson = results.lessons.front();
+    REQUIRE(read_lesson.steps.size() == 2);
+    const warpwise::StepResult& first = read_lesson.steps.front();
+    CHECK(first.number == 1);
+    CHECK(text_of(first.size) == "64 x 32");
+    REQUIRE(first.launches);
+    CHECK(warpwise::sum_of(*first.launches).global_load.sectors == 256);
+    CHECK(is_right(first));
+    CHECK_FALSE(read_lesson.steps[1].number);
+    CHECK(read_lesson.steps[1].kind == warpwise::StepKind::vendor);
+    CHECK(read_lesson.steps[1].gb_per_s == 3000);
+    CHECK_FALSE(read_lesson.steps[1].launches);
+    REQUIRE(read_lesson.roof);
+    CHECK(read_lesson.roof->gb_per_s == 4000);
+    CHECK_FALSE(is_right(read_lesson));  // one expectation was not met
+}
+
+TEST_CASE("results of an earlier version, without counters and findings, are read") {
+    json old = chapter_results({lesson("add", {step(1, "first")})});
+    old["lessons"][0].erase("findings");
+    old["lessons"][0]["steps"][0].erase("findings");
+    old["lessons"][0]["steps"][0].erase("launches");
+    CHECK(is_right(parsed(old).lessons.front()));
+}
+
+TEST_CASE("a step with misses, with a failure, with a finding, or without its turn is wrong") {
+    json wrong = step(1, "first");
+    SECTION("misses, where a value was not a number") {
+        wrong["check"]["passed"] = false;
+        wrong["check"]["misses"] = {{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 0.5}}};
+        const warpwise::StepResult read_step = parsed(chapter_results({lesson("add", {wrong})})).lessons[0].steps[0];
+        REQUIRE(read_step.wrong.size() == 1);
+        REQUIRE(read_step.wrong[0].comparison.misses.size() == 1);
+        CHECK(std::isnan(read_step.wrong[0].comparison.misses[0].got));
+        CHECK(text_of(read_step.wrong[0].size) == "33");
+    }
+    SECTION("a failure") {
+        wrong["check"]["passed"] = false;
+        wrong["check"]["failures"] = {{{"size", {33}}, {"message", "it threw"}}};
+    }
+    SECTION("a finding") {
+        wrong["check"]["passed"] = false;
+        wrong["findings"] = {
+            {{"kind", "data_race"}, {"message", "two threads"}, {"site", nullptr}, {"other", nullptr}}};
+    }
+    SECTION("no turn") { wrong["check"] = {{"passed", false}, {"largest_error", nullptr}, {"tolerance", nullptr}}; }
+    SECTION("nothing but the word") { wrong["check"]["passed"] = false; }
+    CHECK_FALSE(is_right(parsed(chapter_results({lesson("add", {wrong})})).lessons[0].steps[0]));
+}
+
+TEST_CASE("what is no results of a chapter is refused with the reason") {
+    CHECK_THAT(why_unreadable(""), ContainsSubstring("parse error"));
+    CHECK_THAT(why_unreadable("[1, 2]"), ContainsSubstring("results of a chapter"));
+    CHECK_THAT(why_unreadable(R"({"warpwise": 2})"), ContainsSubstring("another version"));
+    const std::string whole = chapter_results({lesson("add", {step(1, "first")})}).dump();
+    CHECK(why_unreadable(whole) == "it was read");
+    for (const std::size_t length : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
+        CHECK_THAT(why_unreadable(whole.substr(0, length)), ContainsSubstring("parse error"));
+    }
+    json odd = chapter_results({});
+    odd["lessons"] = "none";
+    CHECK_THAT(why_unreadable(odd.dump()), ContainsSubstring("\"lessons\" is no list"));
+    odd = chapter_results({});
+    odd["device"]["compute_capability"] = "new";
+    CHECK_THAT(why_unreadable(odd.dump()), ContainsSubstring("compute capability"));
+    odd = chapter_results({});
+    odd["passed"] = nullptr;
+    CHECK(why_unreadable(odd.dump()) != "it was read");
+}
+
+// ---- choosing plots -------------------------------------------------------------------------------------------------
+
+TEST_CASE("on a GPU bandwidth is plotted against the roof and the vendor's routine") {
+    json vendor = at_rate(step(0, "vendor", "vendor"), 4400);
+    vendor["number"] = nullptr;
+    const ChapterResults results = parsed(chapter_results(
+        {with_roof(lesson("add", {at_rate(step(1, "slow"), 10), at_rate(step(2, "fast"), 4300), vendor}), 4000)},
+        true));
+    const std::vector<Chart> charts = step_charts(results.lessons[0], results.device);
+    REQUIRE(charts.size() == 1);
+    const BarChart& chart = bars(charts[0]);
+    REQUIRE(chart.bars.size() == 3);
+    CHECK(chart.bars[1].label == "2 fast");
+    CHECK(chart.bars[1].value_text == "4300 GB/s");
+    CHECK(chart.bars[2].kind == BarKind::vendor);
+    REQUIRE(chart.marks.size() == 2);
+    CHECK(chart.marks[0].value == 4000);
+    CHECK(chart.marks[1].value == 4400);
+    CHECK_THAT(charts[0].caption, ContainsSubstring("fast is the fastest with 4300 GB/s, 1.07 of the roof") &&
+                                      ContainsSubstring("0.98 of the vendor's routine") &&
+                                      ContainsSubstring("slow is the slowest"));
+}
+
+TEST_CASE("steps that move no bytes are plotted by their operations, and those without either by their time") {
+    json compute = at_rate(step(1, "compute"), 10);
+    compute["gb_per_s"] = nullptr;
+    const ChapterResults by_operations = parsed(chapter_results({lesson("pi", {compute})}, true));
+    CHECK(bars(step_charts(by_operations.lessons[0], by_operations.device).at(0)).axis == "Gop/s");
+    const ChapterResults by_time =
+        parsed(chapter_results({lesson("wait", {timed(step(1, "long"), 0.02), timed(step(2, "short"), 0.01)})}, true));
+    const Chart chart = step_charts(by_time.lessons[0], by_time.device).at(0);
+    CHECK(bars(chart).axis == "ms");
+    CHECK_THAT(bars(chart).bars[0].value, WithinRel(20.0));
+    CHECK_THAT(chart.caption,
+               ContainsSubstring("shorter is better") && ContainsSubstring("2.00 times as fast as long"));
+}
+
+TEST_CASE("a wrong step is marked, and is never called the fastest") {
+    json wrong = at_rate(step(2, "wrong_but_fast"), 9000);
+    wrong["check"]["passed"] = false;
+    const ChapterResults results =
+        parsed(chapter_results({lesson("add", {at_rate(step(1, "right"), 10), wrong})}, true));
+    const Chart chart = step_charts(results.lessons[0], results.device).at(0);
+    CHECK(bars(chart).bars[1].kind == BarKind::wrong);
+    CHECK_THAT(bars(chart).bars[1].label, ContainsSubstring("WRONG"));
+    CHECK_THAT(chart.caption, ContainsSubstring("right is the fastest"));
+    CHECK_THAT(chart.caption, !ContainsSubstring("wrong_but_fast"));
+}
+
+TEST_CASE("on the CPU device the counters that tell the steps apart are plotted") {
+    const ChapterResults results = parsed(
+        chapter_results({lesson("transpose", {counted(step(1, "naive"), 4096), counted(step(2, "tile"), 1024, 900),
+                                              counted(step(3, "padded"), 1024)}),
+                         lesson("same", {counted(step(1, "one"), 768), counted(step(2, "two"), 768)}),
+                         lesson("host", {timed(step(1, "serial", "host"), 1)})}));
+    const std::vector<Chart> charts = step_charts(results.lessons[0], results.device);
+    REQUIRE(charts.size() == 2);
+    CHECK_THAT(charts[0].caption, ContainsSubstring("naive has the most, 131 kB") &&
+                                      ContainsSubstring("4.00 times less") && ContainsSubstring("Counted, not timed") &&
+                                      ContainsSubstring("everything once takes 24.6 kB"));
+    CHECK(bars(charts[0]).marks.size() == 1);
+    CHECK(bars(charts[1]).bars[1].value_text == "900");
+    const std::vector<Chart> same = step_charts(results.lessons[1], results.device);
+    REQUIRE(same.size() == 1);
+    CHECK_THAT(same[0].caption, ContainsSubstring("All steps have the same"));
+    CHECK(step_charts(results.lessons[2], results.device).empty());
+}
+
+TEST_CASE("the peak rate follows from the device's data, where they are known") {
+    warpwise::DeviceInfo device = parsed(chapter_results({}, true)).device;
+    CHECK_THAT(peak_gop_per_s(device).value(), WithinRel(66908.16));
+    device.clock.reset();
+    CHECK_FALSE(peak_gop_per_s(device));
+    CHECK_FALSE(peak_gop_per_s(parsed(chapter_results({})).device));
+    device = parsed(chapter_results({}, true)).device;
+    device.major = 99;
+    CHECK_FALSE(peak_gop_per_s(device));
+}
+
+TEST_CASE("the roofline of a GPU holds what was measured on it, that of the CPU device says that nothing was") {
+    const ChapterResults gpu = parsed(chapter_results(
+        {with_roof(lesson("add", {at_rate(step(1, "serial", "host"), 5), at_rate(step(2, "fast"), 3000)}), 4000)},
+        true));
+    const std::optional<Chart> measured = roofline_of(gpu);
+    REQUIRE(measured);
+    const auto& under_roof = std::get<Roofline>(measured->plot);
+    CHECK(under_roof.gb_per_s == 4000);
+    REQUIRE(under_roof.series.size() == 1);
+    REQUIRE(under_roof.series[0].points.size() == 1);  // not the host's
+    CHECK_THAT(under_roof.series[0].points[0].first, WithinRel(1.0 / 12));
+    CHECK_THAT(under_roof.series[0].points[0].second, WithinRel(250.0));
+    CHECK_THAT(measured->caption,
+               ContainsSubstring("Measured.") && ContainsSubstring("132 SMs x 128 lanes x 2 x 1980 MHz"));
+
+    const ChapterResults cpu = parsed(chapter_results({lesson("add", {counted(step(1, "first"), 1024)})}));
+    const std::optional<Chart> attainable = roofline_of(cpu);
+    REQUIRE(attainable);
+    const auto& reference = std::get<Roofline>(attainable->plot);
+    CHECK(reference.gb_per_s == 4800);
+    CHECK_THAT(reference.series.at(0).points.at(0).first, WithinRel(2048.0 / (1024 * 32)));
+    CHECK_THAT(reference.series[0].points[0].second, WithinRel(2048.0 / (1024 * 32) * 4800));
+    CHECK_THAT(attainable->caption, ContainsSubstring("Attainable, not measured") && ContainsSubstring("NVIDIA H200"));
+
+    CHECK_FALSE(roofline_of(parsed(chapter_results({lesson("talk", {})}))));
+    CHECK_FALSE(roofline_of(parsed(chapter_results({lesson("add", {at_rate(step(1, "no_roof"), 5)})}, true))));
+}
+
+TEST_CASE("tables called 'against' become curves, others stay tables") {
+    const warpwise::TableResult table{"time against size",
+                                      {"size", "mine", "library"},
+                                      {{"1 KiB", "2 us", "1 us"}, {"1 MiB", "3 ms", "-"}, {"1 GiB", "3 s", "2 s"}}};
+    const std::optional<Chart> chart = curves_of(table);
+    REQUIRE(chart);
+    const auto& curves = std::get<Curves>(chart->plot);
+    REQUIRE(curves.series.size() == 2);
+    CHECK(curves.series[0].points.size() == 3);
+    CHECK(curves.series[1].points.size() == 2);
+    CHECK(curves.series[0].points[1] == std::pair(1048576.0, 3e-3));
+    CHECK(curves.y_axis == "time");
+    warpwise::TableResult other = table;
+    other.title = "time and size";
+    CHECK_FALSE(curves_of(other));
+    other = table;
+    other.rows[1][1] = "unknown";
+    CHECK_FALSE(curves_of(other));
+    other = table;
+    other.rows.clear();
+    CHECK_FALSE(curves_of(other));
+}
+
+TEST_CASE("numbers are found in cells with their units, and not in words") {
+    CHECK(number_in("12") == 12);
+    CHECK(number_in("-1.2e-07") == -1.2e-07);
+    CHECK(number_in("16 KiB") == 16384);
+    CHECK(number_in("2ms") == 2e-3);
+    CHECK(number_in("25 %") == 25);
+    for (const char* text : {"", "-", "inf", "nan", "1e999", "12 apples", "1.2.3", "x", "0 .. 31"}) {
+        INFO(text);
+        CHECK_FALSE(number_in(text));
+    }
+}
+
+// ---- drawing --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("without gnuplot the report is refused with the command that installs it") {
+    const std::string path = std::getenv("PATH");
+    std::string name = (fs::temp_directory_path() / "report_test_XXXXXX").string();
+    const fs::path folder = ::mkdtemp(name.data());
+    setenv("PATH", folder.c_str(), 1);
+    CHECK_THROWS_MATCHES(require_gnuplot(), Refusal, MessageMatches(ContainsSubstring("gnuplot, which is not here")));
+    write_program(folder / "apt-get", "");
+    CHECK_THROWS_MATCHES(require_gnuplot(), Refusal, MessageMatches(ContainsSubstring("apt-get install gnuplot-nox")));
+    write_program(folder / "gnuplot", "");
+    CHECK_NOTHROW(require_gnuplot());
+    setenv("PATH", path.c_str(), 1);
+    fs::remove_all(folder);
+}
+
+TEST_CASE("gnuplot draws every kind of plot in the page's colors") {
+    if (!has_program("gnuplot")) SKIP("there is no gnuplot here");
+    const std::vector<std::string> drawings = draw_plots(
+        {two_bars(),
+         Curves{"Curves", "Two lines", "size", "time", {{"a", {{1, 1}, {1000, 1e-6}}}, {"b", {{1, 0}, {1000, 5}}}}},
+         Roofline{"Roofline", "One point", 4000, "copy", 60000, "peak", {{"add", {{1.0 / 12, 300}}}}},
+         Roofline{"Roofline", "No ceiling", 4000, "copy", {}, {}, {{"add", {{1.0 / 12, 300}}}}}});
+    REQUIRE(drawings.size() == 4);
+    std::set<std::string> identifiers;
+    for (const std::string& drawing : drawings) {
+        INFO(drawing);
+        CHECK(drawing.starts_with("<svg "));
+        CHECK(nesting_fault(drawing).empty());
+        CHECK_THAT(drawing, ContainsSubstring("viewBox=\"0 0 480 ") && ContainsSubstring("role=\"img\"") &&
+                                ContainsSubstring("<desc id="));
+        CHECK_THAT(drawing, ContainsSubstring("var(--plot-"));
+        for (const char* fixed :
+             {"rgb(", "black", "white", "font-family", "xlink", "http", "Gnuplot", "gnuplot_plot"}) {
+            INFO(fixed);
+            CHECK(drawing.find(fixed) == std::string::npos);
+        }
+        for (std::size_t at = drawing.find(" id="); at != std::string::npos; at = drawing.find(" id=", at + 1)) {
+            const std::string identifier = drawing.substr(at + 5, drawing.find(drawing[at + 4], at + 5) - at - 5);
+            INFO(identifier);
+            CHECK(identifiers.insert(identifier).second);  // no other drawing has it
+        }
+    }
+    CHECK(count_of(drawings[0], "<polygon") == 2);
+    CHECK_THAT(drawings[0], ContainsSubstring("2 fast: 9 GB/s") && ContainsSubstring("roof: 10 GB/s") &&
+                                ContainsSubstring("var(--plot-host)") && ContainsSubstring("var(--plot-roof)"));
+}
+
+TEST_CASE("whatever a name holds, it is text in the drawing and nothing to gnuplot") {
+    if (!has_program("gnuplot")) SKIP("there is no gnuplot here");
+    const std::string evil = "a'b\"c`touch evil`@x <script>&amp;\n%s\\n{/=99 x}_y";
+    BarChart chart = two_bars();
+    chart.title = chart.description = chart.axis = chart.bars[0].label = chart.marks[0].label = evil;
+    const Curves curves{evil, evil, evil, evil, {{evil, {{1, 1}, {2, 2}}}}};
+    const Roofline roofline{evil, evil, 4000, evil, 60000, evil, {{evil, {{1, 300}}}}};
+    for (const std::string& drawing : draw_plots({chart, curves, roofline})) {
+        INFO(drawing);
+        CHECK(nesting_fault(drawing).empty());
+        CHECK(drawing.find("<script") == std::string::npos);
+        CHECK_THAT(drawing, ContainsSubstring("`touch evil`@x &lt;script"));
+    }
+    CHECK_FALSE(fs::exists("evil"));
+}
+
+TEST_CASE("plots with nothing but zeros, one point, or very long names are drawn") {
+    if (!has_program("gnuplot")) SKIP("there is no gnuplot here");
+    BarChart zeros = two_bars();
+    for (Bar& bar : zeros.bars) bar.value = 0;
+    zeros.marks.clear();
+    BarChart wrong = two_bars();
+    for (Bar& bar : wrong.bars) bar.kind = BarKind::wrong;
+    BarChart long_name = two_bars();
+    long_name.bars[0].label = std::string(50, 'x') + "\xC3\xA9\xC3\xA9" + std::string(50, 'y');
+    const std::vector<std::string> drawings =
+        draw_plots({zeros, wrong, long_name, Curves{"t", "d", "x", "y", {{"one", {{5, 0}}}, {"none", {}}}}});
+    for (const std::string& drawing : drawings) CHECK(nesting_fault(drawing).empty());
+    CHECK_THAT(drawings[1], ContainsSubstring("var(--plot-wrong)"));
+    CHECK_THAT(drawings[2], ContainsSubstring("xxx...: 1 GB/s"));
+    CHECK(draw_plots({}).empty());
+}
+
+// ---- the page -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the page holds every part, and nothing that a browser would load") {
+    json add = with_roof(lesson("add", {at_rate(step(1, "first"), 10)}), 20);
+    add["texts"] = {"The question.\n\nMore of `it`.", "Try next:\n\n    basics add --size 64Ki"};
+    add["tables"] = {
+        {{"title", "Own table"}, {"header", {"what", ""}}, {"rows", json::array({json::array({"one", "2"})})}}};
+    Progress progress;
+    progress.exercises["grid_stride"] = {"2026-11-20", 4, 2, false};
+    const std::string page = page_of(basics(), chapter_results({add}, true), progress);
+    for (const char* part :
+         {"<h2 id=\"environment\">", "<h2 id=\"summary\">", "Chapter 1: Basics</h2>",
+          "1.1 add: adding &lt;two&gt; vectors", "<h2 id=\"exercises\">", "some &lt;processor&gt;",
+          "More of <code>it</code>.", "./warpwise run 1 add --size 64Ki", "Own table", "1 of 1</b>steps right",
+          "2026-11-20", "<td class=\"number\">4</td><td class=\"number\">2</td>",
+          "NVIDIA H200, build/bin/cpu/basics --device cpu, 2026-11-21 12:34 UTC", "prefers-color-scheme:dark",
+          "@media print", "scope=\"col\"", "scope=\"row\"", "Steps of add, size 64 x 32"}) {
+        INFO(part);
+        CHECK(page.find(part) != std::string::npos);
+    }
+    for (const char* loaded : {"<script", "http:", "https:", "src=", "url(", "@import", "<iframe"}) {
+        INFO(loaded);
+        CHECK(page.find(loaded) == std::string::npos);
+    }
+    CHECK(count_of(page, "<figure>") == count_of(page, "<svg></svg>"));
+    CHECK(count_of(page, "<figure>") == 2);  // the steps and the roofline
+    for (const std::string element :
+         {"span", "td", "th", "tr", "table", "div", "section", "article", "ul", "li", "p", "a"}) {
+        INFO(element);
+        CHECK(count_of(page, "<" + element + " ") + count_of(page, "<" + element + ">") ==
+              count_of(page, "</" + element + ">"));
+    }
+}
+
+TEST_CASE("whatever results hold is text in the page") {
+    const std::string evil = "</table><script>alert('\"&')</script>";
+    json add = lesson(evil, {step(1, evil)});
+    add["steps"][0]["change"] = evil;
+    add["steps"][0]["check"] = {{"passed", false},
+                                {"largest_error", 1.0},
+                                {"tolerance", 0.0},
+                                {"misses", {{{"size", {1}}, {"index", 0}, {"got", nullptr}, {"expected", 1}}}},
+                                {"failures", {{{"size", {2}}, {"message", evil}}}}};
+    add["steps"][0]["findings"] = {{{"kind", evil}, {"message", evil}, {"hint", evil}}};
+    add["steps"][0]["figures"] = {{{"column", evil}, {"value", 1.0}, {"unit", evil}}};
+    add["texts"] = {evil, "`" + evil + "`:"};
+    add["tables"] = {{{"title", evil}, {"header", {evil}}, {"rows", {{evil}}}}};
+    add["expectations"] = {{{"what", evil}, {"passed", false}}};
+    add["failure"] = evil;
+    json results = chapter_results({add});
+    results["command"] = {evil};
+    results["date"] = evil;
+    results["device"]["name"] = evil;
+    Chapter chapter = basics();
+    chapter.title = chapter.exercises[0].title = chapter.exercises[0].name = evil;
+    const std::string page = page_of(chapter, results);
+    CHECK(page.find("<script") == std::string::npos);
+    CHECK(page.find("alert('") == std::string::npos);
+    CHECK(count_of(page, "</table>") == count_of(page, "<table"));
+}
+
+TEST_CASE("wrong steps stand out with their first misses, on top of the page too") {
+    json wrong = step(2, "second");
+    wrong["check"]["passed"] = false;
+    wrong["check"]["misses"] = {{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 0.5}}};
+    json race = step(3, "third");
+    race["findings"] = {{{"kind", "data_race"},
+                         {"name", "data race"},
+                         {"message", "two threads"},
+                         {"other", nullptr},
+                         {"site", {{"file", "/home/reader/copy/chapters/add.cu"}, {"line", 7}, {"source", "x = 1;"}}}}};
+    json results = chapter_results({lesson("add", {step(1, "first"), wrong, race})});
+    results["passed"] = false;
+    const std::string page = page_of(basics(), results);
+    CHECK_THAT(page, ContainsSubstring("at size 33: index 32: got not a finite number, expected 0.5") &&
+                         ContainsSubstring("data race: two threads\n    chapters/add.cu:7: x = 1;") &&
+                         ContainsSubstring("add</a>: second, third") && ContainsSubstring("1 of 3</b>steps right"));
+    CHECK(count_of(page, "<tr class=\"wrong\">") == 3);  // the chapter and two steps
+    CHECK(page.find("/home/reader") == std::string::npos);
+}
+
+TEST_CASE("a chapter without results says why") {
+    const Chapter chapter = basics();
+    Report report;
+    report.typed = "./warpwise";
+    report.chapters = {{&chapter, std::nullopt, "This chapter could not be built.", "error: <int>"}};
+    const std::string page = report_page(report, no_drawings);
+    CHECK_THAT(page, ContainsSubstring("This chapter could not be built.") && ContainsSubstring("error: &lt;int&gt;") &&
+                         ContainsSubstring("no results") && ContainsSubstring("0 of 1</b>lessons run"));
+}
+
+TEST_CASE("commands are shown without what only concerns the one who ran them") {
+    CHECK(
+        shown_command({"/home/me/copy/build/bin/cpu/basics", "--device", "cpu", "--json", "/tmp/x.json", "--no-color"},
+                      "/home/me/copy") == "build/bin/cpu/basics --device cpu");
+    CHECK(shown_command({"basics", "--json=x", "--size", "1Mi"}, "") == "basics --size 1Mi");
+    CHECK(shown_command({"basics", "--json"}, "/root").find("basics") == 0);
+    CHECK(shown_command({}, "/root").empty());
+}
+
+// ---- the command ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("a chapter without results is run, its results are kept, and the second report runs nothing") {
+    const Copy copy;
+    CHECK(copy.report() == 0);
+    CHECK(copy.runs() == 1);
+    CHECK(fs::exists(copy.results()));
+    CHECK_THAT(copy.page(), ContainsSubstring("Steps of add") && ContainsSubstring("</html>"));
+    CHECK_THAT(copy.printed(), ContainsSubstring("Chapter 1 of 1, Basics: running") && ContainsSubstring("all right") &&
+                                   ContainsSubstring("The report: build/report.html"));
+    CHECK(copy.report() == 0);
+    CHECK(copy.runs() == 1);
+    CHECK(copy.report({.run_all = true}) == 0);
+    CHECK(copy.runs() == 2);
+}
+
+TEST_CASE("results that are broken, partial, from elsewhere, or older than the lesson are made anew") {
+    const Copy copy;
+    REQUIRE(copy.report() == 0);
+    std::string reason;
+    SECTION("broken") {
+        write(copy.results(), "{\"warpwise\": 1, ");
+        reason = "could not be read";
+    }
+    SECTION("empty, as an interrupted run leaves them") {
+        write(copy.results(), "");
+        reason = "could not be read";
+    }
+    SECTION("partial") {
+        write(copy.results(), chapter_results({}).dump());
+        reason = "they do not hold the lesson add";
+    }
+    SECTION("some steps") {
+        json some = chapter_results({lesson("add", {})});
+        some["command"].push_back("--step=first");
+        write(copy.results(), some.dump());
+        reason = "some of the steps only";
+    }
+    SECTION("another device") {
+        write(copy.results(), chapter_results({lesson("add", {})}, true).dump());
+        reason = "they come from another device";
+    }
+    SECTION("older than the lesson") {
+        fs::last_write_time(copy.project.root / "chapters/1_basics/add.cu",
+                            fs::last_write_time(copy.results()) + std::chrono::seconds(5));
+        reason = "have changed since";
+    }
+    SECTION("removed") {
+        fs::remove(copy.results());
+        reason = "This chapter was not run";
+    }
+    CHECK(copy.report({.run_missing = false}) == 0);
+    CHECK(copy.runs() == 1);
+    CHECK_THAT(copy.page(), ContainsSubstring(reason));
+    CHECK(copy.report() == 0);
+    CHECK(copy.runs() == 2);
+    CHECK(copy.page().find(reason) == std::string::npos);
+}
+
+TEST_CASE("a wrong step makes the status 1, and the report is written") {
+    const Copy copy;
+    json results = chapter_results({lesson("add", {step(1, "first")})});
+    results["lessons"][0]["steps"][0]["check"]["passed"] = false;
+    results["passed"] = false;
+    copy.chapter_writes(results, 1);
+    CHECK(copy.report() == 1);
+    CHECK_THAT(copy.page(), ContainsSubstring("WRONG"));
+    CHECK_THAT(copy.printed(), ContainsSubstring("something is wrong"));
+}
+
+TEST_CASE("a chapter that cannot be run or built is told with its last words, beside older results") {
+    const Copy copy;
+    SECTION("the program fails") {
+        copy.chapter_does("echo 'no memory left' >&2\nexit 2\n");
+        CHECK(copy.report() == 1);
+        CHECK_THAT(copy.page(), ContainsSubstring("ended with status 2") && ContainsSubstring("no memory left"));
+    }
+    SECTION("the program writes nothing") {
+        copy.chapter_does("exit 0\n");
+        CHECK(copy.report() == 1);
+        CHECK_THAT(copy.page(), ContainsSubstring("This chapter could not be run"));
+    }
+    SECTION("the program fails, and there are older results") {
+        REQUIRE(copy.report() == 0);
+        copy.chapter_does("exit 2\n");
+        CHECK(copy.report({.run_all = true}) == 1);
+        CHECK_THAT(copy.page(),
+                   ContainsSubstring("What follows are older results") && ContainsSubstring("Steps of add"));
+    }
+    SECTION("the build fails") {
+        write_program(copy.project.root / "fake/ninja", "echo 'add.cu:1:1: error: unknown type'\nexit 1\n");
+        CHECK(copy.report() == 1);
+        CHECK(copy.runs() == 0);
+        CHECK_THAT(copy.page(), ContainsSubstring("could not be built") && ContainsSubstring("unknown type"));
+    }
+    const auto leftover = [](const fs::directory_entry& entry) {
+        return entry.path().string().find(".new") != std::string::npos;
+    };
+    fs::create_directories(copy.project.results());
+    CHECK(std::none_of(fs::directory_iterator(copy.project.results()), fs::directory_iterator(), leftover));
+}
+
+TEST_CASE("a report that cannot be written is refused before any chapter runs") {
+    const Copy copy;
+    CHECK_THROWS_MATCHES(copy.report({.output = "no/such/folder/report.html"}), Refusal,
+                         MessageMatches(ContainsSubstring("mkdir -p")));
+    CHECK(copy.runs() == 0);
+}
+
+TEST_CASE("the report goes where the reader wants it, into a folder too, seen from where the reader is") {
+    Copy copy;
+    copy.project.caller = copy.project.root / "chapters";
+    CHECK(copy.report({.output = "mine.html"}) == 0);
+    CHECK(fs::exists(copy.project.root / "chapters/mine.html"));
+    CHECK(copy.report({.output = "1_basics"}) == 0);
+    CHECK(fs::exists(copy.project.root / "chapters/1_basics/report.html"));
+}
+
+TEST_CASE("Ctrl-C ends the running chapter, and leaves neither a report nor half of any file") {
+    const Copy copy;
+    copy.chapter_does(
+        "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && echo '{' > \"$2\"; shift; done\ntouch started\nsleep 60\n");
+    std::thread impatient([&] {
+        for (int i = 0; i < 400 && !fs::exists(copy.project.root / "started"); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(25));
+        }
+        kill(getpid(), SIGINT);
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    const int status = copy.report();
+    impatient.join();
+    CHECK(status == 130);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    CHECK_FALSE(fs::exists(copy.project.root / "build/report.html"));
+    CHECK(fs::is_empty(copy.project.results()));
+    CHECK_THAT(copy.printed(), ContainsSubstring("no report was written"));
+}

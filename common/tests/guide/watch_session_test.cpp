@@ -1,0 +1,736 @@
+#include "common/guide/watch_session.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/guide/refusal.h"
+
+using namespace guide;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Exercise exercise(const std::string& chapter, const std::string& name, const std::string& title) {
+    Exercise exercise;
+    exercise.name = name;
+    exercise.chapter = chapter;
+    exercise.kind = "fill";
+    exercise.title = title;
+    exercise.folder = "/root/exercises/" + chapter + "/" + name;
+    return exercise;
+}
+
+/// Two chapters, of two exercises and of one.
+std::vector<Chapter> chapters() {
+    return {{1,
+             "1_basics",
+             "basics",
+             "Basics",
+             {},
+             {exercise("1_basics", "index_and_guard", "Which element belongs to a thread"),
+              exercise("1_basics", "grid_stride", "Any number of elements")}},
+            {2, "2_memory", "memory", "Memory model", {}, {exercise("2_memory", "tile", "A tile in GRÖSSE")}}};
+}
+
+std::vector<Station> way_through(const std::vector<Chapter>& chapters) {
+    std::vector<Station> way;
+    for (const Chapter& chapter : chapters) {
+        way.push_back({&chapter, nullptr});
+        for (const Exercise& exercise : chapter.exercises) way.push_back({&chapter, &exercise});
+    }
+    return way;
+}
+
+class FakeSurroundings : public Surroundings {
+public:
+    double time = 100;
+    Progress progress;
+    int updates = 0;
+    bool refuses = false;
+    std::string kept = "grid_stride.cu.before_reset";
+    std::map<std::string, std::vector<std::string>> hint_texts;
+
+    double now() override { return time; }
+    Progress update(const std::function<void(Progress&)>& change) override {
+        if (refuses) throw Refusal(".warpwise.json cannot be written");
+        ++updates;
+        change(progress);
+        return progress;
+    }
+    std::string task(const Exercise& exercise) override {
+        if (refuses) throw Refusal("README.md is missing");
+        return "the task of " + exercise.name;
+    }
+    std::vector<std::string> hints(const Exercise& exercise) override {
+        if (refuses) throw Refusal("hints.md is missing");
+        const auto own = hint_texts.find(exercise.name);
+        return own == hint_texts.end() ? std::vector<std::string>{"think", "look", "write"} : own->second;
+    }
+    Solution solution(const Exercise& exercise) override {
+        if (refuses) throw Refusal("the solution is missing");
+        return {"the solution of " + exercise.name, "-yours\n+its"};
+    }
+    std::string reset(const Exercise&) override {
+        if (refuses) throw Refusal("the file cannot be written");
+        return kept;
+    }
+};
+
+/// A session on the first exercise, whose chapter was run.
+struct Desk {
+    explicit Desk(const Progress& before = {}) {
+        surroundings.progress = before;
+        surroundings.progress.chapters["1_basics"] = "2026-11-01";
+        session.emplace(way_through(all), surroundings.progress, all[0].exercises[0], surroundings);
+    }
+
+    const WatchState& state() const { return session->state(); }
+    ExerciseProgress marks(const std::string& name) { return surroundings.progress.exercises[name]; }
+    void press(const std::u32string& keys) {
+        for (const Key key : keys) session->press(key);
+    }
+    /// The next job is done, with this end.
+    void grade(Outcome outcome) {
+        const std::optional<Job> job = session->take_job();
+        REQUIRE(job);
+        REQUIRE(job->exercise != nullptr);
+        session->graded({outcome, "what the grader says", 2, 1});
+    }
+
+    std::vector<Chapter> all = chapters();
+    FakeSurroundings surroundings;
+    std::optional<WatchSession> session;
+};
+
+Progress passed(const std::vector<std::string>& names) {
+    Progress progress;
+    for (const std::string& name : names) progress.exercises[name].passed = "2026-11-02";
+    return progress;
+}
+
+}  // namespace
+
+// ---- grading ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("watch: an exercise is graded once when it is opened, and again at every save") {
+    Desk desk;
+    const std::optional<Job> first = desk.session->take_job();
+    REQUIRE(first);
+    CHECK(first->exercise == &desk.all[0].exercises[0]);
+    CHECK_FALSE(desk.session->take_job());  // one at a time
+    desk.session->graded({Outcome::failed, "wrong", 2, 1});
+    REQUIRE(desk.state().verdict);
+    CHECK(desk.state().verdict->text == "wrong");
+    CHECK_FALSE(desk.session->take_job());
+    desk.session->saved();
+    CHECK_FALSE(desk.state().verdict);  // it was about something else
+    CHECK(desk.session->take_job());
+}
+
+TEST_CASE("watch: a save while a job runs cancels it and starts anew, and the old verdict is dropped") {
+    Desk desk;
+    REQUIRE(desk.session->take_job());
+    CHECK_FALSE(desk.session->is_job_unwanted());
+    desk.session->saved();
+    CHECK(desk.session->is_job_unwanted());
+    desk.session->graded({Outcome::passed, "too late", 2, 1});  // it was done before the cancellation came
+    CHECK_FALSE(desk.state().verdict);
+    CHECK(desk.marks("index_and_guard").passed.empty());
+    desk.grade(Outcome::failed);
+    CHECK(desk.state().verdict);
+}
+
+TEST_CASE("watch: counts graded failures before passing as attempts, but not builds that failed") {
+    Desk desk;
+    desk.grade(Outcome::build_failed);
+    CHECK(desk.marks("index_and_guard").attempts == 0);
+    for (const Outcome outcome : {Outcome::failed, Outcome::never_ended, Outcome::broken, Outcome::failed}) {
+        desk.session->saved();
+        desk.grade(outcome);
+    }
+    CHECK(desk.marks("index_and_guard").attempts == 3);
+    desk.press(U"r");
+    desk.grade(Outcome::passed);
+    CHECK(desk.marks("index_and_guard").passed == today());
+    desk.press(U"r");
+    desk.grade(Outcome::failed);
+    CHECK(desk.marks("index_and_guard").attempts == 3);
+    CHECK(desk.marks("index_and_guard").passed == today());  // a mark once earned stays
+}
+
+TEST_CASE("watch: the date of the first pass stays") {
+    Desk desk(passed({"index_and_guard"}));
+    desk.grade(Outcome::passed);
+    CHECK(desk.marks("index_and_guard").passed == "2026-11-02");
+    CHECK(desk.surroundings.updates == 0);
+}
+
+TEST_CASE("watch: never goes on by itself") {
+    Desk desk;
+    desk.grade(Outcome::passed);
+    CHECK(desk.state().exercise->name == "index_and_guard");
+    CHECK_FALSE(desk.session->take_job());
+}
+
+TEST_CASE("watch: the timer starts anew when the build is done") {
+    Desk desk;
+    REQUIRE(desk.session->take_job());
+    desk.surroundings.time += 7;
+    desk.session->built(3, 12);
+    CHECK(desk.state().work.seconds == 7);
+    CHECK_FALSE(desk.state().work.is_built());
+    desk.session->built(12, 12);
+    CHECK(desk.state().work.is_built());
+    CHECK(desk.state().work.seconds == 0);
+    desk.surroundings.time += 2;
+    desk.session->built(12, 12);  // said twice
+    CHECK(desk.state().work.seconds == 2);
+}
+
+TEST_CASE("watch: marks that cannot be written count until the end, and the learner is told") {
+    Desk desk;
+    desk.surroundings.refuses = true;
+    desk.grade(Outcome::passed);
+    CHECK(desk.state().has_passed());
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("cannot be written"));
+    CHECK(desk.state().notice.is_bad);
+    desk.press(U"n");
+    CHECK(desk.state().exercise->name == "grid_stride");
+}
+
+// ---- going on -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("watch: n goes on only when the exercise has passed") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.press(U"n");
+    CHECK(desk.state().exercise->name == "index_and_guard");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("Not passed yet"));
+    desk.press(U"r");
+    desk.grade(Outcome::passed);
+    CHECK(desk.state().notice.text.empty());
+    desk.press(U"n");
+    CHECK(desk.state().exercise->name == "grid_stride");
+    const std::optional<Job> job = desk.session->take_job();
+    REQUIRE(job);
+    CHECK(job->exercise->name == "grid_stride");
+}
+
+TEST_CASE("watch: capital letters are keys, too") {
+    Desk desk(passed({"index_and_guard"}));
+    desk.press(U"N");
+    CHECK(desk.state().exercise->name == "grid_stride");
+}
+
+TEST_CASE("watch: n passes over what is done, and comes back to what was left out") {
+    Desk desk(passed({"index_and_guard", "grid_stride", "tile"}));
+    CHECK(next_undone(desk.state()).chapter == nullptr);
+    Desk left_out(passed({"tile"}));
+    left_out.press(U"l");
+    left_out.session->press(key::end);
+    left_out.session->press(key::enter);
+    REQUIRE(left_out.state().exercise->name == "tile");
+    left_out.press(U"n");
+    CHECK(left_out.state().exercise->name == "index_and_guard");
+}
+
+TEST_CASE("watch: a chapter in which something was passed does not come up") {
+    Progress progress = passed({"index_and_guard", "grid_stride"});
+    Desk never_run(progress);
+    CHECK(next_undone(never_run.state()).exercise == nullptr);
+    CHECK(next_undone(never_run.state()).chapter == &never_run.all[1]);
+    never_run.all[1].exercises.push_back(exercise("2_memory", "pad", "Padding"));
+    progress.exercises["tile"].passed = "2026-11-03";
+    const std::vector<Station> way = way_through(never_run.all);
+    const WatchSession session(way, progress, never_run.all[0].exercises[1], never_run.surroundings);
+    REQUIRE(next_undone(session.state()).exercise != nullptr);
+    CHECK(next_undone(session.state()).exercise->name == "pad");
+}
+
+TEST_CASE("watch: after a chapter's exercises comes the next chapter, which Enter runs") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.press(U"n");
+    REQUIRE(desk.state().page == Page::chapter);
+    CHECK(desk.state().chapter == &desk.all[1]);
+    REQUIRE(desk.session->take_job());  // the exercise's own grading, which was still to come
+    desk.session->press(key::enter);
+    CHECK(desk.session->is_job_unwanted());
+    desk.session->graded({Outcome::cancelled, "", 0, 0});
+    const std::optional<Job> job = desk.session->take_job();
+    REQUIRE(job);
+    CHECK(job->chapter == &desk.all[1]);
+    desk.session->press(key::enter);  // once is enough
+    desk.session->chapter_ran(0);
+    CHECK(desk.state().page == Page::chapter_ran);
+    CHECK(desk.surroundings.progress.chapters["2_memory"] == today());
+    desk.session->press(key::enter);
+    CHECK(desk.state().page == Page::exercise);
+    CHECK(desk.state().exercise->name == "tile");
+}
+
+TEST_CASE("watch: a chapter that was stopped is not marked, and can be run again or left out") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n");
+    desk.session->press(key::enter);
+    REQUIRE(desk.session->take_job());
+    desk.session->chapter_ran(130);
+    CHECK(desk.surroundings.progress.chapters.count("2_memory") == 0);
+    desk.session->press(key::enter);
+    CHECK(desk.state().page == Page::chapter);
+    CHECK_FALSE(desk.session->take_job());
+    desk.press(U"n");
+    CHECK(desk.surroundings.progress.chapters.count("2_memory") == 1);
+    CHECK(desk.state().exercise->name == "tile");
+}
+
+TEST_CASE("watch: a chapter that found something wrong was run all the same") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n\n");
+    REQUIRE(desk.session->take_job());
+    desk.session->chapter_ran(1);
+    CHECK(desk.surroundings.progress.chapters.count("2_memory") == 1);
+}
+
+TEST_CASE("watch: a chapter that cannot be built says why, and stays") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n\n");
+    REQUIRE(desk.session->take_job());
+    desk.session->chapter_not_built("error: expected ';'");
+    CHECK(desk.state().page == Page::chapter);
+    CHECK(desk.state().chapter_output == "error: expected ';'");
+    CHECK(desk.state().notice.is_bad);
+    desk.session->press(key::enter);
+    CHECK(desk.state().chapter_output.empty());
+    CHECK(desk.session->take_job()->chapter == &desk.all[1]);
+}
+
+TEST_CASE("watch: Esc stops a chapter's build, then leads back to the exercise") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n\n");
+    REQUIRE(desk.session->take_job());
+    desk.session->saved();
+    CHECK_FALSE(desk.session->is_job_unwanted());  // a save does not stop it
+    desk.session->press(key::escape);
+    CHECK(desk.session->is_job_unwanted());
+    desk.session->chapter_not_built("");
+    CHECK(desk.state().page == Page::chapter);
+    CHECK(desk.state().notice.text.empty());
+    desk.session->press(key::escape);
+    CHECK(desk.state().page == Page::exercise);
+}
+
+TEST_CASE("watch: leaving a chapter's page stops its build") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n\n");
+    REQUIRE(desk.session->take_job());
+    desk.press(U"l");
+    CHECK(desk.session->is_job_unwanted());
+    Desk waiting(passed({"index_and_guard", "grid_stride"}));
+    waiting.grade(Outcome::passed);
+    waiting.press(U"n\nl");
+    CHECK_FALSE(waiting.session->take_job());
+}
+
+TEST_CASE("watch: when all is done n leads to the closing page, and Esc back") {
+    Desk desk(passed({"grid_stride", "tile"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n");
+    CHECK(desk.state().page == Page::closing);
+    desk.press(U"n");
+    CHECK(desk.state().page == Page::closing);
+    desk.session->press(key::escape);
+    CHECK(desk.state().page == Page::exercise);
+}
+
+// ---- hints, task, solution, reset ---------------------------------------------------------------------------------
+
+TEST_CASE("watch: hints come one at a time, and the most that were shown are kept") {
+    Desk desk;
+    desk.press(U"h");
+    CHECK(desk.state().hints_visible == 1);
+    CHECK(desk.marks("index_and_guard").hints == 1);
+    desk.press(U"hh");
+    CHECK(desk.state().hints_visible == 3);
+    CHECK(desk.marks("index_and_guard").hints == 3);
+    desk.press(U"h");
+    CHECK(desk.state().hints_visible == 3);
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("all 3 hints"));
+}
+
+TEST_CASE("watch: hints of earlier days come back together and count once") {
+    Progress before;
+    before.exercises["index_and_guard"].hints = 2;
+    Desk desk(before);
+    CHECK(desk.state().hints_visible == 0);
+    CHECK(desk.state().hints_seen() == 2);
+    desk.press(U"h");
+    CHECK(desk.state().hints_visible == 2);
+    CHECK(desk.surroundings.updates == 0);
+    desk.press(U"h");
+    CHECK(desk.state().hints_visible == 3);
+    CHECK(desk.marks("index_and_guard").hints == 3);
+}
+
+TEST_CASE("watch: more hints marked than there are is no harm") {
+    Progress before;
+    before.exercises["index_and_guard"].hints = 30;
+    Desk desk(before);
+    desk.press(U"hh");
+    CHECK(desk.state().hints_visible == 3);
+    CHECK(desk.marks("index_and_guard").hints == 30);
+}
+
+TEST_CASE("watch: hints that cannot be read are explained when they are asked for") {
+    Desk desk;
+    desk.surroundings.refuses = true;
+    desk.session.emplace(way_through(desk.all), Progress{}, desk.all[0].exercises[0], desk.surroundings);
+    CHECK(desk.state().notice.text.empty());
+    desk.press(U"h");
+    CHECK(desk.state().notice.text == "hints.md is missing");
+    desk.surroundings.refuses = false;
+    desk.surroundings.hint_texts["index_and_guard"] = {};
+    desk.press(U"h");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("no hints"));
+}
+
+TEST_CASE("watch: what came last, verdict or hint, stands last") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.press(U"h");
+    CHECK(desk.state().hints_are_latest);
+    desk.session->saved();
+    desk.grade(Outcome::failed);
+    CHECK_FALSE(desk.state().hints_are_latest);
+    CHECK(desk.state().hints_visible == 1);
+}
+
+TEST_CASE("watch: the solution is shown at once after passing, without a mark") {
+    Desk desk;
+    desk.grade(Outcome::passed);
+    desk.press(U"s");
+    CHECK(desk.state().page == Page::solution);
+    CHECK(desk.state().solution.text == "the solution of index_and_guard");
+    CHECK_FALSE(desk.marks("index_and_guard").solution_seen);
+    desk.press(U"s");
+    CHECK(desk.state().page == Page::exercise);
+}
+
+TEST_CASE("watch: before passing the solution needs a yes, and is noted") {
+    Desk desk;
+    desk.press(U"s");
+    CHECK(desk.state().question == Question::solution);
+    desk.press(U"n");
+    CHECK(desk.state().page == Page::exercise);
+    CHECK(desk.state().question == Question::none);
+    CHECK_FALSE(desk.marks("index_and_guard").solution_seen);
+    desk.press(U"sy");
+    CHECK(desk.state().page == Page::solution);
+    CHECK(desk.marks("index_and_guard").solution_seen);
+    const int updates = desk.surroundings.updates;
+    desk.session->press(key::escape);
+    desk.press(U"sY");
+    CHECK(desk.surroundings.updates == updates);
+}
+
+TEST_CASE("watch: a solution that cannot be shown is not noted as seen") {
+    Desk desk;
+    desk.surroundings.refuses = true;
+    desk.press(U"sy");
+    CHECK(desk.state().page == Page::exercise);
+    CHECK(desk.state().notice.text == "the solution is missing");
+    desk.surroundings.refuses = false;
+    CHECK_FALSE(desk.marks("index_and_guard").solution_seen);
+}
+
+TEST_CASE("watch: reset asks first, then says where the old answer is and grades anew") {
+    Desk desk;
+    desk.session->saved();
+    desk.grade(Outcome::failed);
+    desk.press(U"x");
+    CHECK(desk.state().question == Question::reset);
+    desk.press(U"k");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("left as it is"));
+    CHECK_FALSE(desk.session->take_job());
+    desk.press(U"xy");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("kept in grid_stride.cu.before_reset"));
+    CHECK_FALSE(desk.state().was_saved);
+    desk.session->saved();  // the watcher has noticed it
+    desk.grade(Outcome::failed);
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("grid_stride.cu.before_reset"));  // until a key
+}
+
+TEST_CASE("watch: resetting what was not changed says so, and grades nothing") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.surroundings.kept = "";
+    desk.press(U"xy");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("nothing to reset"));
+    CHECK_FALSE(desk.session->take_job());
+    desk.surroundings.refuses = true;
+    desk.press(U"xy");
+    CHECK(desk.state().notice.text == "the file cannot be written");
+}
+
+TEST_CASE("watch: a page is left by its own key, Esc, or Enter; other keys do what they always do") {
+    Desk desk;
+    for (const Key leaving : {Key{U't'}, key::escape, key::enter, Key{U' '}}) {
+        desk.press(U"t");
+        CHECK(desk.state().page == Page::task);
+        CHECK(desk.state().task == "the task of index_and_guard");
+        desk.session->press(leaving);
+        CHECK(desk.state().page == Page::exercise);
+    }
+    desk.press(U"?t");
+    CHECK(desk.state().page == Page::task);
+    desk.session->press(key::down);
+    CHECK(desk.state().page == Page::task);
+    desk.press(U"h");
+    CHECK(desk.state().page == Page::exercise);
+    CHECK(desk.state().hints_visible == 1);
+}
+
+TEST_CASE("watch: a save leads back from a text to the exercise") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.press(U"t");
+    desk.session->saved();
+    CHECK(desk.state().page == Page::exercise);
+}
+
+// ---- the list -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("watch: the list opens on the current exercise and stays within its ends") {
+    Desk desk(passed({"index_and_guard"}));
+    desk.press(U"nl");
+    REQUIRE(desk.state().page == Page::list);
+    CHECK(desk.state().selected == 1);
+    desk.session->press(key::down);
+    desk.session->press(key::down);
+    CHECK(desk.state().selected == 2);
+    desk.session->press(key::home);
+    desk.session->press(key::up);
+    CHECK(desk.state().selected == 0);
+    desk.session->set_list_lines(2);
+    desk.session->press(key::page_down);
+    CHECK(desk.state().selected == 2);
+    desk.session->press(key::page_up);
+    desk.session->press(key::page_up);
+    CHECK(desk.state().selected == 0);
+    desk.session->set_list_lines(0);  // no window is too low
+    desk.session->press(key::page_down);
+    CHECK(desk.state().selected == 1);
+}
+
+TEST_CASE("watch: letters in the list search name, title and chapter, all words in any case") {
+    Desk desk;
+    const auto found = [&] {
+        std::vector<std::string> names;
+        for (const Exercise* exercise : matches(desk.state())) names.push_back(exercise->name);
+        return names;
+    };
+    desk.press(U"l");
+    CHECK(found().size() == 3);
+    desk.press(U"ELEMENT");
+    CHECK(found() == std::vector<std::string>{"index_and_guard", "grid_stride"});
+    desk.press(U" any");
+    CHECK(found() == std::vector<std::string>{"grid_stride"});
+    for (int i = 0; i < 20; ++i) desk.session->press(key::backspace);
+    CHECK(desk.state().filter.empty());
+    desk.press(U"memory");
+    CHECK(found() == std::vector<std::string>{"tile"});
+    desk.press(U"qq");  // letters, not commands
+    CHECK(found().empty());
+    CHECK_FALSE(desk.session->ended());
+    desk.session->press(key::enter);
+    CHECK(desk.state().page == Page::list);
+    desk.session->press(key::down);
+    CHECK(desk.state().selected == 0);
+}
+
+TEST_CASE("watch: characters beyond ASCII can be searched for, and taken away whole") {
+    Desk desk;
+    desk.press(U"lgrÖ");
+    REQUIRE(matches(desk.state()).size() == 1);
+    CHECK(matches(desk.state())[0]->name == "tile");
+    desk.session->press(key::backspace);
+    CHECK(desk.state().filter == "gr");
+    desk.press(U"数😀");
+    CHECK(desk.state().filter == "gr数😀");
+    desk.session->press(key::backspace);
+    CHECK(desk.state().filter == "gr数");
+}
+
+TEST_CASE("watch: the selected exercise stays selected while the search leaves it in") {
+    Desk desk;
+    desk.press(U"l");
+    desk.session->press(key::down);
+    desk.press(U"any");
+    CHECK(matches(desk.state())[desk.state().selected]->name == "grid_stride");
+    for (int i = 0; i < 3; ++i) desk.session->press(key::backspace);
+    CHECK(desk.state().selected == 1);
+}
+
+TEST_CASE("watch: Enter in the list opens another exercise; the current one goes on as it was") {
+    Desk desk;
+    REQUIRE(desk.session->take_job());
+    desk.press(U"l\n");
+    CHECK(desk.state().page == Page::exercise);
+    CHECK_FALSE(desk.session->is_job_unwanted());
+    desk.press(U"ltile\n");
+    CHECK(desk.state().exercise->name == "tile");
+    CHECK(desk.session->is_job_unwanted());
+    desk.session->graded({Outcome::failed, "of the other one", 0, 0});
+    CHECK(desk.marks("index_and_guard").attempts == 0);
+    CHECK(desk.session->take_job()->exercise->name == "tile");
+}
+
+TEST_CASE("watch: a save while the list is open is graded without closing it") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.press(U"l");
+    desk.session->saved();
+    CHECK(desk.state().page == Page::list);
+    desk.grade(Outcome::passed);
+    CHECK(desk.state().page == Page::list);
+    CHECK(desk.state().has_passed());
+}
+
+// ---- checking all -------------------------------------------------------------------------------------------------
+
+TEST_CASE("watch: c checks all exercises in their order and says which earlier ones fail now") {
+    Desk desk(passed({"grid_stride"}));
+    desk.grade(Outcome::failed);
+    desk.press(U"c");
+    desk.grade(Outcome::passed);
+    desk.grade(Outcome::build_failed);
+    CHECK(desk.state().page == Page::checking);
+    desk.grade(Outcome::failed);
+    REQUIRE(desk.state().page == Page::checked);
+    REQUIRE(desk.state().checked.size() == 3);
+    CHECK_FALSE(desk.state().checked[0].had_passed);
+    CHECK(desk.state().checked[1].had_passed);
+    CHECK(desk.state().checked[1].outcome == Outcome::build_failed);
+    CHECK(desk.state().checked[2].exercise->name == "tile");
+    CHECK(desk.state().checked[2].seconds == 3);
+    CHECK(desk.marks("index_and_guard").passed == today());
+    CHECK(desk.marks("grid_stride").passed == "2026-11-02");  // the mark stays
+    CHECK(desk.marks("tile").attempts == 0);                  // it may not even be begun
+    CHECK_FALSE(desk.session->take_job());
+}
+
+TEST_CASE("watch: any key stops a check, and what was checked is shown") {
+    for (const Key stopping : {Key{U'c'}, key::interrupt, key::down}) {
+        Desk desk;
+        desk.grade(Outcome::failed);
+        desk.press(U"c");
+        desk.grade(Outcome::failed);
+        REQUIRE(desk.session->take_job());
+        desk.session->press(stopping);
+        CHECK(desk.session->is_job_unwanted());
+        CHECK_FALSE(desk.session->ended());
+        desk.session->graded({Outcome::passed, "", 0, 0});
+        CHECK(desk.state().page == Page::checked);
+        CHECK(desk.state().check_was_cancelled);
+        CHECK(desk.state().checked.size() == 1);
+        CHECK(desk.marks("grid_stride").passed.empty());
+    }
+}
+
+TEST_CASE("watch: a check that was stopped can be begun anew at once") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.press(U"c");
+    REQUIRE(desk.session->take_job());
+    desk.press(U"ac");
+    CHECK(desk.session->is_job_unwanted());  // the old one is still ending
+    desk.session->graded({Outcome::cancelled, "", 0, 0});
+    desk.grade(Outcome::failed);
+    CHECK(desk.state().checked.size() == 1);
+    CHECK_FALSE(desk.state().check_was_cancelled);
+}
+
+TEST_CASE("watch: a grading that a check has pushed aside is made up for") {
+    Desk desk;
+    REQUIRE(desk.session->take_job());
+    desk.press(U"c");
+    CHECK(desk.session->is_job_unwanted());
+    desk.session->graded({Outcome::cancelled, "", 0, 0});
+    for (int i = 0; i < 3; ++i) desk.grade(Outcome::failed);
+    desk.session->press(key::escape);
+    CHECK(desk.state().page == Page::exercise);
+    desk.grade(Outcome::failed);
+    CHECK(desk.state().verdict);
+    CHECK(desk.marks("index_and_guard").attempts == 1);
+}
+
+TEST_CASE("watch: a save during a check is graded after it") {
+    Desk desk;
+    desk.grade(Outcome::failed);
+    desk.press(U"c");
+    REQUIRE(desk.session->take_job());
+    desk.session->saved();
+    CHECK_FALSE(desk.session->is_job_unwanted());
+    desk.session->graded({Outcome::failed, "", 0, 0});
+    desk.grade(Outcome::failed);
+    desk.grade(Outcome::failed);
+    CHECK(desk.state().page == Page::checked);
+    CHECK(desk.session->take_job()->exercise->name == "index_and_guard");
+}
+
+// ---- leaving ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("watch: q ends with 0, Ctrl-C with 130, a closed input with 0, whatever is shown") {
+    for (const std::u32string before : {U"", U"t", U"?", U"x", U"s", U"h"}) {
+        Desk desk;
+        REQUIRE(desk.session->take_job());
+        desk.press(before + U"q");
+        CHECK(desk.session->ended() == 0);
+        CHECK(desk.session->is_job_unwanted());
+        CHECK_FALSE(desk.session->take_job());
+    }
+    for (const std::u32string before : {U"", U"l", U"x"}) {
+        Desk interrupted;
+        interrupted.press(before);
+        interrupted.session->press(key::interrupt);
+        CHECK(interrupted.session->ended() == 130);
+        Desk closed;
+        closed.press(before);
+        closed.session->press(key::closed);
+        CHECK(closed.session->ended() == 0);
+    }
+    Desk checking;
+    checking.grade(Outcome::failed);
+    checking.press(U"c");
+    REQUIRE(checking.session->take_job());
+    checking.session->press(key::closed);
+    CHECK(checking.session->ended() == 0);
+    CHECK(checking.session->is_job_unwanted());
+}
+
+TEST_CASE("watch: a verdict that comes after q changes no marks") {
+    Desk desk;
+    REQUIRE(desk.session->take_job());
+    desk.press(U"q");
+    desk.session->graded({Outcome::passed, "", 0, 0});
+    CHECK(desk.marks("index_and_guard").passed.empty());
+}
+
+TEST_CASE("watch: a resize or nothing at all is no key") {
+    Desk desk;
+    desk.session->tell("a message");
+    desk.session->press(key::resized);
+    desk.session->press(key::none);
+    CHECK(desk.state().notice.text == "a message");
+    desk.session->press(key::down);
+    CHECK(desk.state().notice.text.empty());
+}
