@@ -67,7 +67,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         ->allow_extra_args(false);
     app.add_option("--size", size, "size instead of the lesson's own: 1000, 16Mi, 1000x700, 256x256x256");
     app.add_option("--repeat", repeat, "time each step at least so often")->check(CLI::Range(1, 1000000));
-    app.add_option("--json", request.json_file, "write the results to this file; with --list the lessons, - for stdout");
+    app.add_option("--json", request.json_file,
+                   "write the results to this file; with --list the lessons, - for stdout");
     CLI::Option* counters =
         app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
     app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");

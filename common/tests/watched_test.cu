@@ -174,6 +174,25 @@ TEST_CASE("what a kernel takes from the heap is its own memory") {
     CHECK(d_out.download() == std::vector<float>(64, 3.0f));
 }
 
+#ifdef __CPU_DEVICE__
+__global__ void never_end() {
+    while (true) {
+    }
+}
+
+TEST_CASE("a watched kernel is stopped that says nothing and never ends") {
+    const warpwise::Watching watching({.counters = true, .mistakes = true});
+    cpu_device::set_watchdog_seconds(0.3);
+    never_end<<<2, 64>>>();
+    cpu_device::set_watchdog_seconds(20);
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+    const std::vector<warpwise::Mistake> found = warpwise::take_mistakes();
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().kind == "endless_kernel");
+    CHECK(cudaDeviceReset() == cudaSuccess);
+}
+#endif
+
 // ---- lessons -----------------------------------------------------------------------------------------------------
 
 namespace {

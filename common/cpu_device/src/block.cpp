@@ -164,7 +164,7 @@ Block::State Block::run() {
         saved_ = current_thread;
         current_thread.block = nullptr;
         watched_thread.active = false;
-        watched_thread.stop = false;
+        watched_thread.stop = 0;
         watched_thread.next = watched_thread.end = nullptr;
         running_ = nullptr;
         if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {

@@ -197,7 +197,7 @@ void __tsan_vptr_read(void**) {}
 
 void __sanitizer_cov_trace_pc() {
     cpu_device::WatchedThread& self = cpu_device::watched_thread;
-    if (self.stop && self.active) [[unlikely]]
+    if (self.stop != 0 && self.active) [[unlikely]]
         cpu_device::end_watched_thread(__builtin_return_address(0));
     if (self.active) {
         cpu_device::record(self, cpu_device::order_of(self, cpu_device::TraceEvent::step, HERE), 0);

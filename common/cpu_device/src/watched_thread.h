@@ -13,8 +13,8 @@ class BlockChecker;
 /// What the callbacks need of the running device thread, in one place. All zero while nothing is watched.
 struct WatchedThread {
     bool active = false;
-    volatile bool stop = false;  ///< set by the watchdog: the next callback ends the kernel
-    TraceEvent* next = nullptr;  ///< where its next event goes; null while no counters are taken
+    volatile unsigned char stop = 0;  ///< counted up by the watchdog: not 0, and the next callback ends the kernel
+    TraceEvent* next = nullptr;       ///< where its next event goes; null while no counters are taken
     TraceEvent* end = nullptr;
     BlockChecker* checker = nullptr;  ///< null while no mistakes are looked for
     unsigned thread = 0;              ///< linear rank in the block

@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# The guide as a person uses it: in a terminal (tmux), with the real compiler, grader and chapters.
+#
+#     common/tests/guide/sessions.sh
+#
+# Works on the copy that it lies in: needs a build for the CPU device there, answers as they were handed out, and no
+# progress so far. Puts everything back. Exit status 0 when every session went as it should.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
+
+command -v tmux >/dev/null || { echo "sessions.sh needs tmux"; exit 2; }
+[[ ! -e .warpwise.json ]] || { echo "there is progress in this copy (.warpwise.json): not touched"; exit 2; }
+first=exercises/1_basics_and_pi/index_and_guard
+answer=$first/index_and_guard.cu
+solution=solutions/1_basics_and_pi/index_and_guard/index_and_guard.cu
+cmp -s "$answer" "$first/original.cu" || { echo "$answer has been edited: not touched"; exit 2; }
+
+session=warpwise_sessions_$$
+folder=$(mktemp -d)
+put_back() {
+    tmux kill-session -t $session 2>/dev/null || true
+    cp "$first/original.cu" "$answer"
+    rm -rf .warpwise.json .warpwise.json.broken* "$first"/*.before_reset* "$folder"
+}
+trap put_back EXIT
+
+screen() { tmux capture-pane -p -t $session; }
+with_scrollback() { tmux capture-pane -p -S - -t $session; }
+keys() { tmux send-keys -t $session "$@"; }
+# start COLUMNS LINES COMMAND: in a shell, so that what it leaves behind can be seen.
+start() {
+    tmux kill-session -t $session 2>/dev/null || true
+    tmux new-session -d -s $session -x "$1" -y "$2" "exec bash --norc --noprofile"
+    keys "PS1='prompt> '; clear; $3; echo status=\$?" Enter
+}
+fail() {
+    echo "FAILED: $*"
+    echo "---- the screen:"
+    with_scrollback
+    exit 1
+}
+# expect TEXT [SECONDS]: that it appears in the window.
+expect() {
+    local waited=0
+    until screen | grep -qF -- "$1"; do
+        sleep 0.1
+        ((++waited < ${2:-20} * 10)) || fail "'$1' did not appear"
+    done
+}
+expect_not() { ! screen | grep -qF -- "$1" || fail "'$1' is in the window"; }
+passed() { echo "ok: $*"; }
+
+# ---- first start ----------------------------------------------------------------------------------------------------
+start 100 45 "./warpwise --device cpu"
+expect "Welcome" 60
+expect "Basics and pi"
+grep -q '"started"' .warpwise.json || fail "the first start was not noted"
+keys q
+expect "status=0"
+passed "first start welcomes, and q leaves"
+
+start 100 45 "./warpwise --device cpu"
+expect "Basics and pi"
+expect_not "Welcome"
+keys q
+expect "status=0"
+passed "the second start welcomes nobody"
+
+# ---- a chapter -----------------------------------------------------------------------------------------------------
+./warpwise --device cpu run 1 hello_threads >"$folder/chapter.txt" || fail "run 1 hello_threads: status $?"
+grep -q $'\033' "$folder/chapter.txt" && fail "colors where there is no terminal"
+passed "a lesson runs, without colors in a file"
+
+# ---- watch mode: failing, a compiler error, hints, passing, next -------------------------------------------------
+start 100 60 "./warpwise --device cpu watch"
+expect "Not yet: what is wrong stands above." 60
+expect "$answer"
+expect "0/7"
+keys n
+sleep 0.5
+expect_not "launch_shape_2d.cu"
+passed "watch mode grades at once, and does not go on before the exercise is done"
+
+keys h
+expect "Hint 1 of 3"
+expect_not "Hint 2 of 3"
+keys h
+expect "Hint 2 of 3"
+passed "hints come one at a time"
+
+echo "this is no C++" >>"$answer"
+expect "It could not be built" 30
+with_scrollback | grep -q "index_and_guard.cu:.*error" || fail "the compiler's message is not shown"
+passed "a compiler error is shown with file and line"
+
+started=$(date +%s%N)
+cp "$solution" "$answer"
+expect "Passed: index_and_guard" 30
+took=$((($(date +%s%N) - started) / 1000000))
+expect "1/7"
+passed "passing is noticed ($took ms from save to verdict)"
+sleep 1
+expect "$answer"
+keys n
+expect "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.cu" 30
+passed "n goes on, and only n"
+
+# ---- list, resize, reset, solution -------------------------------------------------------------------------------
+keys l
+expect "type to search"
+keys pi_bl
+expect "pi_block_sum"
+expect_not "grid_stride"
+keys Escape
+sleep 0.3
+tmux resize-window -t $session -x 50 -y 16
+sleep 0.5
+expect "launch_shape_2d"
+tmux resize-window -t $session -x 100 -y 60
+passed "the list is searched, and the window may change its size"
+
+keys l
+expect "type to search"
+keys index_and
+expect "Search:"
+keys Enter
+expect "Passed: index_and_guard" 30
+keys x
+expect "y/n"
+keys y
+expect "Not yet" 30
+cmp -s "$answer" "$first/original.cu" || fail "reset did not put the original back"
+cmp -s "$answer.before_reset" "$solution" || fail "reset did not keep the answer"
+expect "1/7"
+passed "reset asks, keeps the answer beside it, and the mark"
+
+keys s
+expect "From your answer" 10
+keys q
+expect "status=0"
+keys "stty -a | grep -c -- '-icanon'" Enter
+sleep 0.5
+screen | grep -qx 1 && fail "the terminal is still in raw mode"
+passed "q leaves a sane terminal"
+
+# ---- a kernel that never ends; Ctrl-C ----------------------------------------------------------------------------
+sed 's/^__global__.*{$/&\n    while (true) {}/' "$solution" >"$answer"
+start 100 60 "CPU_DEVICE_TIMEOUT=3 ./warpwise --device cpu watch index_and_guard"
+expect "Not yet" 90
+with_scrollback | grep -qi "did not end\|never end\|endless\|watchdog" || fail "the endless kernel is not told"
+passed "a kernel that never ends is stopped and reported"
+keys C-c
+expect "status=130"
+pgrep -f "bin/cpu/exercises/index_and_guard" >/dev/null && fail "a grader is left behind"
+passed "Ctrl-C ends everything"
+cp "$first/original.cu" "$answer"
+
+# ---- broken state, no terminal -----------------------------------------------------------------------------------
+echo '{ this is not JSON' >.warpwise.json
+./warpwise --device cpu list >"$folder/list.txt" 2>"$folder/errors.txt" || fail "list with a broken state: status $?"
+grep -q "moved" "$folder/errors.txt" "$folder/list.txt" || fail "the broken state was not told"
+ls .warpwise.json.broken* >/dev/null || fail "the broken state was not kept"
+passed "a broken state is moved aside"
+
+status=0
+./warpwise --device cpu check index_and_guard </dev/null >"$folder/check.txt" 2>&1 || status=$?
+[[ $status == 1 ]] || fail "check of a stub: status $status"
+grep -q $'\033' "$folder/check.txt" && fail "colors where there is no terminal"
+NO_COLOR=1 ./warpwise --device cpu list >"$folder/list.txt"
+grep -q $'\033' "$folder/list.txt" && fail "colors in spite of NO_COLOR"
+./warpwise --device cpu check index_and_guard --json >"$folder/check.json" 2>/dev/null || true
+grep -q '"outcome": *"failed"' "$folder/check.json" || fail "check --json"
+status=0
+./warpwise --device cpu check no_such_exercise >/dev/null 2>"$folder/errors.txt" || status=$?
+[[ $status == 2 ]] || fail "an unknown exercise: status $status"
+passed "without a terminal: no colors, statuses, JSON"
+echo "all sessions went as they should"
