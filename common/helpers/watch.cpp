@@ -72,14 +72,23 @@ LaunchCounts counts_of(const cpu_device::LaunchCounters& launch) {
     return counts;
 }
 
-Mistake mistake_of(const cpu_device::Finding& finding) {
-    const cpu_device::Site& site = finding.site;
+std::string json_object(const cpu_device::Finding& finding) {
     std::string json = cpu_device::json_of({finding});
     json = json.substr(json.find('{'));
     json.erase(json.rfind('}') + 1);
+    return json;
+}
+
+std::string identity_of(cpu_device::Finding finding) {
+    finding.count = 1;
+    return json_object(finding);
+}
+
+Mistake mistake_of(const cpu_device::Finding& finding) {
+    const cpu_device::Site& site = finding.site;
     return {cpu_device::identifier_of(finding.kind),
             site.line > 0 ? std::string(site.file) + ":" + std::to_string(site.line) : std::string(),
-            cpu_device::text_of(finding), std::move(json)};
+            cpu_device::text_of(finding), json_object(finding), identity_of(finding)};
 }
 
 std::vector<Mistake> mistakes_of(const std::vector<cpu_device::Finding>& findings) {
@@ -143,8 +152,9 @@ std::vector<Mistake> mistakes_during(const std::function<void()>& body) {
 void forget_mistakes(const std::vector<Mistake>& mistakes) {
     std::vector<cpu_device::Finding> findings = cpu_device::take_findings();
     std::erase_if(findings, [&](const cpu_device::Finding& finding) {
-        return std::any_of(mistakes.begin(), mistakes.end(),
-                           [json = mistake_of(finding).json](const Mistake& mistake) { return mistake.json == json; });
+        return std::any_of(mistakes.begin(), mistakes.end(), [identity = identity_of(finding)](const Mistake& mistake) {
+            return mistake.identity == identity;
+        });
     });
     put_back(findings);
 }

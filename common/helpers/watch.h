@@ -59,6 +59,8 @@ struct Mistake {
     std::string site;  ///< "pi.cu:12", with the file's path; empty where it is not known
     std::string text;  ///< as the terminal shows it, several lines
     std::string json;  ///< all of it, as a JSON object
+    /// The same for mistakes that differ only in how often they were made.
+    std::string identity = {};
 };
 
 /// What was found since the last call; forgotten by that. With this the program's exit status stays its own.

@@ -33,22 +33,33 @@ std::string in_function(const std::string& statement) {
     return text.substr(11, text.size() - 13);
 }
 
+/// The registration behind the definition of a kernel.
+std::string known(const std::string& name, const std::string& types) {
+    return " static_assert(::cpu_device::known_kernel<(void (*)(" + types + "))" + name + ">);";
+}
+
 std::string in_kernel(const std::string& statement) {
     const std::string head = "__global__ void k() { ";
     const std::string text = rewritten(head + statement + " }");
-    return text.substr(head.size(), text.size() - head.size() - 2);
+    return text.substr(head.size(), text.size() - head.size() - 2 - known("k", "").size());
 }
 
+/// What `K<<<config>>>` becomes, followed by `rest`.
 std::string launch(const std::string& name, const std::string& config, const std::string& rest) {
-    return "::cpu_device::launch({\"" + name + "\", {__FILE__, 1}}, ::cpu_device::LaunchConfig(" + config + "), " +
+    return "::cpu_device::launcher({\"" + name + "\", {__FILE__, 1}}, ::cpu_device::LaunchConfig(" + config + "), " +
            rest;
 }
 
-/// What `K<<<config>>>(arguments)` becomes when all arguments can be passed on.
+/// What tells a launcher of the kernel's type, and calls it.
+std::string typed(const std::string& name) {
+    return "[&](auto cpu_device_type) { if constexpr (requires { cpu_device_type(" + name +
+           "); }) return decltype(cpu_device_type(" + name +
+           "))(); }, [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name + "(cpu_device_arguments...); })";
+}
+
+/// What `K<<<config>>>(arguments)` becomes when all arguments are passed on.
 std::string plain_launch(const std::string& name, const std::string& config, const std::string& arguments) {
-    return launch(name, config,
-                  "[&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name + "(cpu_device_arguments...); }, " +
-                      arguments + ")");
+    return launch(name, config, typed(name) + "(" + arguments + ")");
 }
 
 std::string shared_variable(const std::string& name, const std::string& type, int line = 1) {
@@ -74,7 +85,7 @@ std::string registered(const std::string& name, int line = 1, const std::string&
 
 /// What the first launch in `text` says about the parameters of its kernel; "none" when it says nothing.
 std::string parameters_in(const std::string& text) {
-    const std::size_t call = text.find("::cpu_device::launch({");
+    const std::size_t call = text.find("::cpu_device::launcher");
     REQUIRE(call != std::string::npos);
     const std::size_t site = text.find("{__FILE__, ", call);
     const std::size_t behind = text.find('}', site) + 1;
@@ -210,7 +221,7 @@ TEST_CASE("every line stays on its line") {
 
 TEST_CASE("a launch becomes a call") {
     CHECK(in_function("add<<<1, 32>>>(x, y);") == plain_launch("add", "1, 32", "x, y") + ";");
-    CHECK(in_function("add<<<g, b, n, s>>>();") == launch("add", "g, b, n, s", "[&]() CPU_DEVICE_UNSEEN { add(); });"));
+    CHECK(in_function("add<<<g, b, n, s>>>();") == plain_launch("add", "g, b, n, s", "") + ";");
     CHECK(in_function("add << <1, 32>> >(x);") == plain_launch("add", "1, 32", "x") + ";");
     CHECK(in_function("add<< < 1, 32> > > (x);") == plain_launch("add", " 1, 32", "x") + ";");
 }
@@ -229,10 +240,7 @@ TEST_CASE("an expression that yields the kernel is evaluated once") {
     for (const char* expression : {"table[i]", "object.kernel", "p->kernel", "this->kernel", "(choose(x))", "choose(x)",
                                    "pick<int>(1)", "a.b[2].c(3)", "(*f)", "f(1)(2)"})
         CHECK(in_function(std::string(expression) + "<<<1, 2>>>(x);") ==
-              launch(expression, "1, 2",
-                     "[&, cpu_device_kernel = " + std::string(expression) +
-                         "](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
-                         "cpu_device_kernel(cpu_device_arguments...); }, x);"));
+              launch(expression, "1, 2", std::string(expression) + ")(x);"));
     CHECK(in_function("(kernel)<<<1, 2>>>(x);") == plain_launch("(kernel)", "1, 2", "x") + ";");
     CHECK(in_function("(ns::k<int>)<<<1, 2>>>(x);") == plain_launch("(ns::k<int>)", "1, 2", "x") + ";");
 }
@@ -275,13 +283,13 @@ TEST_CASE("arguments are passed on as they are written") {
 
 TEST_CASE("null pointer literals and braces stay in the call of the kernel") {
     const std::string one = "[&](auto& cpu_device_argument_0) CPU_DEVICE_UNSEEN { k(";
-    CHECK(in_function("k<<<1, 2>>>(0);") == launch("k", "1, 2", "[&]() CPU_DEVICE_UNSEEN { k(0); });"));
+    CHECK(in_function("k<<<1, 2>>>(0);") == launch("k", "1, 2", "[&]() CPU_DEVICE_UNSEEN { k(0); })();"));
     for (const char* literal : {"0", "NULL", "nullptr", "(0)", "0x0u", "0L", "{}", "{1, f<2, 3>(4)}"}) {
         CHECK_THAT(in_function("k<<<1, 2>>>(a, " + std::string(literal) + ");"),
-                   StartsWith(launch("k", "1, 2", one + "cpu_device_argument_0, " + literal + "); }, a")));
+                   StartsWith(launch("k", "1, 2", one + "cpu_device_argument_0, " + literal + "); })(a")));
         CHECK_THAT(in_function("k<<<1, 2>>>(" + std::string(literal) + ", f<1, 0>(a));"),
-                   StartsWith(launch("k", "1, 2", one + literal + ", cpu_device_argument_0); }")) &&
-                       EndsWith(", f<1, 0>(a));"));
+                   StartsWith(launch("k", "1, 2", one + literal + ", cpu_device_argument_0); })(")) &&
+                       EndsWith(" f<1, 0>(a));"));
     }
     CHECK_THAT(in_function("k<<<1, 2>>>(a, 0, args...);"),
                ContainsSubstring("[&](auto& cpu_device_argument_0, auto&... cpu_device_argument_1) CPU_DEVICE_UNSEEN { "
@@ -313,41 +321,155 @@ TEST_CASE("handles launches in templates, lambdas and class members") {
 
 TEST_CASE("accepts comments and line ends inside a launch") {
     CHECK(in_function("k/*a*/<<</*b*/1,//c\n2/*>>>*/>>>/*d*/(x/*)*/);") ==
-          launch("k", "/*b*/1,//c\n2/*>>>*/",
-                 "[&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { k(cpu_device_arguments...); }, x/*)*/);"));
+          launch("k", "/*b*/1,//c\n2/*>>>*/", typed("k") + "(x/*)*/);"));
 }
 
 TEST_CASE("rewrites launches in macros on their own lines") {
     CHECK(rewritten("#define RUN(k, T, n, ...) ns::k<T><<<n, 1>>>(__VA_ARGS__)") ==
-          "#define RUN(k, T, n, ...) ::cpu_device::launch({\"ns::\" #k \"<\" #T \">\", {__FILE__, __LINE__}}, "
-          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
-          "ns::k<T>(cpu_device_arguments...); } __VA_OPT__(,) __VA_ARGS__)");
+          "#define RUN(k, T, n, ...) ::cpu_device::launcher({\"ns::\" #k \"<\" #T \">\", {__FILE__, __LINE__}}, "
+          "::cpu_device::LaunchConfig(n, 1), " +
+              typed("ns::k<T>") + "(__VA_ARGS__)");
     CHECK(rewritten("#define RUN(n) name_##n<<<n, 1>>>(n)") ==
-          "#define RUN(n) ::cpu_device::launch({\"name_\" #n, {__FILE__, __LINE__}}, "
-          "::cpu_device::LaunchConfig(n, 1), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
-          "name_##n(cpu_device_arguments...); }, n)");
+          "#define RUN(n) ::cpu_device::launcher({\"name_\" #n, {__FILE__, __LINE__}}, "
+          "::cpu_device::LaunchConfig(n, 1), " +
+              typed("name_##n") + "(n)");
     CHECK(rewritten("#define CONFIG 1, 2\nvoid f() { k<<<CONFIG>>>(x); }") ==
-          "#define CONFIG 1, 2\nvoid f() { " + std::string("::cpu_device::launch({\"k\", {__FILE__, 2}}, ") +
-              "::cpu_device::LaunchConfig(CONFIG), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
-              "k(cpu_device_arguments...); }, "
-              "x); }");
+          "#define CONFIG 1, 2\nvoid f() { ::cpu_device::launcher({\"k\", {__FILE__, 2}}, "
+          "::cpu_device::LaunchConfig(CONFIG), " +
+              typed("k") + "(x); }");
     CHECK(in_function("CHECKED(k<<<1, 2>>>(x));") == "CHECKED(" + plain_launch("k", "1, 2", "x") + ");");
 }
 
 TEST_CASE("accepts a macro that stands for the configuration") {
     CHECK(rewritten("#define SHAPE(g, b) <<<g, b>>>\nvoid f() { ns::k<int> SHAPE(1, (2))(x); }") ==
           "#define SHAPE(g, b) ::cpu_device::LaunchConfig(g, b)\n"
-          "void f() { ::cpu_device::launch({\"ns::k<int>\", {__FILE__, 2}}, SHAPE(1, (2)), [&](auto&... "
-          "cpu_device_arguments) CPU_DEVICE_UNSEEN { ns::k<int>(cpu_device_arguments...); }, x); }");
+          "void f() { ::cpu_device::launcher({\"ns::k<int>\", {__FILE__, 2}}, SHAPE(1, (2)), " +
+              typed("ns::k<int>") + "(x); }");
+}
+
+TEST_CASE("accepts a macro that leaves the arguments to its use") {
+    CHECK(rewritten("#define CALL(name) name##_k<<<1, 32>>>\nvoid f() { CALL(square)(x, n); }") ==
+          "#define CALL(name) ::cpu_device::launcher({#name \"_k\", {__FILE__, __LINE__}}, "
+          "::cpu_device::LaunchConfig(1, 32), " +
+              typed("name##_k") + "\nvoid f() { CALL(square)(x, n); }");
+    CHECK(rewritten("#define ADD add<int><<<n, v<A<int>>>>> // all\n") ==
+          "#define ADD ::cpu_device::launcher({\"add<int>\", {__FILE__, __LINE__}}, "
+          "::cpu_device::LaunchConfig(n, v<A<int>>), " +
+              typed("add<int>") + " // all\n");
+    CHECK(rewritten("#define ADD (*f)<<<1, \\\n 2>>>") ==
+          "#define ADD ::cpu_device::launcher({\"(*f)\", {__FILE__, __LINE__}}, ::cpu_device::LaunchConfig(1, \\\n 2), "
+          "(*f))");
+    CHECK(parameters_in(rewritten("#define ADD k<<<1, 2>>>\n__global__ void k(int a, int b) {}")) == "a,b");
+}
+
+TEST_CASE("literals are passed where it is certain which kernel is launched") {
+    const auto passed = [](const std::string& kernel, const std::string& name, const std::string& arguments) {
+        const std::string source = kernel + " void f() { " + name + "<<<1, 2>>>" + arguments + "; }";
+        const std::string text = rewritten(source);
+        const bool all = text.find(typed(name) + arguments + ";") != std::string::npos;
+        CHECK(all == (text.find("cpu_device_argument_0") == std::string::npos));
+        return all;
+    };
+    const std::string kernel = "__global__ void k(int* a, P p, int n) {}";
+    CHECK(passed(kernel, "k", "(0, {1, f<2, 3>(4)}, x)"));
+    CHECK(passed(kernel, "ns::k", "(x, {}, 0)"));
+    CHECK(passed("__global__ void k(int*, P, int); " + kernel, "k", "(NULL, x, nullptr)"));
+    CHECK(passed("template <class T, int n = 1, class... > struct A; template <class T, int n = 2> " + kernel, "k<int>",
+                 "(0, {}, x)"));
+    CHECK(passed("void k2(int); struct A { void k(int); }; " + kernel, "k", "(0, {}, x)"));
+    for (const std::string& uncertain :
+         {"template <class T> " + kernel, "template <class... T> " + kernel, kernel + " __global__ void k(float) {}",
+          kernel + " __global__ void k(float, P, int) {}", kernel + " int* k(P* p);",
+          "static inline void k(int); " + kernel, std::string("__global__ void k(int* a, P p, int n, int m = 1) {}"),
+          std::string("void g();")})
+        CHECK_FALSE(passed(uncertain, "k", "(0, {}, x)"));
+    CHECK_FALSE(passed("template <class T, class U> " + kernel, "k<int>", "(0, {}, x)"));
+    CHECK_FALSE(passed("template <class T> " + kernel + " template <> " + kernel, "k<int>", "(0, {}, x)"));
+    CHECK(in_function("table[i]<<<1, 2>>>(0, {}, x);") == launch("table[i]", "1, 2", "table[i])(0, {}, x);"));
+}
+
+TEST_CASE("a launch says which parameters of a kernel template are references") {
+    const auto bits = [](const std::string& parameters, const std::string& arguments) {
+        const std::string text = rewritten("template <class T> __global__ void k(" + parameters +
+                                           ") {} void f() { k<<<1, 2>>>" + arguments + "; }");
+        const std::size_t at = text.find("::cpu_device::launcher") + 22;
+        return text.substr(at, text.find('(', at) - at);
+    };
+    CHECK(bits("T* a, T b", "(x, y)").empty());
+    CHECK(bits("T& a, T b, const A<T&>& c", "(x, y, z)") == "<5u>");
+    CHECK(bits("T (&a)[4], T (*b)(T&), T a = f(x & y)", "(x, y, z)") == "<1u>");
+    CHECK(bits("T* a, T b, T& c", "(x, 0, y)") == "<2u>");
+    CHECK(bits("T a, T&... b", "(x, y, z)") == "<6u>");
+    CHECK(rewritten("__global__ void k(int& a) {} void f() { k<<<1, 2>>>(x); }").find("launcher<") ==
+          std::string::npos);
+}
+
+// ---- kernels that are launched by their address ----------------------------------------------------------
+
+TEST_CASE("the definition of a kernel makes it known") {
+    const std::string types = "const float* __restrict__ in, A<int, 2> a, int (*f)(int), int n";
+    for (const char* head :
+         {"__global__ void", "static __global__ void", "__global__ __launch_bounds__(256, 2) void", "void __global__",
+          "extern \"C\" __global__ void", "__global__ void __launch_bounds__(256)", "[[gnu::cold]] __global__ void"}) {
+        const std::string kernel = std::string(head) + " k(" + types + ") { if (a) { b; } }";
+        CHECK(rewritten(kernel + " int after;") == kernel + known("k", types) + " int after;");
+        CHECK(rewritten("namespace a { namespace { " + kernel + " } }") ==
+              "namespace a { namespace { " + kernel + known("k", types) + " } }");
+    }
+    CHECK(rewritten("__global__ void k() {}") == "__global__ void k() {}" + known("k", ""));
+    CHECK(rewritten("__global__ auto k(int) -> void {}") == "__global__ auto k(int) -> void {}" + known("k", "int"));
+    CHECK(rewritten("__global__ void (k)(int) {}") == "__global__ void (k)(int) {}" + known("(k)", "int"));
+    const std::string defaults = "__global__ void k(int a = f(1, 2), // why\n A<1, 2> b = {}) {}";
+    CHECK(rewritten(defaults) == defaults + known("k", "int a, A<1, 2> b"));
+    const std::string conditional = "__global__ void k(int a) {\n#if A\n b;\n#else\n c;\n#endif\n}";
+    CHECK(rewritten("#if B\n" + conditional + "\n#endif\n") ==
+          "#if B\n" + conditional + known("k", "int a") + "\n#endif\n");
+}
+
+TEST_CASE("macros make the kernels known that they define") {
+    for (const std::string name : {"name", "CONCAT(scale_, name)", "scale_##name", "name##_k", "a_##name##_b"}) {
+        const std::string macro = "#define DEFINE(name, T) __global__ void " + name + "(T* x, T s) { f(x, s); }";
+        CHECK(rewritten(macro + "\nDEFINE(a, int)\n") == macro + known(name, "T* x, T s") + "\nDEFINE(a, int)\n");
+        CHECK(unchanged(macro + "\ntemplate <class T> DEFINE(a, T)\n"));
+    }
+    CHECK(rewritten("#define KERNEL extern \"C\" __global__ void\nKERNEL k(int a) {}") ==
+          "#define KERNEL extern \"C\" __global__ void\nKERNEL k(int a) {}" + known("k", "int a"));
+    CHECK(parameters_of_launch("#define KERNEL __global__ void\nKERNEL k(int a) {}") == "a");
+    CHECK(
+        unchanged("#define DEFINE(T) template <> __global__ void k<T>(T x) {}\n#define KERNEL(n) __global__ void n()\n"
+                  "KERNEL(k) {}\n#define TEMPLATE template <class T> __global__ void\nTEMPLATE k(T a) {}"));
+}
+
+TEST_CASE("kernels that an address does not tell apart are not made known") {
+    for (const char* source :
+         {"__global__ void k(int a);", "template <class T> __global__ void k(T a) {}",
+          "template <> __global__ void k<int>(int a) {}", "__global__ void k(auto a) {}",
+          "__global__ void a::k(A b) {}", "struct A { friend __global__ void k(A a) {} };",
+          "__global__ void k(int a) {", "__global__ void k(\n#if A\nint\n#else\nfloat\n#endif\na) {}",
+          "#if A\n__global__ void k(int a) {\n#else\n__global__ void k(float a) {\n#endif\n}",
+          "#if A\nstatic\n#endif\n__global__ void k(int a) {\n#if B\n}\n#endif\n"})
+        CHECK(unchanged(source));
+}
+
+TEST_CASE("a cast to a void pointer makes an instance of a kernel template known") {
+    CHECK(in_function("void* p = (void*)k<int>;") == "void* p = (void*)::cpu_device::known(k<int>);");
+    CHECK(in_function("f((const void *)&ns::k<A<int>, 2>, x);") ==
+          "f((const void *)::cpu_device::known(&ns::k<A<int>, 2>), x);");
+    CHECK(in_function("p = {(void const*)(k<T>), reinterpret_cast<void*>(&k<T>)};") ==
+          "p = {(void const*)(::cpu_device::known(k<T>)), reinterpret_cast<void*>(::cpu_device::known(&k<T>))};");
+    for (const char* source : {"f((void*)k, (void*)&p, (void*)(p));", "p = (void*)f<int>(x);", "p = (void**)v<int>;",
+                               "p = (void*)A<int>::v;", "p = (char*)v<int>;", "p = (void*)a < b;"})
+        CHECK(in_function(source) == source);
 }
 
 // ---- names of kernels' parameters ------------------------------------------------------------------------
 
 TEST_CASE("a launch names the parameters of the kernel") {
     CHECK(rewritten("__global__ void add(float* out, int n) {} void f() { add<<<1, 2>>>(x, y); }") ==
-          "__global__ void add(float* out, int n) {} void f() { ::cpu_device::launch({\"add\", {__FILE__, 1}, "
-          "\"out,n\"}, ::cpu_device::LaunchConfig(1, 2), [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { "
-          "add(cpu_device_arguments...); }, x, y); }");
+          "__global__ void add(float* out, int n) {}" + known("add", "float* out, int n") +
+              " void f() { ::cpu_device::launcher({\"add\", {__FILE__, 1}, \"out,n\"}, "
+              "::cpu_device::LaunchConfig(1, 2), " +
+              typed("add") + "(x, y); }");
     CHECK(parameters_of_launch("void f() { k<<<1, 2>>>(a); } __global__ void k(int late) {}") == "late");
     CHECK(parameters_of_launch("__global__ void k() {}", "k<<<1, 2>>>();") == "none");
     CHECK(parameters_of_launch("__global__ void k(void) {}", "k<<<1, 2>>>();") == "none");
@@ -422,8 +544,10 @@ TEST_CASE("the name of a parameter pack stands for each of its arguments") {
 }
 
 TEST_CASE("arguments that stay in the call of the kernel are not named") {
-    const std::string kernel = "__global__ void k(int* a, P b, int c) {}";
+    const std::string kernel = "template <class T> __global__ void k(int* a, P b, T c) {}";
     CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(x, {1, 2}, y);") == "a,c");
+    CHECK(parameters_of_launch(kernel, "k<int><<<1, 2>>>(x, {1, 2}, y);") == "a,b,c");
+    CHECK(parameters_of_launch("__global__ void k(int* a, P b) {}", "k<<<1, 2>>>(0, {1, 2});") == "a,b");
     CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(0, x, y);") == "b,c");
     CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(nullptr, {}, 0);") == "none");
     CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(0, x...);") == "b,c");
@@ -508,9 +632,10 @@ TEST_CASE("each declarator of a device variable is made known, on its line") {
 }
 
 TEST_CASE("device variables are known in namespaces and not elsewhere") {
-    for (const char* around : {"namespace a { @ }", "namespace a::b { namespace { @ } }", "extern \"C\" { @ }",
-                               "void f() { if (x) { } } @", "struct A { int x; }; @", "int a[] = {1, 2}; @",
-                               "#if A\n@\n#endif", "#if A\nint x;\n#else\n@\n#endif", "#define A __device__\n@"}) {
+    for (const char* around :
+         {"namespace a { @ }", "namespace a::b { namespace { @ } }", "extern \"C\" { @ }", "MACRO(a) namespace { @ }",
+          "MACRO(a)\nextern \"C\" { @ }", "void f() { if (x) { } } @", "struct A { int x; }; @", "int a[] = {1, 2}; @",
+          "#if A\n@\n#endif", "#if A\nint x;\n#else\n@\n#endif", "#define A __device__\n@"}) {
         std::string source = around, expected = around;
         const int line = static_cast<int>(std::count(source.begin(), source.begin() + source.find('@'), '\n')) + 1;
         source.replace(source.find('@'), 1, "__device__ int v;");
@@ -664,7 +789,7 @@ TEST_CASE("knows functions from namespaces and classes") {
         source.replace(source.find('@'), 1, "__shared__ int n;");
         const auto line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
         expected.replace(expected.find('@'), 1, shared_variable("n", "int", line));
-        CHECK(rewritten(source) == expected);
+        CHECK_THAT(rewritten(source), StartsWith(expected));
     }
 }
 
@@ -935,8 +1060,7 @@ TEST_CASE("sources that nobody writes take little time and little stack") {
     for (const char* part : {"__device__ int x = a<", "namespace a<", "__global__ void k(a<", "__global__ a ", "int (*",
                              "__device__ ", "f(1)", "a<"})
         CHECK(unchanged(repeated(part, 10'000)));
-    CHECK_THAT(rewritten("void f() { k" + repeated("(1)", 5'000) + "<<<1, 2>>>(x); }"),
-               ContainsSubstring("cpu_device_kernel(cpu_device_arguments...)"));
+    CHECK_THAT(rewritten("void f() { k" + repeated("(1)", 5'000) + "<<<1, 2>>>(x); }"), ContainsSubstring("(1))(x)"));
     const std::string pointer = "__global__ void k(int (" + repeated("*(", 50'000) + "a" + repeated(")", 50'001) + ");";
     CHECK(parameters_of_launch(pointer) == "a");
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -1,5 +1,7 @@
 // Kernels that were compiled for watching, as graders and lessons see them. On a GPU nothing is counted, and the
 // matchers have to accept that.
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -56,6 +58,17 @@ __global__ void read_past_the_end(const float* in, float* out, int n) {
     if (threadIdx.x < 32) out[threadIdx.x] = in[n + threadIdx.x];
 }
 
+__global__ void shuffle_once(float* values) {
+    const auto warp = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+    values[threadIdx.x] = warp.shfl_xor(values[threadIdx.x], 16);
+}
+
+__global__ void reduce_and_scan(float* values) {
+    const auto warp = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+    const float sum = cooperative_groups::reduce(warp, values[threadIdx.x], cooperative_groups::plus<float>());
+    values[threadIdx.x] = cooperative_groups::inclusive_scan(warp, sum);
+}
+
 grading::Watched watch_copy(int n, int stride) {
     const std::vector<float> values(static_cast<std::size_t>(n) * stride, 1.0f);
     const DeviceBuffer<float> d_in(values);
@@ -76,6 +89,23 @@ std::string refusal(const grading::WatchedMatcher& matcher, const grading::Watch
 }
 
 }  // namespace
+
+TEST_CASE("a group's reduction and scan count for no more than the shuffles of a GPU") {
+    device_or_skip();
+    DeviceBuffer<float> d_values(std::vector<float>(32, 1.0f));
+    const auto steps_of = [&](void (*kernel)(float*)) -> double {
+        const grading::Watched watched = grading::watch([&] { kernel<<<1, 32>>>(d_values.data()); });
+        if (!watched.countable) return 0.0;
+        CHECK(watched.mistakes.empty());
+        REQUIRE(watched.launches.size() == 1);
+        CHECK(watched.launches[0].total.global_load.requests == 1);
+        CHECK(watched.launches[0].total.active_lanes_per_step() == 32);
+        return watched.launches[0].total.steps;
+    };
+    const double steps = steps_of(reduce_and_scan);
+    const double steps_of_a_shuffle = steps_of(shuffle_once);
+    CHECK(steps <= steps_of_a_shuffle + 10);
+}
 
 TEST_CASE("neighboring accesses are accepted, strided ones are refused with the line") {
     device_or_skip();
@@ -172,6 +202,20 @@ TEST_CASE("what a kernel takes from the heap is its own memory") {
     const grading::Watched watched = grading::watch([&] { use_the_heap<<<1, 64>>>(d_out.data()); });
     CHECK_THAT(watched, grading::CleanMemory());
     CHECK(d_out.download() == std::vector<float>(64, 3.0f));
+}
+
+__global__ void write_together(float* out) { out[0] = static_cast<float>(threadIdx.x); }
+
+TEST_CASE("mistakes of several launches can be forgotten") {
+    if (!warpwise::can_watch()) SKIP("only the CPU device looks for mistakes");
+    const warpwise::Watching watching({.mistakes = true});
+    DeviceBuffer<float> d_out(1);
+    const std::vector<warpwise::Mistake> found = warpwise::mistakes_during([&] {
+        for (int launch = 0; launch < 3; ++launch) write_together<<<1, 32>>>(d_out.data());
+    });
+    CHECK_FALSE(found.empty());
+    warpwise::forget_mistakes(found);
+    CHECK(warpwise::take_mistakes().empty());
 }
 
 #ifdef __CPU_DEVICE__

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -55,12 +56,13 @@ constexpr std::array<std::string_view, 6> parameter_words{"__restrict__", "__res
 
 /// A macro's parameters while its body is being rewritten.
 struct MacroDefinition {
+    std::string_view name;
     std::vector<std::string_view> parameters;
     std::string_view rest;  ///< name of the parameter that takes all remaining arguments; may be empty
     Tokens body;
 
-    bool has_parameter(std::string_view name) const {
-        return std::find(parameters.begin(), parameters.end(), name) != parameters.end();
+    bool has_parameter(std::string_view word) const {
+        return std::find(parameters.begin(), parameters.end(), word) != parameters.end();
     }
 };
 
@@ -69,6 +71,8 @@ struct FileMacros {
     std::unordered_set<std::string_view> names;
     std::unordered_map<std::string_view, Tokens> shared_aliases;  ///< `#define SHARED __shared__`
     std::unordered_set<std::string_view> launch_configurations;   ///< `#define SHAPE(g, b) <<<g, b>>>`
+    std::unordered_set<std::string_view> global_aliases;          ///< `#define KERNEL extern "C" __global__ void`
+    std::unordered_set<std::string_view> behind_template;         ///< `template <class T> DEFINE_KERNEL(name, T)`
 };
 
 struct Sources {
@@ -384,7 +388,7 @@ private:
         static constexpr std::array<std::string_view, 5> no_parameters{"decltype", "noexcept", "explicit",
                                                                        "__launch_bounds__", "requires"};
         Head head;
-        head.linkage = end - begin == 2 && is(begin, "extern") && tokens_[begin + 1].kind == Token::Kind::string;
+        head.linkage = end - begin >= 2 && is(end - 2, "extern") && tokens_[end - 1].kind == Token::Kind::string;
         for (std::size_t i = begin; i < end; ++i) {
             const Token& token = tokens_[i];
             if (token.is("(") || token.is("[")) {
@@ -426,7 +430,7 @@ private:
             return;
         }
         const Head head = read_head(state_.head, i);
-        if (head.linkage || (head.name_space && !head.function)) {
+        if (head.linkage || head.name_space) {
             open.scope = Scope::name_space;
         } else if (head.type && !head.function && !head.assigned) {
             open.scope = Scope::type;
@@ -549,8 +553,11 @@ private:
             switch (token.text[0]) {
                 case '[':
                     capture_shared_names(i);
-                    [[fallthrough]];
+                    open_bracket(i);
+                    return i;
                 case '(':
+                    keep_type_of_template(i);
+                    [[fallthrough]];
                 case '{':
                     open_bracket(i);
                     return i;
@@ -580,18 +587,22 @@ private:
             refuse_ptx(i);
         } else if (token.is("cudaLaunchKernel") || token.is("cudaLaunchCooperativeKernel")) {
             keep_type_of_kernel(i);
+        } else if (token.is("reinterpret_cast")) {
+            keep_type_of_template(i);
         } else if (token.is("texture")) {
             refuse_texture_reference(i);
         } else if (token.is("__cluster_dims__")) {
             fail(i, "__cluster_dims__: thread block clusters are not supported on the CPU device");
+        } else if (is_global(i)) {
+            note_kernel(i);
         } else if (macro_) {
             return i;
-        } else if (token.is("__global__")) {
-            note_kernel(i);
         } else if (one_of(token.text, device_variable_qualifiers)) {
             register_device_variables(i);
         } else if (sources_.macros.launch_configurations.count(token.text) != 0) {
             rewrite_macro_launch(i);
+        } else if (is(i + 1, "(")) {
+            note_function(i);
         }
         return i;
     }
@@ -604,20 +615,40 @@ private:
         replace(tokens_[i].begin, tokens_[i].end(), "__attribute__((noinline))");
     }
 
-    /// Takes the cast out of `cudaLaunchKernel((void*)kernel, ...)` and its like: the CPU device needs the type of the
-    /// kernel to read the arguments.
-    void keep_type_of_kernel(std::size_t i) {
-        if (!is(i + 1, "(")) return;
-        const std::size_t cast = i + 2;
-        const bool named = is(cast, "reinterpret_cast") && is(cast + 1, "<");
-        if (!named && !is(cast, "(")) return;
-        std::size_t at = cast + (named ? 2 : 1);
+    /// Behind a cast to `void*` or `const void*` that begins at `i`, `(void*)` or `reinterpret_cast<void*>`; `none`
+    /// when there is none.
+    std::size_t void_cast_end(std::size_t i) const {
+        const bool named = is(i, "reinterpret_cast") && is(i + 1, "<");
+        if (!named && !is(i, "(")) return none;
+        std::size_t at = i + (named ? 2 : 1);
         if (is(at, "const")) ++at;
-        if (!is(at, "void")) return;
+        if (!is(at, "void")) return none;
         ++at;
         if (is(at, "const")) ++at;
-        if (!is(at, "*") || !is(at + 1, named ? ">" : ")")) return;
-        replace(tokens_[cast].begin, tokens_[at + 1].end(), "");
+        return is(at, "*") && is(at + 1, named ? ">" : ")") ? at + 2 : none;
+    }
+
+    bool launches_by_function(std::size_t i) const {
+        return is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel");
+    }
+
+    /// Takes the cast out of `cudaLaunchKernel((void*)kernel, ...)` and its like: with the type of the kernel there is
+    /// nothing to look up.
+    void keep_type_of_kernel(std::size_t i) {
+        const std::size_t end = is(i + 1, "(") ? void_cast_end(i + 2) : none;
+        if (end != none) replace(tokens_[i + 2].begin, tokens_[end - 1].end(), "");
+    }
+
+    /// Makes the kernel in `(void*)kernel<T>` known, which no definition can do for a template.
+    void keep_type_of_template(std::size_t i) {
+        std::size_t begin = void_cast_end(i);
+        if (begin == none || (i >= 2 && is(i - 1, "(") && launches_by_function(i - 2))) return;
+        if (is(begin, "(")) ++begin;
+        const std::size_t end = qualified_name_end(is(begin, "&") ? begin + 1 : begin, tokens_.size());
+        if (end == none || !is(end - 1, ">")) return;
+        if (!is(end, ",") && !is(end, ")") && !is(end, "}") && !is(end, ";")) return;
+        insert(tokens_[begin].begin, "::cpu_device::known(");
+        insert(tokens_[end - 1].end(), ")");
     }
 
     void refuse_ptx(std::size_t i) const {
@@ -783,6 +814,9 @@ private:
         return open;
     }
 
+    /// The arguments, or the end of a macro: then the arguments follow its use.
+    bool may_follow_configuration(std::size_t i) const { return is(i, "(") || (macro_ && i == tokens_.size()); }
+
     /// Finds the first `>` of the `>>>` that ends a launch configuration. A `>>>` that may as well close templates, as
     /// in f<A<B<int>>>(x), does so if another one behind it can end the configuration.
     std::size_t configuration_end(std::size_t begin, std::size_t& missing_parenthesis) const {
@@ -808,7 +842,7 @@ private:
                     open -= run;
                     if (tried.emplace(i, open).second) continue;
                 } else {
-                    if (is(i, "(")) return i - 3;
+                    if (may_follow_configuration(i)) return i - 3;
                     if (missing_parenthesis == none) missing_parenthesis = i;
                 }
             }
@@ -816,7 +850,7 @@ private:
                 if (doubts.empty()) return none;
                 const Doubt last = doubts.back();
                 doubts.pop_back();
-                if (is(last.end, "(")) return last.end - 3;
+                if (may_follow_configuration(last.end)) return last.end - 3;
                 if (missing_parenthesis == none) missing_parenthesis = last.end;
                 i = last.end;
                 open = left_open(last.begin, last.end, last.open);
@@ -893,25 +927,41 @@ private:
         if (device_only()) fail(i, "a launch in device code (dynamic parallelism) is not supported on the CPU device");
     }
 
-    /// Puts the beginning of the call in place of everything from the kernel to offset `to`, with `behind` after it.
-    /// The kernel ends in front of token `end`; its arguments open at `open`.
-    void rewrite_launch_head(const Kernel& kernel, std::size_t end, std::size_t to, std::size_t open,
-                             const std::string& behind) {
+    /// Puts the beginning of the launcher in place of everything from the kernel to offset `to`, with `behind` after
+    /// it. The kernel ends in front of token `end`. Returns the launch with room for what is known of the kernel.
+    NamedLaunch rewrite_launch_head(const Kernel& kernel, std::size_t end, std::size_t to, const std::string& behind) {
         const std::size_t from = tokens_[kernel.begin].begin;
-        insert(from, "::cpu_device::launch({" + spelled(kernel.begin, end) + ", " + site(kernel.begin));
-        note_launch(kernel, end, open);
+        NamedLaunch launch;
+        insert(from, "::cpu_device::launcher");
+        launch.references_edit = edits_.size();
+        insert(from, "");
+        insert(from, "({" + spelled(kernel.begin, end) + ", " + site(kernel.begin));
+        launch.names_edit = edits_.size();
+        insert(from, "");
         replace(from, to, "}, " + behind);
+        return launch;
     }
 
-    /// Leaves room for the names of the kernel's parameters, if the kernel is one that has a name.
-    void note_launch(const Kernel& kernel, std::size_t end, std::size_t open) {
+    /// Keeps the launch, to say more about its kernel later, if the kernel is one that has a name. The arguments open
+    /// at `open`, which is `none` where a macro leaves them to its use.
+    void note_launch(const Kernel& kernel, std::size_t end, std::size_t open, NamedLaunch launch) {
         const std::size_t name = kernel.is_name ? unqualified_name(kernel.begin, end) : none;
-        if (name == none || match_[open] == none || is_local_name(tokens_[name].text)) return;
+        if (name == none || is_local_name(tokens_[name].text)) return;
         if (macro_ && (macro_->has_parameter(tokens_[name].text) || is(name - 1, "##") || is(name + 1, "##"))) return;
-        NamedLaunch launch{edits_.size(), std::string(tokens_[name].text), std::nullopt, {}};
-        if (!count_arguments(open, match_[open], launch)) return;
+        launch.kernel = tokens_[name].text;
+        launch.template_arguments = count_template_arguments(name + 1);
+        if (open != none && !count_arguments(open, match_[open], launch)) return;
         analysis_.launches.push_back(std::move(launch));
-        insert(tokens_[kernel.begin].begin, "");
+    }
+
+    /// How many arguments the template argument list at `open` surely has; 0 where there is no list.
+    std::size_t count_template_arguments(std::size_t open) const {
+        const std::size_t close = is(open, "<") ? closing_angle(open, tokens_.size()) : none;
+        if (close == none || close == open + 1) return 0;
+        std::vector<std::size_t> ends = separators(open + 1, close);
+        ends.push_back(close);
+        const bool pack = std::any_of(ends.begin(), ends.end(), [&](std::size_t end) { return is(end - 1, "..."); });
+        return pack ? 0 : ends.size();
     }
 
     /// The last name of a qualified name, without its template arguments.
@@ -921,7 +971,7 @@ private:
         return end != none && end > begin && identifier_at(end - 1) ? end - 1 : none;
     }
 
-    /// Fills in which arguments `cpu_device::launch` gets. False when an argument that stays in the call of the kernel
+    /// Fills in which arguments the launcher gets. False when an argument that stays in the call of the kernel
     /// stands behind one that may be any number of arguments.
     bool count_arguments(std::size_t open, std::size_t close, NamedLaunch& launch) const {
         std::vector<std::size_t> ends = separators(open + 1, close);
@@ -984,53 +1034,55 @@ private:
         return at > 0 && is(at - 1, "auto");
     }
 
-    /// Puts the lambda that calls the kernel in front of the arguments: everything from offset `from` to the opening
-    /// parenthesis `open` is replaced.
+    /// Puts what calls the kernel in front of its arguments: everything from offset `from` to the opening parenthesis
+    /// `open` is replaced. Without arguments, in a macro, `open` is `none`.
     void rewrite_arguments(const Kernel& kernel, std::size_t kernel_end, std::size_t from, std::size_t open,
-                           const std::string& before) {
-        const std::size_t close = match_[open];
-        if (close == none) fail(open, "no ')' ends the kernel's arguments");
-        const std::string called = kernel.is_name ? text(kernel.begin, kernel_end) : "cpu_device_kernel";
-        const std::string captures =
-            kernel.is_name ? "[&]" : "[&, cpu_device_kernel = " + text(kernel.begin, kernel_end) + "]";
-        const std::string front = before + ", " + captures;
-        const std::size_t to = tokens_[open].end();
-        if (close == open + 1) {
-            replace(from, to, front + "() CPU_DEVICE_UNSEEN { " + called + "(); }");
-            return;
-        }
-        const std::vector<Argument> arguments = arguments_to_split(open, close);
-        if (arguments.empty()) {
-            const bool maybe_none =
-                macro_ && (is(open + 1, "__VA_ARGS__") || (!macro_->rest.empty() && is(open + 1, macro_->rest)));
-            replace(from, to,
-                    front + "(auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + called +
-                        "(cpu_device_arguments...); }" + (maybe_none ? " __VA_OPT__(,) " : ", "));
-            return;
-        }
+                           const std::string& before, NamedLaunch& launch) {
+        const std::size_t to = open == none ? tokens_.back().end() : tokens_[open].begin;
+        const std::size_t close = open == none ? none : match_[open];
+        if (open != none && close == none) fail(open, "no ')' ends the kernel's arguments");
+        const std::string name = text(kernel.begin, kernel_end);
+        if (!kernel.is_name) return replace(from, to, before + ", " + name + ")");
+        const std::string typed = before + ", [&](auto cpu_device_type) { if constexpr (requires { cpu_device_type(" +
+                                  name + "); }) return decltype(cpu_device_type(" + name +
+                                  "))(); }, [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name +
+                                  "(cpu_device_arguments...); })";
+        const std::vector<Argument> arguments =
+            open == none ? std::vector<Argument>() : arguments_to_split(open, close);
+        if (arguments.empty()) return replace(from, to, typed);
+        split_arguments(arguments, name, from, to, before, launch);
+        launch.when_certain.push_back({edits_.size() - 1, {from, to, typed + line_ends(from, to)}});
+    }
+
+    /// Leaves the literals among the arguments in the call of the kernel, whose parameters' types are not known. The
+    /// last edit is that call.
+    void split_arguments(const std::vector<Argument>& arguments, const std::string& kernel, std::size_t from,
+                         std::size_t to, const std::string& before, NamedLaunch& launch) {
+        const auto replace_unless_certain = [&](std::size_t begin, std::size_t end, const char* text) {
+            launch.when_certain.push_back({edits_.size(), {begin, begin, ""}});
+            replace(begin, end, text);
+        };
         std::string parameters, call;
         int number = 0;
         for (const Argument& argument : arguments) {
+            const std::size_t begin = tokens_[argument.begin].begin;
             if (!call.empty()) call += ", ";
             if (argument.literal) {
                 call += text(argument.begin, argument.end);
-                continue;
-            }
-            const std::string name = "cpu_device_argument_" + std::to_string(number++);
-            if (!parameters.empty()) parameters += ", ";
-            parameters += (argument.pack ? "auto&... " : "auto& ") + name;
-            call += name + (argument.pack ? "..." : "");
-        }
-        replace(from, to, front + "(" + parameters + ") CPU_DEVICE_UNSEEN { " + called + "(" + call + "); }");
-        for (const Argument& argument : arguments) {
-            const std::size_t begin = tokens_[argument.begin].begin;
-            if (argument.literal) {
-                replace(begin, tokens_[argument.end - 1].end(), "");
+                replace_unless_certain(begin, tokens_[argument.end - 1].end(), "");
             } else {
-                insert(begin, ", ");
+                const std::string name = "cpu_device_argument_" + std::to_string(number);
+                if (number++ > 0) {
+                    parameters += ", ";
+                    replace_unless_certain(begin, begin, ", ");
+                }
+                parameters += (argument.pack ? "auto&... " : "auto& ") + name;
+                call += name + (argument.pack ? "..." : "");
             }
-            if (argument.end != close) replace(tokens_[argument.end].begin, tokens_[argument.end].end(), "");
+            if (&argument != &arguments.back())
+                replace_unless_certain(tokens_[argument.end].begin, tokens_[argument.end].end(), "");
         }
+        replace(from, to, before + ", [&](" + parameters + ") CPU_DEVICE_UNSEEN { " + kernel + "(" + call + "); })");
     }
 
     void rewrite_launch(std::size_t i) {
@@ -1047,9 +1099,11 @@ private:
         check_launch_place(i);
         check_configuration(i, begin, end);
         require_no_directive(kernel.begin, begin - 1, "a launch");
-        require_no_directive(end, end + 3, "a launch");
-        rewrite_launch_head(kernel, i, tokens_[i + 2].end(), end + 3, "::cpu_device::LaunchConfig(");
-        rewrite_arguments(kernel, i, tokens_[end].begin, end + 3, ")");
+        require_no_directive(end, std::min(end + 3, tokens_.size() - 1), "a launch");
+        const std::size_t open = end + 3 < tokens_.size() ? end + 3 : none;
+        NamedLaunch launch = rewrite_launch_head(kernel, i, tokens_[i + 2].end(), "::cpu_device::LaunchConfig(");
+        rewrite_arguments(kernel, i, tokens_[end].begin, open, ")", launch);
+        note_launch(kernel, i, open, std::move(launch));
     }
 
     // ---- macros that stand for <<<...>>>
@@ -1080,18 +1134,35 @@ private:
         if (!is(open, "(")) fail(i, "expected '(' and the kernel's arguments after the launch configuration");
         check_launch_place(i);
         require_no_directive(kernel.begin, open, "a launch");
-        rewrite_launch_head(kernel, i, tokens_[i].begin, open, "");
-        rewrite_arguments(kernel, i, tokens_[open].begin, open, "");
+        NamedLaunch launch = rewrite_launch_head(kernel, i, tokens_[i].begin, "");
+        rewrite_arguments(kernel, i, tokens_[open].begin, open, "", launch);
+        note_launch(kernel, i, open, std::move(launch));
     }
 
     // ---- the parameters of kernels
 
-    /// Notes the kernel that the declaration around the `__global__` at `i` declares or defines.
+    bool is_global(std::size_t i) const {
+        return is(i, "__global__") || sources_.macros.global_aliases.count(tokens_[i].text) != 0;
+    }
+
+    /// Notes the function at namespace scope whose name is at `i`, if that is what it may be, unless it is a kernel.
+    void note_function(std::size_t i) {
+        constexpr std::size_t longest_head = 64;  // of those that are looked through
+        if (scope() != Scope::name_space || in_parentheses() || i == 0) return;
+        const bool type_before = is(i - 1, "*") || is(i - 1, "&") || is(i - 1, ">") ||
+                                 (identifier_at(i - 1) && !one_of(tokens_[i - 1].text, expression_keywords));
+        if (!type_before) return;
+        for (std::size_t k = i - state_.head <= longest_head ? state_.head : i; k < i; ++k)
+            if (is_global(k)) return;
+        analysis_.other_functions.emplace(tokens_[i].text);
+    }
+
+    /// Notes the kernel that the declaration around the `__global__` at `i` declares or defines. Of a macro, it only
+    /// makes the kernel known that its body defines.
     void note_kernel(std::size_t i) {
-        if (scope() == Scope::code || in_parentheses()) return;
+        if (macro_ ? !state_.open.empty() : scope() == Scope::code || in_parentheses()) return;
         for (std::size_t open = i + 1; open < tokens_.size(); ++open) {
-            if (is(open, "__global__") || is(open, ";") || is(open, "{") || is(open, "}") || is(open, "=") ||
-                is(open, ")"))
+            if (is_global(open) || is(open, ";") || is(open, "{") || is(open, "}") || is(open, "=") || is(open, ")"))
                 return;
             if (is(open, "<")) {
                 const std::size_t close = identifier_at(open - 1) ? closing_angle(open, tokens_.size()) : none;
@@ -1108,26 +1179,105 @@ private:
                                    is(name, "__launch_bounds__") || is(name, "decltype");
             if (is(open, "(") && !attribute && close + 1 < tokens_.size() &&
                 one_of(tokens_[close + 1].text, behind_parameters)) {
-                if (!directive_between(i, close)) analysis_.kernels.push_back(read_kernel(name, open, close));
+                if (directive_between(i, close)) return;
+                if (!macro_) analysis_.kernels.push_back(read_kernel(i, name, open, close));
+                make_kernel_known(i, open, close);
                 return;
             }
             open = close;
         }
     }
 
-    KernelDeclaration read_kernel(std::size_t name, std::size_t open, std::size_t close) const {
-        KernelDeclaration kernel{std::string(tokens_[name].text), {}, false, false};
-        std::size_t begin = open + 1;
-        while (begin < close) {
+    KernelDeclaration read_kernel(std::size_t global, std::size_t name, std::size_t open, std::size_t close) const {
+        KernelDeclaration kernel;
+        kernel.name = tokens_[name].text;
+        for (std::size_t begin = open + 1; begin < close;) {
             const std::size_t end = parameter_end(begin, close);
             const bool no_parameters = begin == open + 1 && end == close && end == begin + 1 && is(begin, "void");
-            if (!no_parameters) kernel.parameters.push_back(parameter_name(begin, end, kernel.takes_pack));
+            if (!no_parameters) kernel.parameters.push_back(read_parameter(begin, end, kernel.takes_pack));
             begin = end + 1;
         }
+        kernel.is_definition = is(behind_declarator(close), "{");
+        read_template_head(global, kernel);
+        return kernel;
+    }
+
+    /// The `{` or `;` behind the parameters that close at `close`.
+    std::size_t behind_declarator(std::size_t close) const {
         std::size_t behind = close + 1;
         while (behind < tokens_.size() && !is(behind, "{") && !is(behind, ";")) ++behind;
-        kernel.is_definition = is(behind, "{");
-        return kernel;
+        return behind;
+    }
+
+    /// What stands in front of `__global__` says whether the kernel is a template, and of how many parameters.
+    void read_template_head(std::size_t global, KernelDeclaration& kernel) const {
+        kernel.template_arguments = 0;
+        for (std::size_t i = state_.head; i < global; ++i) {
+            if (!is(i, "template")) continue;
+            const std::size_t close = is(i + 1, "<") ? closing_angle(i + 1, global) : none;
+            const bool nothing_known = kernel.is_template || close == none || close == i + 2;
+            kernel.is_template = true;
+            kernel.template_arguments.reset();
+            if (nothing_known) return;  // a member, a specialization or an instantiation
+            std::vector<std::size_t> ends = separators(i + 2, close);
+            ends.push_back(close);
+            std::size_t count = 0;
+            for (std::size_t begin = i + 2; std::size_t end : ends) {
+                bool has_default = false;
+                for (; begin < end; ++begin) {
+                    if (is(begin, "...")) return;
+                    has_default = has_default || is(begin, "=");
+                }
+                ++begin;
+                count += has_default ? 0 : 1;
+            }
+            kernel.template_arguments = count;
+            i = close;
+        }
+    }
+
+    /// Whether every `#if` between two tokens ends there, and no branch begins there that belongs to one outside.
+    bool has_whole_conditionals(std::size_t first, std::size_t last) const {
+        int depth = 0;
+        for (const Directive& directive : directives_) {
+            if (directive.position <= first || directive.position > last || !is_conditional(directive)) continue;
+            if (is_alternative(directive) || directive.name == "endif") {
+                if (depth == 0) return false;
+                depth -= directive.name == "endif";
+            } else {
+                ++depth;
+            }
+        }
+        return depth == 0;
+    }
+
+    /// Puts a registration behind the definition of a kernel that is no template, so that a program can launch it by
+    /// its address. The cast to the kernel's type chooses between overloads.
+    void make_kernel_known(std::size_t global, std::size_t open, std::size_t close) {
+        const std::size_t brace = behind_declarator(close);
+        if (!is(brace, "{") || match_[brace] == none || scope() == Scope::type) return;
+        if (macro_ && sources_.macros.behind_template.count(macro_->name) != 0) return;
+        for (std::size_t i = state_.head; i < global; ++i)
+            if (is(i, "template") || is(i, "friend")) return;
+        std::size_t name = open - 1;
+        if (is(name, ")")) {  // (name), or a macro that makes a name
+            name = match_[name];
+            if (name != none && identifier_at(name - 1) && !one_of(tokens_[name - 1].text, builtin_types)) --name;
+        }
+        while (name != none && is(name - 1, "##")) name -= 2;
+        if (name == none || is(name - 1, "::") || is(open - 1, ">")) return;
+        std::string types;
+        for (std::size_t begin = open + 1; begin < close;) {
+            const std::size_t end = parameter_end(begin, close);
+            std::size_t default_argument = begin;
+            for (; default_argument < end && !is(default_argument, "="); ++default_argument)
+                if (is(default_argument, "auto")) return;
+            types += (types.empty() ? "" : ", ") + text(begin, default_argument);
+            begin = end + 1;
+        }
+        if (!has_whole_conditionals(state_.head, match_[brace])) return;
+        insert(tokens_[match_[brace]].end(),
+               " static_assert(::cpu_device::known_kernel<(void (*)(" + types + "))" + text(name, open) + ">);");
     }
 
     /// The comma behind the parameter that begins at `begin`, or `end` for the last one.
@@ -1147,8 +1297,15 @@ private:
         return end;
     }
 
-    /// The name that the parameter in [begin, end) has; empty when it has none. `is_pack` is set for `T... name`.
-    std::string parameter_name(std::size_t begin, std::size_t end, bool& is_pack) const {
+    /// The parameter in [begin, end). `is_pack` is set for `T... name`.
+    KernelParameter read_parameter(std::size_t begin, std::size_t end, bool& is_pack) const {
+        KernelParameter parameter;
+        parameter.name = parameter_name(begin, end, parameter.is_reference, is_pack);
+        return parameter;
+    }
+
+    /// The name that the parameter in [begin, end) has; empty when it has none.
+    std::string parameter_name(std::size_t begin, std::size_t end, bool& is_reference, bool& is_pack) const {
         std::size_t types = 0;  // before the last name
         std::size_t name = none;
         bool pointer = false;  // what comes now can only be the name
@@ -1162,11 +1319,15 @@ private:
                 if (match_[i] == none || match_[i] >= end) return {};
                 const bool declarator = word == "(" && (is(i + 1, "*") || is(i + 1, "&") || is(i + 1, "&&") ||
                                                         (identifier_at(i + 1) && is(i + 2, "::") && is(i + 3, "*")));
-                if (declarator) return inner_parameter_name(i + 1, match_[i]);
+                if (declarator) {
+                    is_reference = is(i + 1, "&") || is(i + 1, "&&");
+                    return inner_parameter_name(i + 1, match_[i]);
+                }
                 if (word == "(") ++types;  // of a macro that makes a type
                 i = match_[i];
             } else if (word == "*" || word == "&" || word == "&&" || word == "...") {
                 is_pack = is_pack || word == "...";
+                is_reference = is_reference || word == "&" || word == "&&";
                 pointer = true;
                 name = none;
             } else if (one_of(word, builtin_types)) {
@@ -1695,6 +1856,17 @@ public:
     }
 
 private:
+public:
+    /// Specifiers and perhaps a type, with `__global__` among them: what a kernel's declaration begins with.
+    static bool is_global_alias(const Tokens& body) {
+        const auto global = [](const Token& token) { return token.is("__global__"); };
+        const auto specifier = [](const Token& token) {
+            return (token.is_identifier() && !token.is("template")) || token.kind == Token::Kind::string;
+        };
+        return std::any_of(body.begin(), body.end(), global) && std::all_of(body.begin(), body.end(), specifier);
+    }
+
+private:
     /// A lambda inside device code may use `__shared__` variables without capturing them in CUDA, because they are
     /// static there. Here they are local references: adds the captures.
     void capture_shared_names(std::size_t i) {
@@ -1746,6 +1918,7 @@ private:
 MacroDefinition read_macro(const Directive& directive) {
     MacroDefinition macro;
     const Tokens& tokens = directive.tokens;
+    macro.name = tokens[0].text;
     std::size_t i = 1;
     if (tokens.size() > 1 && tokens[1].is("(") && tokens[1].begin == tokens[0].end()) {
         for (i = 2; i < tokens.size() && !tokens[i].is(")"); ++i) {
@@ -1789,7 +1962,12 @@ Analysis analyze(std::string_view source, const std::string& file_name) {
         sources.macros.names.insert(name);
         if (Pass::is_shared_alias(body)) sources.macros.shared_aliases.emplace(name, body);
         if (Pass::is_launch_configuration(body)) sources.macros.launch_configurations.insert(name);
+        if (Pass::is_global_alias(body)) sources.macros.global_aliases.insert(name);
     }
+
+    for (std::size_t i = 1; i < file.tokens.size(); ++i)
+        if (file.tokens[i - 1].is(">") && sources.macros.names.count(file.tokens[i].text) != 0)
+            sources.macros.behind_template.insert(file.tokens[i].text);
 
     static const std::vector<Directive> no_directives;
     for (const MacroDefinition& macro : macros) Pass(sources, macro.body, no_directives, &macro, analysis).run();
@@ -1799,8 +1977,24 @@ Analysis analyze(std::string_view source, const std::string& file_name) {
 
 namespace {
 
-/// The names of the parameters of the kernel that `launch` calls, as far as `kernels`, all of its name, agree on them.
-std::vector<std::string> parameters_of(const NamedLaunch& launch, std::vector<const KernelDeclaration*> kernels) {
+using Kernels = std::vector<const KernelDeclaration*>;
+
+/// Whether `launch` can mean only one function, whose parameters have certain types. `kernels` are all of its name.
+bool is_certain(const NamedLaunch& launch, const Kernels& kernels) {
+    const KernelDeclaration& first = *kernels.front();
+    const auto is_definition = [](const KernelDeclaration* kernel) { return kernel->is_definition; };
+    if (std::count_if(kernels.begin(), kernels.end(), is_definition) > 1) return false;
+    return std::all_of(kernels.begin(), kernels.end(), [&](const KernelDeclaration* kernel) {
+        return kernel->is_template == first.is_template && !kernel->takes_pack && kernel->template_arguments &&
+               *kernel->template_arguments <= launch.template_arguments &&
+               kernel->parameters.size() == first.parameters.size() &&
+               (!launch.arguments || *launch.arguments == first.parameters.size());
+    });
+}
+
+/// The parameters of the kernel that `launch` calls, as far as `kernels`, all of its name, agree on them. Only those
+/// that the launcher gets arguments for.
+std::vector<KernelParameter> parameters_of(const NamedLaunch& launch, Kernels kernels, bool certain) {
     const auto prefer = [&](const auto& better) {
         if (std::any_of(kernels.begin(), kernels.end(), better))
             kernels.erase(std::remove_if(kernels.begin(), kernels.end(), [&](const auto* k) { return !better(k); }),
@@ -1815,28 +2009,48 @@ std::vector<std::string> parameters_of(const NamedLaunch& launch, std::vector<co
     for (const KernelDeclaration* kernel : kernels)
         if (kernel->parameters != kernels.front()->parameters || kernel->takes_pack != kernels.front()->takes_pack)
             return {};
-    std::vector<std::string> names = kernels.front()->parameters;
+    std::vector<KernelParameter> parameters = kernels.front()->parameters;
     const bool any_number = kernels.front()->takes_pack && !launch.arguments;
-    if (kernels.front()->takes_pack && launch.arguments) names.resize(*launch.arguments, names.back());
+    if (kernels.front()->takes_pack && launch.arguments) parameters.resize(*launch.arguments, parameters.back());
+    if (certain) return parameters;
     for (std::size_t i = launch.not_passed.size(); i-- > 0;)
-        if (launch.not_passed[i] + (any_number ? 1 : 0) < names.size())
-            names.erase(names.begin() + static_cast<std::ptrdiff_t>(launch.not_passed[i]));
-    return names;
+        if (launch.not_passed[i] + (any_number ? 1 : 0) < parameters.size())
+            parameters.erase(parameters.begin() + static_cast<std::ptrdiff_t>(launch.not_passed[i]));
+    return parameters;
+}
+
+/// A bit for each parameter that is a reference; the last bit stands for all that follow, too.
+std::uint64_t reference_bits(const std::vector<KernelParameter>& parameters) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].is_reference) bits |= std::uint64_t{1} << std::min<std::size_t>(i, 63);
+    return bits;
 }
 
 }  // namespace
 
-std::vector<Edit> name_parameters(const Analysis& analysis, const std::vector<const KernelDeclaration*>& kernels) {
-    std::unordered_map<std::string_view, std::vector<const KernelDeclaration*>> by_name;
-    for (const KernelDeclaration* kernel : kernels) by_name[kernel->name].push_back(kernel);
+std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<const Analysis*>& visible) {
+    std::unordered_map<std::string_view, Kernels> by_name;
+    for (const Analysis* file : visible)
+        for (const KernelDeclaration& kernel : file->kernels) by_name[kernel.name].push_back(&kernel);
     std::vector<Edit> edits = analysis.edits;
     for (const NamedLaunch& launch : analysis.launches) {
         const auto found = by_name.find(launch.kernel);
         if (found == by_name.end()) continue;
+        const bool overloaded = std::any_of(visible.begin(), visible.end(), [&](const Analysis* file) {
+            return file->other_functions.count(launch.kernel) != 0;
+        });
+        const bool certain = !overloaded && is_certain(launch, found->second);
+        const std::vector<KernelParameter> parameters = parameters_of(launch, found->second, certain);
         std::string list;
-        for (const std::string& name : parameters_of(launch, found->second)) list += ',' + name;
+        for (const KernelParameter& parameter : parameters) list += ',' + parameter.name;
         if (list.find_first_not_of(',') != std::string::npos)
-            edits[launch.edit].text = ", " + as_string_literal(list.substr(1));
+            edits[launch.names_edit].text = ", " + as_string_literal(list.substr(1));
+        if (certain) {
+            for (const auto& [edit, instead] : launch.when_certain) edits[edit] = instead;
+        } else if (const std::uint64_t bits = reference_bits(parameters)) {
+            edits[launch.references_edit].text = '<' + std::to_string(bits) + "u>";
+        }
     }
     return edits;
 }

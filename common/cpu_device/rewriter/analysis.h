@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cpu_device::rewriter {
@@ -23,20 +25,35 @@ struct Include {
     bool quoted;
 };
 
+struct KernelParameter {
+    std::string name;  ///< empty for one that has none
+    bool is_reference = false;
+
+    bool operator==(const KernelParameter&) const = default;
+};
+
 /// What one declaration or definition of a `__global__` function says about its parameters.
 struct KernelDeclaration {
-    std::string name;                     ///< without namespaces
-    std::vector<std::string> parameters;  ///< their names; empty for one that has none
-    bool takes_pack;                      ///< the last parameter is a parameter pack
-    bool is_definition;
+    std::string name;  ///< without namespaces
+    std::vector<KernelParameter> parameters;
+    bool takes_pack = false;  ///< the last parameter is a parameter pack
+    bool is_definition = false;
+    bool is_template = false;
+    /// Template arguments that a launch has to give so that none is deduced; nothing where that cannot be told.
+    std::optional<std::size_t> template_arguments;
 };
 
 /// A launch of a kernel by its name.
 struct NamedLaunch {
-    std::size_t edit;                      ///< index in `Analysis::edits` of the room for the parameters' names
+    std::size_t names_edit = 0;            ///< index in `Analysis::edits` of the room for the parameters' names
+    std::size_t references_edit = 0;       ///< and of the room for which parameters are references
     std::string kernel;                    ///< without namespaces and template arguments
+    std::size_t template_arguments = 0;    ///< how many are given
     std::optional<std::size_t> arguments;  ///< how many; nothing when one of them may be any number of arguments
     std::vector<std::size_t> not_passed;   ///< positions of those that stay in the call of the kernel
+    /// Edits that take the place of others, with their indices, when it is certain which function is launched: then
+    /// all arguments are passed.
+    std::vector<std::pair<std::size_t, Edit>> when_certain;
 };
 
 struct Analysis {
@@ -44,14 +61,16 @@ struct Analysis {
     std::vector<Include> includes;
     std::vector<KernelDeclaration> kernels;
     std::vector<NamedLaunch> launches;
+    std::set<std::string> other_functions;  ///< names of functions at namespace scope that are no kernels
 };
 
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.
 Analysis analyze(std::string_view source, const std::string& file_name);
 
-/// The edits of `analysis` with the names of the kernels' parameters filled in, as far as `kernels`, everything that
-/// the file can see, leaves no doubt about them. They line up with the arguments that the launch gets.
-std::vector<Edit> name_parameters(const Analysis& analysis, const std::vector<const KernelDeclaration*>& kernels);
+/// The edits of `analysis` with what `visible`, the analyses of everything that the file can see, leaves no doubt
+/// about: the names of the kernels' parameters, which line up with the arguments that the launch gets, and which of
+/// them are references.
+std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<const Analysis*>& visible);
 
 /// The source with the edits made, behind a `#line` directive that names `file_name`.
 std::string apply_edits(std::string_view source, std::vector<Edit> edits, const std::string& file_name);

@@ -113,23 +113,23 @@ private:
         return include_folder_ / (original.stem().string() + "." + digits + original.extension().string());
     }
 
-    /// The kernels that a file itself and the files it includes declare: not those of its includers, because one
-    /// rewritten file serves all of them.
-    std::vector<const KernelDeclaration*> visible_kernels(const std::string& path) const {
+    /// A file itself and the files it includes, whose kernels it can see. Not its includers, because one rewritten file
+    /// serves all of them.
+    std::vector<const Analysis*> visible_from(const std::string& path) const {
         std::vector<std::string> paths{path};
         std::set<std::string> seen{path};
-        std::vector<const KernelDeclaration*> kernels;
+        std::vector<const Analysis*> visible;
         for (std::size_t i = 0; i < paths.size(); ++i) {
             const File& file = files_.at(paths[i]);
-            for (const KernelDeclaration& kernel : file.analysis.kernels) kernels.push_back(&kernel);
+            visible.push_back(&file.analysis);
             for (const std::string& included : file.included)
                 if (!included.empty() && seen.insert(included).second) paths.push_back(included);
         }
-        return kernels;
+        return visible;
     }
 
     std::string rewritten_text(const File& file, const std::string& path) const {
-        std::vector<Edit> edits = name_parameters(file.analysis, visible_kernels(path));
+        std::vector<Edit> edits = complete_launches(file.analysis, visible_from(path));
         for (std::size_t i = 0; i < file.included.size(); ++i) {
             const Include& include = file.analysis.includes[i];
             const std::string& found = file.included[i];
@@ -164,9 +164,7 @@ std::string escaped(const std::string& path) {
 
 std::string rewrite(std::string_view source, const std::string& file_name) {
     const Analysis analysis = analyze(source, file_name);
-    std::vector<const KernelDeclaration*> kernels;
-    for (const KernelDeclaration& kernel : analysis.kernels) kernels.push_back(&kernel);
-    return apply_edits(source, name_parameters(analysis, kernels), file_name);
+    return apply_edits(source, complete_launches(analysis, {&analysis}), file_name);
 }
 
 Result rewrite_file(const fs::path& input, const fs::path& include_folder,

@@ -1,10 +1,10 @@
 // Turns a CUDA `.cu` file into plain C++ for the CPU device.
 //
 // Only what a C++ compiler cannot read is touched: kernel launches, `__shared__` declarations and `__noinline__`; and
-// behind each definition of a `__device__`, `__constant__` or `__managed__` variable follows, on the same line, an
-// object that tells the runtime of it. Everything else, comments and line numbers included, stays as it is. What the
-// CPU device does not offer (inline PTX, texture references, thread block clusters, dynamic parallelism) is refused by
-// name.
+// behind each definition of a `__device__`, `__constant__` or `__managed__` variable, or of a kernel, follows, on the
+// same line, what tells the runtime of it. Everything else, comments and line numbers included, stays as it is. What
+// the CPU device does not offer (inline PTX, texture references, thread block clusters, dynamic parallelism) is refused
+// by name.
 //
 //     std::string cpp = cpu_device::rewriter::rewrite(source, "/home/me/add.cu");
 #pragma once

@@ -144,6 +144,15 @@ void* Block::shared_address(std::size_t offset, std::size_t bytes) {
     return arena_ + offset;
 }
 
+bool Block::is_shared_memory(const void* address) const {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(arena_) < kArenaBytes;
+}
+
+bool Block::is_on_stack(const void* address) const {
+    const auto end = reinterpret_cast<std::uintptr_t>(running_->stack_top);
+    return end - reinterpret_cast<std::uintptr_t>(address) - 1 < running_->stack_bytes;
+}
+
 Block::State Block::run() {
     threadIdx = {};
     blockIdx = index_;

@@ -121,6 +121,8 @@ public:
     bool next_thread_slowly();
     Launch& launch() { return *launch_; }
     void* shared_address(std::size_t offset, std::size_t bytes);
+    bool is_shared_memory(const void* address) const;
+    bool is_on_stack(const void* address) const;         ///< of the running thread
     Finding finding(FindingKind kind, Site site) const;  ///< with kernel, block and running thread filled in
 
     /// The running thread's trace is full: waits until other lanes of its warp have come as far.

@@ -7,6 +7,7 @@
 #include "allocations.h"
 #include "api_call.h"
 #include "checker.h"
+#include "copy_reports.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
 #include "cpu_device/watch.h"
@@ -244,6 +245,16 @@ bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
 }
 
 }  // namespace
+
+void report_copied_memory(const CopiedMemory& memory, std::size_t bytes, const ApiCall& call) {
+    if (!watching().mistakes) return;
+    const bool on_device = memory.called_device();
+    report_operand(
+        {memory.is_destination ? "destination" : "source", memory.is_destination ? "write" : "read",
+         on_device ? Side::device : Side::any, !on_device && memory.kind != cudaMemcpyDefault, memory.pointer, bytes},
+        call, std::string("with ") + name_of(memory.kind),
+        "the direction has to say what each side is; cudaMemcpyDefault leaves that to the runtime");
+}
 
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                            cudaStream_t stream, bool waits, Site site) {

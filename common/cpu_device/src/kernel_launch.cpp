@@ -1,5 +1,7 @@
 // Launches that a program writes as function calls, and what it asks for that the CPU device does not do.
 #include <limits>
+#include <mutex>
+#include <unordered_map>
 
 #include "api_call.h"
 #include "cpu_device/device_model.h"
@@ -27,6 +29,36 @@ cudaError_t launch_and_return_error(const LaunchSite& site, const LaunchConfig& 
     launch_erased(site, config, launch, cooperative);
     forget_refused_launch();
     return exchange_last_error(before);
+}
+
+/// How to launch the kernels that a program made known, by their addresses.
+struct KnownKernels {
+    std::mutex mutex;
+    std::unordered_map<const void*, UntypedLaunch> launches;
+};
+
+KnownKernels& known_kernels() {
+    static KnownKernels* all = new KnownKernels;  // filled before main, still needed when the process exits
+    return *all;
+}
+
+/// Calls `run(erased_launch)` with copies of the arguments.
+template <class Run>
+cudaError_t with_known_kernel(const void* kernel, void** arguments, const Run& run) {
+    UntypedLaunch launch = nullptr;
+    {
+        KnownKernels& known = known_kernels();
+        std::lock_guard lock(known.mutex);
+        const auto found = known.launches.find(kernel);
+        if (found != known.launches.end()) launch = found->second;
+    }
+    if (launch == nullptr) {
+        return api_result(kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle);
+    }
+    const auto run_in_context = [](const void* context, const ErasedLaunch& erased) {
+        return (*static_cast<const Run*>(context))(erased);
+    };
+    return launch(kernel, arguments, {run_in_context, &run});
 }
 
 }  // namespace
@@ -77,10 +109,23 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
     return launch_function(kernel, shape, launch, cooperative, site);
 }
 
-cudaError_t refuse_untyped_kernel(Site site) {
-    unsupported("a launch through a pointer to void", site,
-                "pass the kernel itself, without a cast: its parameters have to be known");
-    return api_result(cudaErrorInvalidDeviceFunction);
+bool register_kernel(const void* address, UntypedLaunch launch) {
+    KnownKernels& known = known_kernels();
+    std::lock_guard lock(known.mutex);
+    known.launches[address] = launch;
+    return true;
+}
+
+cudaError_t launch_untyped(const void* kernel, const LaunchConfig& config, void** arguments, bool cooperative,
+                           Site site) {
+    return with_known_kernel(kernel, arguments, [&](const ErasedLaunch& launch) {
+        return launch_function(kernel, config, launch, cooperative, site);
+    });
+}
+
+cudaError_t launch_untyped(const void* kernel, const cudaLaunchConfig_t* config, void** arguments, Site site) {
+    return with_known_kernel(
+        kernel, arguments, [&](const ErasedLaunch& launch) { return launch_configured(kernel, config, launch, site); });
 }
 
 }  // namespace cpu_device

@@ -13,6 +13,7 @@
 #include "allocations.h"
 #include "api_call.h"
 #include "checker.h"
+#include "copy_reports.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
 #include "streams.h"
@@ -153,12 +154,15 @@ bool inside(std::size_t first, std::size_t count, std::size_t size) { return fir
 
 /// Whether `rows` rows of `width` bytes, `pitch` apart, lie in the allocation in which they begin. Only memory that the
 /// program does not call the device's may be unknown: nobody can tell how far that goes.
-bool fits_memory(const void* memory, std::size_t pitch, std::size_t width, std::size_t rows, bool on_device) {
+bool fits_memory(const CopiedMemory& memory, std::size_t pitch, std::size_t width, std::size_t rows,
+                 const ApiCall& call) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(pitch, rows - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes)) return false;
-    const auto allocation = find_for_host(memory);
+    report_copied_memory(memory, bytes, call);
+    const bool on_device = memory.called_device();
+    const auto allocation = find_for_host(memory.pointer);
     if (!allocation) return !on_device;
-    return (!on_device && allocation->kind == MemoryKind::registered) || allocation->holds(memory, bytes);
+    return (!on_device && allocation->kind == MemoryKind::registered) || allocation->holds(memory.pointer, bytes);
 }
 
 Box box_of(cudaArray_const_t array, std::size_t x_bytes, std::size_t row, std::size_t slice) {
@@ -171,7 +175,7 @@ bool fits(cudaArray_const_t array, std::size_t x_bytes, std::size_t row, std::si
 }
 
 cudaError_t copy_2d(cudaArray_const_t array, std::size_t x_bytes, std::size_t row, void* memory, std::size_t pitch,
-                    std::size_t width, std::size_t height, cudaMemcpyKind kind, bool to_array) {
+                    std::size_t width, std::size_t height, cudaMemcpyKind kind, bool to_array, const ApiCall& call) {
     if (!valid_direction(kind, to_array ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost)) {
         return cudaErrorInvalidMemcpyDirection;
     }
@@ -179,8 +183,8 @@ cudaError_t copy_2d(cudaArray_const_t array, std::size_t x_bytes, std::size_t ro
     if (width == 0 || height == 0) return cudaSuccess;
     if (memory == nullptr) return cudaErrorInvalidValue;
     if (pitch < width) return cudaErrorInvalidPitchValue;
-    const bool on_device = kind == cudaMemcpyDeviceToDevice;
-    if (!fits(array, x_bytes, row, width, height) || !fits_memory(memory, pitch, width, height, on_device)) {
+    if (!fits(array, x_bytes, row, width, height) ||
+        !fits_memory({memory, !to_array, kind}, pitch, width, height, call)) {
         return cudaErrorInvalidValue;
     }
     const Box inside_array = box_of(array, x_bytes, row, 0);
@@ -194,7 +198,7 @@ cudaError_t copy_2d(cudaArray_const_t array, std::size_t x_bytes, std::size_t ro
 }
 
 cudaError_t copy_consecutive(cudaArray_const_t array, std::size_t x_bytes, std::size_t row, void* memory,
-                             std::size_t bytes, cudaMemcpyKind kind, bool to_array) {
+                             std::size_t bytes, cudaMemcpyKind kind, bool to_array, const ApiCall& call) {
     if (!valid_direction(kind, to_array ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost)) {
         return cudaErrorInvalidMemcpyDirection;
     }
@@ -202,7 +206,7 @@ cudaError_t copy_consecutive(cudaArray_const_t array, std::size_t x_bytes, std::
     if (bytes == 0) return cudaSuccess;
     if (memory == nullptr || x_bytes > array->row_bytes() || row >= array->rows() ||
         !inside(row * array->row_bytes() + x_bytes, bytes, array->slice_bytes()) ||
-        !fits_memory(memory, 0, bytes, 1, kind == cudaMemcpyDeviceToDevice)) {
+        !fits_memory({memory, !to_array, kind}, 0, bytes, 1, call)) {
         return cudaErrorInvalidValue;
     }
     std::byte* inside_array = box_of(array, x_bytes, row, 0).first;
@@ -213,7 +217,8 @@ cudaError_t copy_consecutive(cudaArray_const_t array, std::size_t x_bytes, std::
 
 /// One side of a 3-D copy of `extent` (in elements of `unit` bytes where an array takes part).
 cudaError_t side_of_copy(Box& box, cudaArray_const_t array, const cudaPos& position, const cudaPitchedPtr& memory,
-                         const cudaExtent& extent, std::size_t unit, bool on_device) {
+                         const cudaExtent& extent, std::size_t unit, bool is_destination, cudaMemcpyKind kind,
+                         const ApiCall& call) {
     if ((array == nullptr) == (memory.ptr == nullptr)) return cudaErrorInvalidValue;
     if (array != nullptr) {
         if (!array_exists(array)) return cudaErrorInvalidResourceHandle;
@@ -233,13 +238,15 @@ cudaError_t side_of_copy(Box& box, cudaArray_const_t array, const cudaPos& posit
                            __builtin_add_overflow(rows, extent.height, &rows);
     if (too_large || !inside(position.x, width, memory.pitch)) return cudaErrorInvalidValue;
     if (extent.depth > 1 && !inside(position.y, extent.height, memory.ysize)) return cudaErrorInvalidValue;
-    if (!fits_memory(memory.ptr, memory.pitch, position.x + width, rows, on_device)) return cudaErrorInvalidValue;
+    if (!fits_memory({memory.ptr, is_destination, kind}, memory.pitch, position.x + width, rows, call)) {
+        return cudaErrorInvalidValue;
+    }
     box = {static_cast<std::byte*>(memory.ptr) + position.z * slice_pitch + position.y * memory.pitch + position.x,
            memory.pitch, slice_pitch};
     return cudaSuccess;
 }
 
-cudaError_t copy_3d(const cudaMemcpy3DParms* p) {
+cudaError_t copy_3d(const cudaMemcpy3DParms* p, const ApiCall& call) {
     if (p == nullptr) return cudaErrorInvalidValue;
     if (p->kind < cudaMemcpyHostToHost || p->kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     const cudaExtent& extent = p->extent;
@@ -259,8 +266,10 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p) {
     }
     Box from{};
     Box to{};
-    cudaError_t status = side_of_copy(from, p->srcArray, p->srcPos, p->srcPtr, extent, unit, from_device);
-    if (status == cudaSuccess) status = side_of_copy(to, p->dstArray, p->dstPos, p->dstPtr, extent, unit, to_device);
+    cudaError_t status = side_of_copy(from, p->srcArray, p->srcPos, p->srcPtr, extent, unit, false, p->kind, call);
+    if (status == cudaSuccess) {
+        status = side_of_copy(to, p->dstArray, p->dstPos, p->dstPtr, extent, unit, true, p->kind, call);
+    }
     if (status == cudaSuccess) copy_box(to, from, extent.width * unit, extent.height, extent.depth);
     return status;
 }
@@ -778,25 +787,32 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t row, const void* from, size_t pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
+    const ApiCall call{"cudaMemcpy2DToArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
-        return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true);
+        return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true, call);
     });
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x_bytes, size_t row, const void* from, size_t pitch,
                                      size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_in_stream(
-        stream, [&] { return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true); });
+    const ApiCall call{"cudaMemcpy2DToArrayAsync", {}, __builtin_return_address(0)};
+    return copy_in_stream(stream, [&] {
+        return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true, call);
+    });
 }
 
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x_bytes, size_t row,
                                   size_t width, size_t height, cudaMemcpyKind kind) {
-    return api_call(Waits::yes, [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false); });
+    const ApiCall call{"cudaMemcpy2DFromArray", {}, __builtin_return_address(0)};
+    return api_call(Waits::yes,
+                    [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call); });
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x_bytes, size_t row,
                                        size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_in_stream(stream, [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false); });
+    const ApiCall call{"cudaMemcpy2DFromArrayAsync", {}, __builtin_return_address(0)};
+    return copy_in_stream(stream,
+                          [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call); });
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x_bytes, size_t to_row, cudaArray_const_t from,
@@ -815,32 +831,39 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x_bytes, size_t t
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x_bytes, size_t row, const void* from, size_t bytes,
                               cudaMemcpyKind kind) {
-    return api_call(Waits::yes,
-                    [&] { return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true); });
+    const ApiCall call{"cudaMemcpyToArray", {}, __builtin_return_address(0)};
+    return api_call(Waits::yes, [&] {
+        return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true, call);
+    });
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x_bytes, size_t row, const void* from, size_t bytes,
                                    cudaMemcpyKind kind, cudaStream_t stream) {
+    const ApiCall call{"cudaMemcpyToArrayAsync", {}, __builtin_return_address(0)};
     return copy_in_stream(
-        stream, [&] { return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true); });
+        stream, [&] { return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true, call); });
 }
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x_bytes, size_t row, size_t bytes,
                                 cudaMemcpyKind kind) {
-    return api_call(Waits::yes, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false); });
+    const ApiCall call{"cudaMemcpyFromArray", {}, __builtin_return_address(0)};
+    return api_call(Waits::yes, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call); });
 }
 
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x_bytes, size_t row, size_t bytes,
                                      cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_in_stream(stream, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false); });
+    const ApiCall call{"cudaMemcpyFromArrayAsync", {}, __builtin_return_address(0)};
+    return copy_in_stream(stream, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call); });
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-    return api_call(Waits::yes, [&] { return copy_3d(parameters); });
+    const ApiCall call{"cudaMemcpy3D", {}, __builtin_return_address(0)};
+    return api_call(Waits::yes, [&] { return copy_3d(parameters, call); });
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-    return copy_in_stream(stream, [&] { return copy_3d(parameters); });
+    const ApiCall call{"cudaMemcpy3DAsync", {}, __builtin_return_address(0)};
+    return copy_in_stream(stream, [&] { return copy_3d(parameters, call); });
 }
 
 // ---- texture and surface objects ---------------------------------------------------------------------------

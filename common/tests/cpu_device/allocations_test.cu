@@ -501,6 +501,56 @@ TEST_CASE("says which pointer of a copy is not what its direction says") {
     CHECK(cpu_device::take_findings().empty());
 }
 
+TEST_CASE("says what is wrong with the memory that is copied to or from an array") {
+    const Watched watched;
+    std::vector<float> host(64);
+    float* d_data = nullptr;
+    cudaArray_t array = nullptr;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    REQUIRE(cudaMalloc(&d_data, 64) == cudaSuccess);
+    REQUIRE(cudaMallocArray(&array, &format, 8, 8) == cudaSuccess);
+    const auto message_of = [](cudaError_t error, cudaError_t expected, FindingKind kind) {
+        CHECK(error == expected);
+        const Finding found = only_finding();
+        CHECK(found.kind == kind);
+        return found.message;
+    };
+    const int line = __LINE__ + 1;
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, host.data(), 32, 32, 8, cudaMemcpyDeviceToDevice) == cudaErrorInvalidValue);
+    const Finding found = only_finding();
+    CHECK(is_at(found.site, line));
+    CHECK(found.kind == FindingKind::host_memory);
+    CHECK_THAT(found.message,
+               ContainsSubstring("cudaMemcpy2DToArray with cudaMemcpyDeviceToDevice was given host memory") &&
+                   ContainsSubstring("as its source"));
+    CHECK_THAT(found.hint, ContainsSubstring("cudaMemcpyDefault"));
+    // Works, on a GPU too; still not what was said.
+    CHECK_THAT(
+        message_of(cudaMemcpyToArray(array, 0, 0, d_data, 64, cudaMemcpyHostToDevice), cudaSuccess,
+                   FindingKind::host_memory),
+        ContainsSubstring("was given 'd_data', 64 bytes of device memory") && ContainsSubstring("as its source"));
+    CHECK_THAT(
+        message_of(cudaMemcpyFromArrayAsync(d_data, array, 0, 0, 65, cudaMemcpyDeviceToDevice, nullptr),
+                   cudaErrorInvalidValue, FindingKind::out_of_bounds),
+        ContainsSubstring("cudaMemcpyFromArrayAsync would write 65 bytes") && ContainsSubstring("1 byte past its end"));
+    cudaMemcpy3DParms parameters{};
+    parameters.srcArray = array;
+    parameters.dstPtr = make_cudaPitchedPtr(d_data, 32, 8, 8);
+    parameters.extent = {8, 8, 1};
+    parameters.kind = cudaMemcpyDeviceToDevice;
+    CHECK_THAT(message_of(cudaMemcpy3D(&parameters), cudaErrorInvalidValue, FindingKind::out_of_bounds),
+               ContainsSubstring("cudaMemcpy3D would write 256 bytes") && ContainsSubstring("192 bytes past its end"));
+    REQUIRE(cudaFree(d_data) == cudaSuccess);
+    CHECK_THAT(message_of(cudaMemcpy2DFromArray(d_data, 32, array, 0, 0, 32, 2, cudaMemcpyDeviceToDevice),
+                          cudaErrorInvalidValue, FindingKind::use_after_free),
+               ContainsSubstring("as its destination"));
+
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, host.data(), 32, 32, 8, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy2DFromArray(host.data(), 32, array, 0, 0, 32, 8, cudaMemcpyDefault) == cudaSuccess);
+    CHECK(cudaFreeArray(array) == cudaSuccess);
+    CHECK(cpu_device::take_findings().empty());
+}
+
 TEST_CASE("a variable is device memory by the address that cudaGetSymbolAddress gives") {
     const Watched watched;
     const std::vector<float> sent = {1, 2, 3, 4};

@@ -4,8 +4,10 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <cstdio>
 #include <vector>
 
+#include "common/tests/device/results_of.h"
 #include "common/tests/device_or_skip.h"
 
 namespace {
@@ -112,6 +114,13 @@ T doubled(T value) {
 template <int a, int b>
 constexpr int sum_of = a + b;
 
+__global__ void print_everything(int* out) {
+    out[0] = printf("no arguments, but a %% sign\n");
+    out[1] = printf("%d + %-4u = %s\n", 1, 2u, "three");
+    out[2] = printf("%*d|\n", 6, 42);
+    out[3] = printf("%lld %5.2f %c %x %p\n", 1ll, 2.5, 'c', 255, static_cast<void*>(out));
+}
+
 }  // namespace
 
 namespace outer::inner {
@@ -129,6 +138,11 @@ TEST_CASE("launches a kernel by its plain name") {
     DeviceInts out(1);
     add<<<1, 1>>>(out.data(), 5);
     CHECK(out.first() == 5);
+}
+
+TEST_CASE("a kernel's printf returns how many arguments it printed") {
+    device_or_skip();
+    CHECK(results_of<int>(4, [](int* d_out) { print_everything<<<1, 1>>>(d_out); }) == std::vector<int>{0, 3, 2, 5});
 }
 
 TEST_CASE("launches a kernel without arguments") {
@@ -359,6 +373,175 @@ TEST_CASE("passes bit-fields and constants that have no address") {
     CHECK(out.first() == 14);
 }
 
+/// Turns into a number for the kernel; nobody may copy it.
+class Owner {
+public:
+    explicit Owner(int value) : value_(value) {}
+    Owner(Owner&& other) noexcept : value_(other.value_) { ++other.value_; }
+    ~Owner() { value_ = 0; }
+    operator int() const {
+        ++conversions;
+        return value_;
+    }
+    inline static int conversions = 0;
+
+private:
+    int value_;
+};
+
+TEST_CASE("converts arguments once, before the launch, and does not copy what they are converted from") {
+    DeviceInts out(1);
+    const Owner owner(3);
+    add<<<2, 32>>>(out.data(), owner);
+    CHECK(Owner::conversions == 1);
+    outer::inner::add<float><<<1, 1>>>(out.data(), owner);
+    const AddKernel pointer = add;
+    pointer<<<1, 1>>>(out.data(), owner);
+    (chosen(Owner::conversions))<<<1, 1>>>(out.data(), owner);
+    CHECK(Owner::conversions == 5);
+    CHECK(out.first() == 12);
+    add<<<1, 1>>>(out.data(), short{2});
+    CHECK(out.first() == 14);
+}
+
+TEST_CASE("evaluates braced arguments once, on the host") {
+    DeviceInts out(1);
+    int calls = 0;
+    add_pair<<<1, 1>>>(out.data(), {++calls, ++calls}, 3);
+    CHECK(calls == 2);
+    CHECK(out.first() == 123);
+}
+
+template <class T>
+__global__ void fill_texture_number(T* out, cudaTextureObject_t number) {
+    *out = static_cast<T>(number);
+}
+
+struct TextureOwner {
+    explicit TextureOwner(cudaTextureObject_t object) : number(object) {}
+    TextureOwner(TextureOwner&&) = delete;
+    ~TextureOwner() { number = 0; }
+    operator cudaTextureObject_t() const { return number; }
+    cudaTextureObject_t number;
+};
+
+TEST_CASE("converts the arguments of kernel templates without copying them") {
+    DeviceInts out(1);
+    const TextureOwner owner(17);
+    fill_texture_number<<<1, 1>>>(out.data(), owner);
+    CHECK(out.first() == 17);
+}
+
+__global__ void set_referenced(int& value, Pair& pair, const int& other) {
+    value = other + 1;
+    pair.second = 7;
+}
+
+template <class T>
+__global__ void set_deduced(T& value, T add, const T& other) {
+    value = other + add;
+}
+
+TEST_CASE("reference parameters refer to the arguments themselves") {
+    device_or_skip();
+    int* value = nullptr;
+    Pair* pair = nullptr;
+    REQUIRE(cudaMallocManaged(&value, 2 * sizeof(int)) == cudaSuccess);
+    REQUIRE(cudaMallocManaged(&pair, sizeof(Pair)) == cudaSuccess);
+    value[0] = 41;
+    *pair = {1, 2};
+    set_referenced<<<1, 1>>>(*value, *pair, *value);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(value[0] == 42);
+    CHECK(pair->first == 1);
+    CHECK(pair->second == 7);
+    set_deduced<<<1, 1>>>(value[1], 8, value[0]);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(value[1] == 50);
+    set_deduced<int><<<1, 1>>>(value[0], 1, value[1]);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(value[0] == 51);
+    CHECK(cudaFree(pair) == cudaSuccess);
+    CHECK(cudaFree(value) == cudaSuccess);
+}
+
+// ---- launches by address ---------------------------------------------------------------------------------
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define DEFINE_MULTIPLY(type) \
+    __global__ void JOIN(multiply_, type)(type * out, type factor) { *out *= factor; }
+DEFINE_MULTIPLY(int)
+
+namespace {
+
+__global__ void overloaded(int* out, int value) { *out += value; }
+__global__ void overloaded(int* out, float value) { *out += static_cast<int>(100 * value); }
+
+template <class T>
+__global__ void multiply(T* out, T factor) {
+    *out *= factor;
+}
+
+}  // namespace
+
+TEST_CASE("launches kernels whose types were cast away") {
+    DeviceInts out(1);
+    int* data = out.data();
+    int number = 3;
+    void* arguments[] = {&data, &number};
+    const void* const by_address[] = {(const void*)add, (const void*)multiply_int,
+                                      reinterpret_cast<const void*>(&add_c), (const void*)(&multiply<int>),
+                                      (const void*)static_cast<AddKernel>(overloaded)};
+    std::vector<int> results;
+    for (const void* kernel : by_address) {
+        CHECK(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaSuccess);
+        results.push_back(out.first());
+    }
+    CHECK(results == std::vector<int>{3, 9, 12, 36, 39});
+    overloaded<<<1, 1>>>(out.data(), 0.25f);
+    CHECK(out.first() == 64);
+    const AddKernel pointer = add;
+    const void* kernel = (const void*)pointer;
+    CHECK(cudaLaunchCooperativeKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaSuccess);
+    cudaLaunchConfig_t config{};
+    config.gridDim = config.blockDim = dim3(1);
+    CHECK(cudaLaunchKernelExC(&config, kernel, arguments) == cudaSuccess);
+    CHECK(out.first() == 70);
+}
+
+TEST_CASE("an argument for a reference parameter is a pointer to its address") {
+    device_or_skip();
+    int* value = nullptr;
+    Pair* pair = nullptr;
+    REQUIRE(cudaMallocManaged(&value, sizeof(int)) == cudaSuccess);
+    REQUIRE(cudaMallocManaged(&pair, sizeof(Pair)) == cudaSuccess);
+    *value = 4;
+    *pair = {1, 2};
+    void* arguments[] = {&value, &pair, &value};
+    const void* kernel = (const void*)set_referenced;
+    CHECK(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(*value == 5);
+    CHECK(pair->second == 7);
+    CHECK(cudaFree(pair) == cudaSuccess);
+    CHECK(cudaFree(value) == cudaSuccess);
+}
+
+TEST_CASE("an address that is no kernel's is refused") {
+    DeviceInts out(1);
+    int* data = out.data();
+    int number = 3;
+    void* arguments[] = {&data, &number};
+    const void* no_kernel = &number;
+    CHECK(cudaLaunchKernel(no_kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+    no_kernel = nullptr;
+    CHECK(cudaLaunchKernel(no_kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorInvalidDeviceFunction);
+    CHECK(cudaGetLastError() == cudaErrorInvalidDeviceFunction);
+    CHECK(out.first() == 0);
+}
+
 // ---- where a launch stands -------------------------------------------------------------------------------
 
 TEST_CASE("launches as a branch, in a comma expression and in a conditional") {
@@ -408,6 +591,8 @@ TEST_CASE("launches from member functions of templates") {
 #define LAUNCH_SCALED(type, scale, out, value) add_scaled<type, scale><<<1, 1>>>(out, value)
 #define SHAPE(grid, block) <<<grid, block>>>
 #define RUN(...) __VA_ARGS__
+#define CALL(name) name##_two<<<1, 1>>>
+#define LAUNCH_ADD add<<<1, 1>>>
 
 TEST_CASE("launches from macros") {
     DeviceInts out(1);
@@ -425,6 +610,13 @@ TEST_CASE("launches with the configuration in a macro, and inside a macro's argu
     DeviceInts out(1);
     add SHAPE(1, 1)(out.data(), 1);
     RUN(add<<<1, 1>>>(out.data(), 2); add_two<<<1, 1>>>(out.data(), 0, 4));
+    CHECK(out.first() == 7);
+}
+
+TEST_CASE("launches with the arguments behind a macro") {
+    DeviceInts out(1);
+    CALL(add)(out.data(), 0, 4);
+    if (out.data() != nullptr) LAUNCH_ADD(out.data(), 3);
     CHECK(out.first() == 7);
 }
 

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include "common/tests/device/results_of.h"
+
 #ifdef __CPU_DEVICE__
 #include <cmath>
 #include <limits>
@@ -31,6 +33,23 @@ bool device_reaches_all_host_memory() {
     int reaches = 0;
     REQUIRE(cudaDeviceGetAttribute(&reaches, cudaDevAttrPageableMemoryAccess, 0) == cudaSuccess);
     return reaches != 0;
+}
+
+/// What an address belongs to, one digit each: shared, local, constant, global.
+__device__ unsigned space_of(const void* address) {
+    return __isShared(address) * 1000 + __isLocal(address) * 100 + __isConstant(address) * 10 + __isGlobal(address);
+}
+
+__global__ void ask_for_spaces(unsigned* out) {
+    __shared__ int of_block[4];
+    extern __shared__ int dynamic[];
+    unsigned own[2] = {threadIdx.x, blockIdx.x};
+    of_block[threadIdx.x % 4] = 0;
+    dynamic[0] = 0;
+    const void* places[] = {&of_block[1],       dynamic, &own[threadIdx.x], &constant_numbers[1],
+                            &device_numbers[1], out,     &managed_number,   nullptr};
+    for (int i = 0; i < 8; ++i) out[i] = space_of(places[i]);
+    out[8] = own[0] + own[1];
 }
 
 }  // namespace
@@ -469,3 +488,8 @@ TEST_CASE("resetting the device frees everything") {
 }
 
 #endif
+
+TEST_CASE("a kernel can ask which memory an address belongs to") {
+    CHECK(results_of<unsigned>(9, [](unsigned* d_out) { ask_for_spaces<<<1, 1, 16>>>(d_out); }) ==
+          std::vector<unsigned>{1000, 1000, 100, 10, 1, 1, 1, 1, 0});
+}

@@ -1,7 +1,10 @@
-// Sizes, alignments and construction of CUDA's vector types and of dim3.
+// Sizes, alignments and construction of CUDA's vector types and of dim3; complex numbers, which are such vectors.
+#include <cuComplex.h>
 #include <cuda_runtime.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <complex>
 #include <cstddef>
 #include <type_traits>
 #include <vector>
@@ -57,6 +60,33 @@ __global__ void record_shape(unsigned int* out) {
     }
 }
 
+struct ComplexPair {
+    cuDoubleComplex a, b;
+};
+
+struct ComplexResults {
+    cuDoubleComplex sum, difference, product, quotient, conjugate, fused;
+    double size;
+    cuFloatComplex sum_f, difference_f, product_f, quotient_f, conjugate_f, fused_f;
+    float size_f;
+};
+
+struct Compute {
+    __device__ ComplexResults operator()(ComplexPair in) const {
+        const cuDoubleComplex a = make_cuDoubleComplex(cuCreal(in.a), cuCimag(in.a)), b = in.b;
+        const cuFloatComplex f = cuComplexDoubleToFloat(a);
+        const cuComplex g = make_cuComplex(static_cast<float>(b.x), static_cast<float>(b.y));
+        return {cuCadd(a, b),  cuCsub(a, b),  cuCmul(a, b),  cuCdiv(a, b),  cuConj(a),  cuCfma(a, b, a),  cuCabs(a),
+                cuCaddf(f, g), cuCsubf(f, g), cuCmulf(f, g), cuCdivf(f, g), cuConjf(f), cuCfmaf(f, g, f), cuCabsf(f)};
+    }
+};
+
+/// Whether a result is right but for `epsilon` of its size.
+template <class Complex>
+bool is_close(Complex value, std::complex<double> expected, double epsilon) {
+    return std::abs(std::complex<double>(value.x, value.y) - expected) <= epsilon * std::abs(expected);
+}
+
 }  // namespace
 
 TEST_CASE("vectors travel through device memory component by component") {
@@ -93,4 +123,45 @@ TEST_CASE("kernels see their launch shape as dim3 and as uint3") {
     CHECK(shape[0] == 321);
     CHECK(shape[1] == 425);
     cudaFree(d_shape);
+}
+
+TEST_CASE("complex numbers follow the rules of arithmetic") {
+    using Number = std::complex<double>;
+    const std::vector<ComplexPair> inputs = {
+        {{1, 2}, {3, -4}}, {{-0.5, 0.25}, {1e-3, 7}}, {{5, 0}, {0, 2}}, {{1e18, -1e18}, {2e18, 1e18}}};
+    const auto results = map_on_device<Compute>(inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const Number a(inputs[i].a.x, inputs[i].a.y), b(inputs[i].b.x, inputs[i].b.y);
+        const ComplexResults& r = results[i];
+        CAPTURE(i);
+        CHECK(is_close(r.sum, a + b, 1e-15));
+        CHECK(is_close(r.difference, a - b, 1e-15));
+        CHECK(is_close(r.product, a * b, 1e-15));
+        CHECK(is_close(r.quotient, a / b, 1e-15));
+        CHECK(is_close(r.conjugate, std::conj(a), 0));
+        CHECK(is_close(r.fused, a * b + a, 1e-15));
+        CHECK(std::abs(r.size - std::abs(a)) <= 1e-15 * std::abs(a));
+        CHECK(is_close(r.sum_f, a + b, 5e-7));
+        CHECK(is_close(r.difference_f, a - b, 5e-7));
+        CHECK(is_close(r.product_f, a * b, 5e-7));
+        CHECK(is_close(r.quotient_f, a / b, 5e-7));
+        CHECK(is_close(r.conjugate_f, std::conj(a), 5e-7));
+        CHECK(is_close(r.fused_f, a * b + a, 5e-7));
+        CHECK(std::abs(r.size_f - std::abs(a)) <= 5e-7 * std::abs(a));
+    }
+}
+
+TEST_CASE("sizes and quotients of large and small complex numbers neither overflow nor vanish") {
+    const auto results = map_on_device<Compute>(
+        std::vector<ComplexPair>{{{3e30, 4e30}, {3e30, 4e30}}, {{3e-30, 4e-30}, {3e-30, 4e-30}}, {{0, 0}, {1, 0}}});
+    CHECK(std::abs(results[0].size_f - 5e30) < 5e24);
+    CHECK(is_close(results[0].quotient_f, 1.0, 5e-7));
+    CHECK(std::abs(results[1].size_f - 5e-30) < 5e-36);
+    CHECK(is_close(results[1].quotient_f, 1.0, 5e-7));
+    CHECK(results[2].size == 0.0);
+    CHECK(results[2].size_f == 0.0f);
+    const cuDoubleComplex widened = cuComplexFloatToDouble(make_cuFloatComplex(0.5f, -2.0f));
+    CHECK(cuCreal(widened) == 0.5);
+    CHECK(cuCimag(widened) == -2.0);
+    CHECK(cuCrealf(make_cuFloatComplex(0.5f, -2.0f)) + cuCimagf(make_cuFloatComplex(0.5f, -2.0f)) == -1.5f);
 }

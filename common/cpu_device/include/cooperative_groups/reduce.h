@@ -7,10 +7,10 @@ namespace cooperative_groups {
 
 /// All values of the group combined by `op`, in every thread of it. T is trivially copyable, 32 bytes at most.
 template <cpu_device::GroupInsideWarp Group, class Value, class Op>
-auto reduce(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN auto reduce(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_SITE) {
     using T = std::decay_t<Value>;
     cpu_device::check_operator<T, Op>();
-    const cpu_device::GroupValues<T> values(group, value, site);
+    cpu_device::GroupValues<T> values(group, value, site);
     const unsigned size = group.num_threads();
     if constexpr (!std::is_same_v<Group, coalesced_group>) {
         return values.butterfly(op, size, group.thread_rank());

@@ -7,20 +7,20 @@ namespace cooperative_groups {
 
 /// Values of ranks 0 to the caller's own, combined by `op`.
 template <cpu_device::GroupInsideWarp Group, class Value, class Op>
-auto inclusive_scan(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN auto inclusive_scan(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_SITE) {
     using T = std::decay_t<Value>;
     cpu_device::check_operator<T, Op>();
     const cpu_device::GroupValues<T> values(group, value, site);
     return values.scan(op, group.thread_rank());
 }
 template <cpu_device::GroupInsideWarp Group, class Value>
-auto inclusive_scan(const Group& group, Value&& value, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN auto inclusive_scan(const Group& group, Value&& value, CPU_DEVICE_CALL_SITE) {
     return inclusive_scan(group, value, plus<std::decay_t<Value>>(), site);
 }
 
 /// Values of the ranks below the caller's, combined by `op`; rank 0 gets T{}.
 template <cpu_device::GroupInsideWarp Group, class Value, class Op>
-auto exclusive_scan(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN auto exclusive_scan(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_SITE) {
     using T = std::decay_t<Value>;
     cpu_device::check_operator<T, Op>();
     const cpu_device::GroupValues<T> values(group, value, site);
@@ -28,7 +28,7 @@ auto exclusive_scan(const Group& group, Value&& value, Op&& op, CPU_DEVICE_CALL_
     return rank == 0 ? T{} : values.scan(op, rank - 1);
 }
 template <cpu_device::GroupInsideWarp Group, class Value>
-auto exclusive_scan(const Group& group, Value&& value, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_UNSEEN auto exclusive_scan(const Group& group, Value&& value, CPU_DEVICE_CALL_SITE) {
     return exclusive_scan(group, value, plus<std::decay_t<Value>>(), site);
 }
 

@@ -5,7 +5,6 @@
 // The variants for a block (`_block`) and for the whole system (`_system`) are the same operation here.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <type_traits>
 
@@ -242,5 +241,5 @@ CPU_DEVICE_INLINE void __threadfence_system() {
 /// As seen by the threads of the block, which share a host thread: only the compiler must not reorder.
 CPU_DEVICE_INLINE void __threadfence_block() {
     cpu_device::note_fence(cpu_device::FenceScope::block);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }

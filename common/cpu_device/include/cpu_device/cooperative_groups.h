@@ -2,7 +2,6 @@
 // Groups" of the CUDA C++ Programming Guide. Thread block clusters and tiles of more than one warp are missing.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -15,18 +14,18 @@ namespace cpu_device {
 bool launched_cooperatively();
 
 /// Lane with the given rank among the lanes of `mask`; 32 if there are not that many.
-inline unsigned lane_of_rank(std::uint32_t mask, unsigned rank) {
+CPU_DEVICE_UNSEEN inline unsigned lane_of_rank(std::uint32_t mask, unsigned rank) {
     for (; rank > 0 && mask != 0; --rank) mask &= mask - 1;
-    return static_cast<unsigned>(std::countr_zero(mask));
+    return mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask));
 }
 
 /// Number of lanes of `mask` below `lane`.
-inline unsigned rank_of_lane(std::uint32_t mask, unsigned lane) {
-    return static_cast<unsigned>(std::popcount(mask & ((1u << lane) - 1)));
+CPU_DEVICE_UNSEEN inline unsigned rank_of_lane(std::uint32_t mask, unsigned lane) {
+    return static_cast<unsigned>(__builtin_popcount(mask & ((1u << lane) - 1)));
 }
 
 /// The bits of `lanes`, one for each lane of `mask`, moved together: bit r belongs to the lane of rank r.
-inline std::uint32_t bits_by_rank(std::uint32_t mask, std::uint32_t lanes) {
+CPU_DEVICE_UNSEEN inline std::uint32_t bits_by_rank(std::uint32_t mask, std::uint32_t lanes) {
     std::uint32_t result = 0;
     for (unsigned rank = 0; mask != 0; ++rank, mask &= mask - 1) {
         if ((lanes & mask & -mask) != 0) result |= 1u << rank;
@@ -35,7 +34,7 @@ inline std::uint32_t bits_by_rank(std::uint32_t mask, std::uint32_t lanes) {
 }
 
 /// Lanes of `mask` that share a tile of `size` ranks with the caller.
-inline std::uint32_t tile_of_ranks(std::uint32_t mask, unsigned size) {
+CPU_DEVICE_UNSEEN inline std::uint32_t tile_of_ranks(std::uint32_t mask, unsigned size) {
     const unsigned first = rank_of_lane(mask, lane_id()) / size * size;
     std::uint32_t tile = 0;
     for (unsigned rank = first; rank < first + size; ++rank) {
@@ -81,7 +80,7 @@ public:
     unsigned meta_group_rank() const { return meta_rank_; }
     unsigned meta_group_size() const { return meta_size_; }
 
-    std::uint32_t lane_mask() const { return mask_; }
+    CPU_DEVICE_UNSEEN std::uint32_t lane_mask() const { return mask_; }
 
 protected:
     LaneGroup(std::uint32_t mask, unsigned meta_rank, unsigned meta_size)
@@ -155,9 +154,9 @@ inline thread_block this_thread_block() { return {}; }
 /// Threads of one warp that run together at the moment of the call, or a part of such a group.
 class coalesced_group : public cpu_device::LaneGroup {
 public:
-    unsigned num_threads() const { return static_cast<unsigned>(std::popcount(mask_)); }
-    unsigned size() const { return num_threads(); }
-    unsigned thread_rank() const { return cpu_device::rank_of_lane(mask_, cpu_device::lane_id()); }
+    CPU_DEVICE_UNSEEN unsigned num_threads() const { return static_cast<unsigned>(__builtin_popcount(mask_)); }
+    CPU_DEVICE_UNSEEN unsigned size() const { return num_threads(); }
+    CPU_DEVICE_UNSEEN unsigned thread_rank() const { return cpu_device::rank_of_lane(mask_, cpu_device::lane_id()); }
 
     template <class T>
     T shfl(T value, unsigned source_rank, CPU_DEVICE_CALL_SITE) const {
@@ -213,9 +212,9 @@ public:
         const thread_block_tile<Size, OtherParent>& tile)  // NOLINT: implicit in CUDA too
         : LaneGroup(tile) {}
 
-    static constexpr unsigned num_threads() { return Size; }
-    static constexpr unsigned size() { return Size; }
-    static unsigned thread_rank() { return cpu_device::lane_id() % Size; }
+    CPU_DEVICE_UNSEEN static constexpr unsigned num_threads() { return Size; }
+    CPU_DEVICE_UNSEEN static constexpr unsigned size() { return Size; }
+    CPU_DEVICE_UNSEEN static unsigned thread_rank() { return cpu_device::lane_id() % Size; }
 
     template <class T>
     T shfl(T value, int source_rank, CPU_DEVICE_CALL_SITE) const {
@@ -267,7 +266,7 @@ public:
 
     unsigned long long num_threads() const {
         if (kind_ == Kind::grid) return grid_group::num_threads();
-        return kind_ == Kind::block ? thread_block::num_threads() : static_cast<unsigned>(std::popcount(mask_));
+        return kind_ == Kind::block ? thread_block::num_threads() : static_cast<unsigned>(__builtin_popcount(mask_));
     }
     unsigned long long size() const { return num_threads(); }
     unsigned long long thread_rank() const {
@@ -351,10 +350,10 @@ coalesced_group cut_by_label(const Group& group, Label label, cpu_device::Site s
         return cut_in_two(group, label, site);
     } else {
         const std::uint32_t part = cpu_device::match(group.lane_mask(), label, site);
-        const auto leader = static_cast<unsigned>(std::countr_zero(part));
+        const auto leader = static_cast<unsigned>(__builtin_ctz(part));
         const std::uint32_t leaders = cpu_device::vote(group.lane_mask(), leader == cpu_device::lane_id(), site);
         return coalesced_group(part, cpu_device::rank_of_lane(leaders, leader),
-                               static_cast<unsigned>(std::popcount(leaders)));
+                               static_cast<unsigned>(__builtin_popcount(leaders)));
     }
 }
 

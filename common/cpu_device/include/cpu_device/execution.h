@@ -1,6 +1,6 @@
 // How the CPU device runs a kernel: launches, thread identity, barriers, warp collectives and shared memory.
 //
-// The source rewriter turns `kernel<<<grid, block, bytes, stream>>>(a, b)` into a call of `cpu_device::launch`
+// The source rewriter turns `kernel<<<grid, block, bytes, stream>>>(a, b)` into a call of a `cpu_device::launcher`
 // and `__shared__` declarations into references obtained from `cpu_device::SharedVariable`. Programs never name
 // anything in this header themselves.
 #pragma once
@@ -142,12 +142,133 @@ CPU_DEVICE_UNSEEN void run_threads(void* call) {
     while (start_next_thread()) (*static_cast<Call*>(call))();
 }
 
-/// Runs `body(arguments...)` once for every thread of the grid. The arguments are copied here, once, as a launch does.
+/// The types of a kernel's parameters.
+template <class... Parameters>
+struct Signature {};
+
+/// `SignatureOf{}(kernel)` has the kernel's signature as its type, where it is certain which function is meant.
+struct SignatureOf {
+    template <class... Parameters>
+    Signature<Parameters...> operator()(void (*kernel)(Parameters...)) const;
+};
+
+/// What a kernel can reach through a parameter of type `Parameter`, if that is known: a pointer or a reference.
+template <class Parameter>
+const void* pointer_of(const std::remove_reference_t<Parameter>& argument) {
+    if constexpr (std::is_reference_v<Parameter>) {
+        return const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(argument)));
+    } else {
+        return pointer_or_null(argument);
+    }
+}
+
+/// Runs `body(arguments...)` once for every thread of the grid.
+template <class... Parameters, class Body>
+void launch_body(const LaunchSite& site, const LaunchConfig& config, Body& body,
+                 std::remove_reference_t<Parameters>&... arguments) {
+    auto call = [&]() CPU_DEVICE_UNSEEN { body(arguments...); };
+    const void* const pointers[] = {pointer_of<Parameters>(arguments)..., nullptr};
+    launch_erased(site, config, {&run_threads<decltype(call)>, &call, pointers, sizeof...(Parameters)}, false);
+}
+
+/// Whether an argument of type `A` is copied for a launch although nobody said what the kernel's parameter is. Anything
+/// else may own something and turn into the parameter by a conversion: it is held where it is.
+template <class A>
+constexpr bool is_plain_argument =
+    std::is_trivially_copyable_v<std::decay_t<A>>&& std::is_copy_constructible_v<std::decay_t<A>>;
+
+/// How argument number `index` of type `A` is held during a launch, and what it is to the kernel. `references` has a
+/// bit for each parameter that is declared as a reference.
+template <class A, std::size_t index, std::uint64_t references>
+struct DeducedArgument {
+    static constexpr bool is_reference = (references >> (index < 63 ? index : 63) & 1) != 0;
+    using Held =
+        std::conditional_t<is_plain_argument<A> && !is_reference, std::decay_t<A>, std::remove_reference_t<A>&>;
+    using Parameter = std::conditional_t<is_reference, Held, std::remove_reference_t<Held>>;
+};
+
+/// A launch that gets its arguments in a call. The types of the kernel's parameters are not known, because they are
+/// deduced from the arguments: these are copied as they are.
+template <std::uint64_t references, class Body>
+class DeducedLauncher {
+public:
+    DeducedLauncher(const LaunchSite& site, const LaunchConfig& config, Body body)
+        : site_(site), config_(config), body_(std::move(body)) {}
+
+    // By value, because a bit-field, or a static constant that is defined nowhere, cannot be bound to a reference.
+    template <class... Arguments>
+    requires(references == 0 && (is_plain_argument<Arguments> && ...)) void operator()(Arguments... arguments) {
+        launch_body<Arguments...>(site_, config_, body_, arguments...);
+    }
+    template <class... Arguments>
+    requires(references != 0 || !(is_plain_argument<Arguments> && ...)) void operator()(Arguments&&... arguments) {
+        hold(std::index_sequence_for<Arguments...>(), arguments...);
+    }
+
+protected:
+    LaunchSite site_;
+    LaunchConfig config_;
+    Body body_;
+
+private:
+    template <std::size_t... index, class... Arguments>
+    void hold(std::index_sequence<index...>, Arguments&... given) {
+        [this](typename DeducedArgument<Arguments, index, references>::Held... arguments) {
+            launch_body<typename DeducedArgument<Arguments, index, references>::Parameter...>(site_, config_, body_,
+                                                                                              arguments...);
+        }(given...);
+    }
+};
+
+/// A launch that gets its arguments in a call, which converts them to the types of the kernel's parameters.
+template <class Body, class... Parameters>
+class TypedLauncher : DeducedLauncher<0, Body> {
+public:
+    using DeducedLauncher<0, Body>::DeducedLauncher;
+
+    void operator()(Parameters... arguments) {
+        launch_body<Parameters...>(this->site_, this->config_, this->body_, arguments...);
+    }
+    /// For default arguments, and for templates that were given a part of a parameter pack.
+    template <class... Arguments>
+    requires(sizeof...(Arguments) != sizeof...(Parameters)) void operator()(Arguments&&... arguments) {
+        DeducedLauncher<0, Body>::operator()(static_cast<Arguments&&>(arguments)...);
+    }
+};
+
+/// `launcher(site, config, ...)(arguments...)` is what `kernel<<<...>>>(arguments...)` becomes. `body(arguments...)`
+/// calls the kernel; `find_signature(SignatureOf())` would return its signature, or nothing if that cannot be told.
+/// `references` has a bit for each parameter that the source declares as a reference.
+template <std::uint64_t references = 0, class FindSignature, class Body>
+auto launcher(const LaunchSite& site, const LaunchConfig& config, FindSignature /*find_signature*/, Body body) {
+    const auto with = [&]<class... Parameters>(Signature<Parameters...>*) {
+        return TypedLauncher<Body, Parameters...>(site, config, std::move(body));
+    };
+    using Found = decltype(std::declval<FindSignature&>()(SignatureOf()));
+    if constexpr (std::is_void_v<Found>) {
+        return DeducedLauncher<references, Body>(site, config, std::move(body));
+    } else {
+        return with(static_cast<Found*>(nullptr));
+    }
+}
+
+/// The same for a kernel whose types are left to its call.
+template <std::uint64_t references = 0, class Body>
+DeducedLauncher<references, Body> launcher(const LaunchSite& site, const LaunchConfig& config, Body body) {
+    return {site, config, std::move(body)};
+}
+
+/// The same for a pointer to a kernel.
+template <std::uint64_t = 0, class... Parameters>
+auto launcher(const LaunchSite& site, const LaunchConfig& config, void (*kernel)(Parameters...)) {
+    auto body = [kernel](auto&... arguments) CPU_DEVICE_UNSEEN { kernel(arguments...); };
+    return TypedLauncher<decltype(body), Parameters...>(site, config, body);
+}
+
+/// Runs `body(arguments...)` once for every thread of the grid.
 template <class Body, class... Arguments>
 void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Arguments... arguments) {
-    auto call = [&]() CPU_DEVICE_UNSEEN { body(arguments...); };
-    const void* const pointers[] = {pointer_or_null(arguments)..., nullptr};
-    launch_erased(site, config, {&run_threads<decltype(call)>, &call, pointers, sizeof...(arguments)}, false);
+    launch_body<Arguments...>(site, config, body, arguments...);
 }
 
 /// A `__device__`, `__constant__` or `__managed__` variable. The rewriter puts one of these behind each definition at

@@ -3,7 +3,6 @@
 // Meanings: CUDA Math API, "Integer Intrinsics" and "SIMD Intrinsics".
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -149,7 +148,9 @@ unsigned int sum_of_lanes(unsigned int a, unsigned int b, Operation operation) {
 
 template <class Lane>
 int saturated(int value) {
-    return std::clamp<int>(value, std::numeric_limits<Lane>::min(), std::numeric_limits<Lane>::max());
+    using Limits = std::numeric_limits<Lane>;
+    if (value < Limits::min()) return Limits::min();
+    return value > Limits::max() ? Limits::max() : value;
 }
 
 }  // namespace cpu_device
@@ -243,22 +244,53 @@ inline unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int sum) 
 
 // ---- fused comparisons (DPX) ---------------------------------------------------------------------------------
 
-inline int __vimax3_s32(int a, int b, int c) { return std::max({a, b, c}); }
-inline int __vimin3_s32(int a, int b, int c) { return std::min({a, b, c}); }
-inline unsigned int __vimax3_u32(unsigned int a, unsigned int b, unsigned int c) { return std::max({a, b, c}); }
-inline unsigned int __vimin3_u32(unsigned int a, unsigned int b, unsigned int c) { return std::min({a, b, c}); }
-inline int __vimax_s32_relu(int a, int b) { return std::max({a, b, 0}); }
-inline int __vimin_s32_relu(int a, int b) { return std::max(std::min(a, b), 0); }
-inline int __vimax3_s32_relu(int a, int b, int c) { return std::max({a, b, c, 0}); }
-inline int __vimin3_s32_relu(int a, int b, int c) { return std::max(std::min({a, b, c}), 0); }
+namespace cpu_device {
+
+// Not std::max and std::min of a list: those are in <algorithm>, whose names programs use for their own variables.
+template <class T>
+constexpr T largest(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+constexpr T smallest(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+constexpr T largest(T a, T b, T c) {
+    return largest(largest(a, b), c);
+}
+template <class T>
+constexpr T smallest(T a, T b, T c) {
+    return smallest(smallest(a, b), c);
+}
+
+/// The sum wraps.
+constexpr int wrapping_sum(int a, int b) {
+    return static_cast<int>(static_cast<unsigned int>(a) + static_cast<unsigned int>(b));
+}
+
+}  // namespace cpu_device
+
+inline int __vimax3_s32(int a, int b, int c) { return cpu_device::largest(a, b, c); }
+inline int __vimin3_s32(int a, int b, int c) { return cpu_device::smallest(a, b, c); }
+inline unsigned int __vimax3_u32(unsigned int a, unsigned int b, unsigned int c) {
+    return cpu_device::largest(a, b, c);
+}
+inline unsigned int __vimin3_u32(unsigned int a, unsigned int b, unsigned int c) {
+    return cpu_device::smallest(a, b, c);
+}
+inline int __vimax_s32_relu(int a, int b) { return cpu_device::largest(a, b, 0); }
+inline int __vimin_s32_relu(int a, int b) { return cpu_device::largest(cpu_device::smallest(a, b), 0); }
+inline int __vimax3_s32_relu(int a, int b, int c) { return cpu_device::largest(__vimax3_s32(a, b, c), 0); }
+inline int __vimin3_s32_relu(int a, int b, int c) { return cpu_device::largest(__vimin3_s32(a, b, c), 0); }
 /// max(a + b, c), min(a + b, c); the sum wraps.
-inline int __viaddmax_s32(int a, int b, int c) {
-    return std::max(static_cast<int>(static_cast<unsigned int>(a) + static_cast<unsigned int>(b)), c);
+inline int __viaddmax_s32(int a, int b, int c) { return cpu_device::largest(cpu_device::wrapping_sum(a, b), c); }
+inline int __viaddmin_s32(int a, int b, int c) { return cpu_device::smallest(cpu_device::wrapping_sum(a, b), c); }
+inline int __viaddmax_s32_relu(int a, int b, int c) { return cpu_device::largest(__viaddmax_s32(a, b, c), 0); }
+inline int __viaddmin_s32_relu(int a, int b, int c) { return cpu_device::largest(__viaddmin_s32(a, b, c), 0); }
+inline unsigned int __viaddmax_u32(unsigned int a, unsigned int b, unsigned int c) {
+    return cpu_device::largest(a + b, c);
 }
-inline int __viaddmin_s32(int a, int b, int c) {
-    return std::min(static_cast<int>(static_cast<unsigned int>(a) + static_cast<unsigned int>(b)), c);
+inline unsigned int __viaddmin_u32(unsigned int a, unsigned int b, unsigned int c) {
+    return cpu_device::smallest(a + b, c);
 }
-inline int __viaddmax_s32_relu(int a, int b, int c) { return std::max(__viaddmax_s32(a, b, c), 0); }
-inline int __viaddmin_s32_relu(int a, int b, int c) { return std::max(__viaddmin_s32(a, b, c), 0); }
-inline unsigned int __viaddmax_u32(unsigned int a, unsigned int b, unsigned int c) { return std::max(a + b, c); }
-inline unsigned int __viaddmin_u32(unsigned int a, unsigned int b, unsigned int c) { return std::min(a + b, c); }

@@ -5,12 +5,12 @@
 // definition makes a difference that a program can see.
 #pragma once
 
-#include <math.h>    // the C names in the global namespace
+#include "cpu_device/standard_math.h"  // the C names in the global namespace, too
+
 #include <stdlib.h>  // abs for every type
 
 #include <cfloat>
 #include <climits>
-#include <cmath>
 #include <limits>
 #include <numbers>
 

@@ -8,12 +8,12 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
 
 #include "cpu_device/rounding.h"
+#include "cpu_device/standard_math.h"
 #include "cpu_device/vector_types.h"
 
 namespace cpu_device {

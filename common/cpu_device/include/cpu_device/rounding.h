@@ -5,11 +5,11 @@
 // and "Type Casting Intrinsics".
 #pragma once
 
-#include <bit>
 #include <cfenv>
-#include <cmath>
 #include <concepts>
 #include <limits>
+
+#include "cpu_device/standard_math.h"
 
 namespace cpu_device {
 
@@ -211,15 +211,15 @@ inline double __uint2double_rn(unsigned int x) { return x; }
 
 // ---- the same bits as another type -------------------------------------------------------------------------------
 
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
-inline float __uint_as_float(unsigned int x) { return std::bit_cast<float>(x); }
-inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
-inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
-inline int __double2hiint(double x) { return static_cast<int>(std::bit_cast<long long>(x) >> 32); }
-inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<long long>(x)); }
+inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+inline unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
+inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+inline float __uint_as_float(unsigned int x) { return __builtin_bit_cast(float, x); }
+inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+inline int __double2hiint(double x) { return static_cast<int>(__builtin_bit_cast(long long, x) >> 32); }
+inline int __double2loint(double x) { return static_cast<int>(__builtin_bit_cast(long long, x)); }
 inline double __hiloint2double(int high, int low) {
-    return std::bit_cast<double>(static_cast<unsigned long long>(static_cast<unsigned int>(high)) << 32 |
-                                 static_cast<unsigned int>(low));
+    return __builtin_bit_cast(double, static_cast<unsigned long long>(static_cast<unsigned int>(high)) << 32 |
+                                          static_cast<unsigned int>(low));
 }

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -220,7 +219,7 @@ struct Symbol {
 
 template <class T>
 Symbol symbol_of(const T& variable) {
-    return {const_cast<void*>(static_cast<const volatile void*>(std::addressof(variable))), sizeof(T)};
+    return {const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable))), sizeof(T)};
 }
 
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
@@ -449,19 +448,16 @@ cudaError_t launch_function(const void* kernel, const LaunchConfig& config, cons
 cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* config, const ErasedLaunch& launch,
                               Site site);
 
-/// A kernel whose type was cast away: nobody knows its parameters any more.
-cudaError_t refuse_untyped_kernel(Site site);
-
 /// Calls `run(erased_launch)` for a kernel whose arguments have been copied.
-template <class Run, class... Parameters, class... Copies>
-cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Copies...>& copies, const Run& run) {
+template <class Run, class... Parameters>
+cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Parameters...>& copies, const Run& run) {
     auto call = [&] { std::apply(kernel, copies); };
     const auto pointers = std::apply(
-        [](const auto&... argument) {
-            return std::array<const void*, sizeof...(argument) + 1>{pointer_or_null(argument)..., nullptr};
+        [](auto&... argument) {
+            return std::array<const void*, sizeof...(argument) + 1>{pointer_of<Parameters>(argument)..., nullptr};
         },
         copies);
-    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Copies)});
+    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)});
 }
 
 /// A `cudaLaunchConfig_t*`, and where it was handed over.
@@ -471,16 +467,78 @@ struct ConfigAt {
     ConfigAt(const cudaLaunchConfig_t* given, Site here = call_site()) : config(given), site(here) {}
 };
 
+/// The argument that `pointer` points to. Of a reference parameter that is the referenced object's address.
+template <class Parameter>
+std::remove_reference_t<Parameter>& argument_at(void* pointer) {
+    if constexpr (std::is_reference_v<Parameter>) {
+        return **static_cast<std::remove_reference_t<Parameter>**>(pointer);
+    } else {
+        return *static_cast<Parameter*>(pointer);
+    }
+}
+
 /// Copies the arguments that `pointers` point to and calls `run(erased_launch)`.
 template <class Run, class... Parameters>
 cudaError_t with_arguments(void (*kernel)(Parameters...), void** pointers, const Run& run) {
     if (kernel == nullptr || (sizeof...(Parameters) > 0 && pointers == nullptr)) return run(ErasedLaunch{});
-    const auto copy = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::tuple<std::decay_t<Parameters>...>(*static_cast<std::decay_t<Parameters>*>(pointers[I])...);
-    };
-    auto copies = copy(std::index_sequence_for<Parameters...>());
-    return run_copies(kernel, copies, run);
+    if constexpr ((std::is_copy_constructible_v<Parameters> && ...)) {
+        auto copies = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple<Parameters...>(argument_at<Parameters>(pointers[I])...);
+        }
+        (std::index_sequence_for<Parameters...>());
+        return run_copies(kernel, copies, run);
+    } else {
+        return run(ErasedLaunch{});
+    }
 }
+
+// Kernels that a program may launch by their address alone, a pointer to void.
+
+/// What is done with a launch whose arguments have been copied.
+struct RunLaunch {
+    cudaError_t (*run)(const void* context, const ErasedLaunch& launch);
+    const void* context;
+    cudaError_t operator()(const ErasedLaunch& launch) const { return run(context, launch); }
+};
+
+/// `with_arguments` for a kernel of one type, which is not in the types of its parameters.
+using UntypedLaunch = cudaError_t (*)(const void* kernel, void** pointers, const RunLaunch& run);
+
+/// Makes the kernel at `address` known. Always true.
+bool register_kernel(const void* address, UntypedLaunch launch);
+
+template <class... Parameters>
+cudaError_t untyped_launch(const void* kernel, void** pointers, const RunLaunch& run) {
+    return with_arguments((void (*)(Parameters...))kernel, pointers, run);
+}
+
+/// The same pointer; a launch will find the kernel by its address. What is no kernel goes through.
+template <class... Parameters>
+auto known(void (*kernel)(Parameters...)) {
+    register_kernel((const void*)kernel, untyped_launch<Parameters...>);
+    return kernel;
+}
+template <class T>
+T&& known(T&& other) {
+    return static_cast<T&&>(other);
+}
+
+template <auto kernel>
+struct KernelRegistration;
+template <class... Parameters, void (*kernel)(Parameters...)>
+struct KernelRegistration<kernel> {
+    static inline const bool done = register_kernel((const void*)kernel, untyped_launch<Parameters...>);
+};
+
+/// Always true. The rewriter asserts it behind the definition of a kernel, which makes the kernel known when the
+/// program begins: an assertion needs no name and can stand in any namespace.
+template <auto kernel>
+constexpr bool known_kernel = (static_cast<void>(&KernelRegistration<kernel>::done), true);
+
+/// Launches a kernel by its address; cudaErrorInvalidResourceHandle if it is not known.
+cudaError_t launch_untyped(const void* kernel, const LaunchConfig& config, void** arguments, bool cooperative,
+                           Site site);
+cudaError_t launch_untyped(const void* kernel, const cudaLaunchConfig_t* config, void** arguments, Site site);
 
 }  // namespace cpu_device
 
@@ -519,24 +577,27 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel
 
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(cpu_device::ConfigAt config, void (*kernel)(Parameters...), Arguments&&... arguments) {
-    std::tuple<std::decay_t<Parameters>...> copies(std::forward<Arguments>(arguments)...);
+    std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
     const auto run = [&](const cpu_device::ErasedLaunch& launch) {
         return cpu_device::launch_configured(cpu_device::address_of(kernel), config.config, launch, config.site);
     };
     return cpu_device::run_copies(kernel, copies, run);
 }
 
-inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr,
+// By the address of a kernel alone.
+inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                    size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                                     cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::refuse_untyped_kernel(site);
+    return cpu_device::launch_untyped(kernel, {grid, block, shared_bytes, stream}, arguments, false, site);
 }
-inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr,
+inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                               size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                                                cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::refuse_untyped_kernel(site);
+    return cpu_device::launch_untyped(kernel, {grid, block, shared_bytes, stream}, arguments, true, site);
 }
-inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**,
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments,
                                        cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::refuse_untyped_kernel(site);
+    return cpu_device::launch_untyped(kernel, config, arguments, site);
 }
 
 // ---- not supported: stream capture and graphs ----------------------------------------------------------------

@@ -4,7 +4,6 @@
 // Missing: mipmaps, cubemaps, gathers, sRGB, block-compressed formats, resource views.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -260,7 +259,7 @@ Texel fetch_texel(cudaTextureObject_t texture, Fetch fetch, const TextureCoordin
 template <class Component>
 Component texel_component(std::uint32_t word) {
     if constexpr (std::is_same_v<Component, float>) {
-        return std::bit_cast<float>(word);
+        return __builtin_bit_cast(float, word);
     } else {
         return static_cast<Component>(word);
     }

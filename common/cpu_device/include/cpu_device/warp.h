@@ -5,7 +5,6 @@
 // for messages about lanes that never came.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,14 +26,10 @@ namespace cpu_device {
 /// -1): on a GPU its value is undefined.
 template <class T>
 struct Gathered {
-    std::uint32_t mask = 0;  ///< lanes that came
+    std::uint32_t mask;  ///< lanes that came
     alignas(T) unsigned char bytes[32][sizeof(T)];
 
-    CPU_DEVICE_UNSEEN T operator[](unsigned lane) const {
-        T value;
-        std::memcpy(static_cast<void*>(&value), bytes[lane], sizeof(T));
-        return value;
-    }
+    CPU_DEVICE_UNSEEN T operator[](unsigned lane) const { return *reinterpret_cast<const T*>(bytes[lane]); }
 };
 
 /// Brings `value` to the lanes of `mask` and takes theirs, 8 bytes a meeting. `visit(offset, bytes, values)` sees the
@@ -55,12 +50,13 @@ CPU_DEVICE_UNSEEN void exchange(Collective operation, std::uint32_t mask, const 
 template <class T>
 CPU_DEVICE_UNSEEN Gathered<T> gather(Collective operation, std::uint32_t mask, const T& value, Site site) {
     Gathered<T> result;
+    result.mask = 0;
     std::memset(result.bytes, 0xFF, sizeof result.bytes);
     exchange(operation, mask, value, site,
              [&](std::size_t offset, std::size_t bytes, const LaneValues& values) CPU_DEVICE_UNSEEN {
                  result.mask = values.mask;
                  for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {
-                     const int lane = std::countr_zero(rest);
+                     const int lane = __builtin_ctz(rest);
                      std::memcpy(result.bytes[lane] + offset, &values.value[lane], bytes);
                  }
              });
@@ -86,7 +82,7 @@ CPU_DEVICE_UNSEEN inline std::uint32_t vote(std::uint32_t mask, bool predicate, 
     const LaneValues values = enter_collective(Collective::vote, mask, predicate, site);
     std::uint32_t result = 0;
     for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
+        const int lane = __builtin_ctz(rest);
         result |= static_cast<std::uint32_t>(values.value[lane]) << lane;
     }
     if (came != nullptr) *came = values.mask;
@@ -103,7 +99,7 @@ CPU_DEVICE_UNSEEN std::uint32_t match(std::uint32_t mask, const T& value, Site s
     const LaneValues values = enter_collective(Collective::match, mask, word, site);
     std::uint32_t result = 0;
     for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
+        const int lane = __builtin_ctz(rest);
         if (values.value[lane] == word) result |= 1u << lane;
     }
     if (came != nullptr) *came = values.mask;
@@ -115,9 +111,9 @@ template <class T, class Op>
 CPU_DEVICE_UNSEEN T reduce_lanes(std::uint32_t mask, T value, Site site, Op op) {
     const Gathered<T> values = gather(Collective::reduce, mask, value, site);
     std::uint32_t rest = values.mask;
-    T result = values[static_cast<unsigned>(std::countr_zero(rest))];
+    T result = values[static_cast<unsigned>(__builtin_ctz(rest))];
     for (rest &= rest - 1; rest != 0; rest &= rest - 1) {
-        result = op(result, values[static_cast<unsigned>(std::countr_zero(rest))]);
+        result = op(result, values[static_cast<unsigned>(__builtin_ctz(rest))]);
     }
     return result;
 }

@@ -1,5 +1,5 @@
 // What code that is compiled for watching (macro __CPU_DEVICE_WATCHED__) tells the runtime beside its loads and stores,
-// which the compiler announces. In other code all of this is nothing.
+// which the compiler announces. In other code all of this is nothing, but for printf, which is another one in kernels.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +43,15 @@ CPU_DEVICE_INLINE void note_fence([[maybe_unused]] FenceScope scope) {
 }
 
 }  // namespace cpu_device
+
+#ifdef __CUDACC__
+// In a kernel, printf returns the number of arguments that it printed; in host code what the C library's returns.
+extern "C" {
+int printf(const char* format, ...) __asm__("cpu_device_printf");
+// What glibc makes of it with _FORTIFY_SOURCE, which some distributions always define.
+int __printf_chk(int flag, const char* format, ...) __asm__("cpu_device_printf_chk");
+}
+#endif
 
 #ifdef __CPU_DEVICE_WATCHED__
 // Copies by the C library would go unseen. The names apply to calls that the compiler makes by itself, too.

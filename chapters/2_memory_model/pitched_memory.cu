@@ -1,0 +1,416 @@
+// Problem: turn a picture of rows x cols floats upside down: flipped[rows - 1 - row][col] = in[row][col].
+//
+// Nothing is computed, and warps go along the rows, so every access is coalesced. What is left to get wrong is where a
+// row begins. With 1001 floats a row, the next row begins 4004 bytes further on, in the middle of a sector, and a warp
+// that reads 128 bytes from there touches 5 sectors instead of 4. cudaMallocPitch leaves a gap behind each row, so that
+// all rows begin where a request likes to begin. The distance from row to row is called the pitch, and is in bytes.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chapters/2_memory_model/lessons.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/compare.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
+#include "common/helpers/launch_shape.h"
+
+namespace memory_model {
+namespace {
+
+using warpwise::DeviceBuffer;
+
+constexpr std::size_t kLanes = 32;
+constexpr std::size_t kSectorBytes = 32;
+
+// What a GPU measured, shown where there is none: bandwidth of both layouts (4 bytes read and 4 written an element).
+struct Recorded {
+    std::size_t cols;  // as in the table of row lengths
+    double tight_gigabytes_per_second;
+    double pitched_gigabytes_per_second;
+};
+constexpr std::initializer_list<Recorded> recorded_h200 = {};
+
+// ---- pitched memory ----------------------------------------------------------------------------------------------
+
+// Rows of floats in memory of cudaMallocPitch. The call takes the width of a row in bytes and the number of rows, and
+// gives back the first row and the pitch. The padding at the end of each row belongs to nobody: nothing is copied into
+// it, and what it holds is undefined.
+class PitchedRows {
+public:
+    PitchedRows(std::size_t rows, std::size_t cols) : rows_(rows), width_bytes_(cols * sizeof(float)) {
+        if (rows == 0 || cols == 0) return;
+        void* memory = nullptr;
+        warpwise::check(cudaMallocPitch(&memory, &pitch_, width_bytes_, rows_));
+        first_ = static_cast<float*>(memory);
+    }
+    ~PitchedRows() { (void)cudaFree(first_); }  // a null pointer is allowed, and nothing happens
+    PitchedRows(const PitchedRows&) = delete;
+    PitchedRows& operator=(const PitchedRows&) = delete;
+
+    float* first() const { return first_; }
+    std::size_t pitch() const { return pitch_; }  // bytes from one row to the next
+
+    // cudaMemcpy2D(to, its pitch, from, its pitch, width in bytes, rows, direction): copies `width` bytes of each row,
+    // and steps over the padding on either side. The rows on the host are tight: their pitch is their width.
+    void upload(const std::vector<float>& values) {
+        if (first_ == nullptr) return;
+        warpwise::check(
+            cudaMemcpy2D(first_, pitch_, values.data(), width_bytes_, width_bytes_, rows_, cudaMemcpyHostToDevice));
+    }
+
+    std::vector<float> download() const {
+        std::vector<float> values(rows_ * width_bytes_ / sizeof(float));
+        if (first_ == nullptr) return values;
+        warpwise::check(
+            cudaMemcpy2D(values.data(), width_bytes_, first_, pitch_, width_bytes_, rows_, cudaMemcpyDeviceToHost));
+        return values;
+    }
+
+    // Sets every byte of the rows, and none of the padding.
+    void fill_bytes(int byte) {
+        if (first_ != nullptr) warpwise::check(cudaMemset2D(first_, pitch_, byte, width_bytes_, rows_));
+    }
+
+private:
+    std::size_t rows_, width_bytes_;
+    std::size_t pitch_ = 0;
+    float* first_ = nullptr;
+};
+
+// The row of a matrix whose rows are `pitch` bytes apart. The pitch counts bytes, so the step from row to row is taken
+// on a pointer to bytes, and only then is it a pointer to floats again.
+__device__ float* row_of(float* first, std::size_t pitch, std::size_t row) {
+    return reinterpret_cast<float*>(reinterpret_cast<char*>(first) + row * pitch);
+}
+
+__device__ const float* row_of(const float* first, std::size_t pitch, std::size_t row) {
+    return reinterpret_cast<const float*>(reinterpret_cast<const char*>(first) + row * pitch);
+}
+
+// ---- the picture, tight and pitched ------------------------------------------------------------------------------
+
+struct Picture {
+    std::size_t rows, cols;
+    std::vector<float> values;
+    DeviceBuffer<float> d_tight, d_tight_flipped;
+    PitchedRows d_pitched, d_pitched_flipped;
+    bool flipped_is_pitched = false;  // set by the steps
+
+    explicit Picture(const warpwise::Size& size)
+        : rows(size[0]),
+          cols(size[1]),
+          values(warpwise::uniform<float>(rows * cols, 7)),
+          d_tight(values),
+          d_tight_flipped(rows * cols),
+          d_pitched(rows, cols),
+          d_pitched_flipped(rows, cols) {
+        d_pitched.upload(values);
+    }
+
+    void poison() {
+        d_tight_flipped.fill_bytes(0xFF);
+        d_pitched_flipped.fill_bytes(0xFF);
+    }
+
+    // Nothing is rounded: every element has to be exact.
+    warpwise::Comparison compare() {
+        const auto expected = [&](std::size_t i) {
+            return static_cast<double>(values[(rows - 1 - i / cols) * cols + i % cols]);
+        };
+        return warpwise::compare_each(flipped_is_pitched ? d_pitched_flipped.download() : d_tight_flipped.download(),
+                                      rows * cols, expected);
+    }
+
+    warpwise::Work work() const { return {.bytes = 2.0 * sizeof(float) * rows * cols}; }
+
+    static std::size_t device_bytes(const warpwise::Size& size) {
+        constexpr std::size_t usual_alignment = 512;  // of the pitch; more is not asked of a guess
+        const std::size_t width = size[1] * sizeof(float);
+        const std::size_t pitch = warpwise::ceil_div(width, usual_alignment) * usual_alignment;
+        return 2 * size[0] * (width + pitch);
+    }
+};
+
+// Blocks of 32 x 8 threads, a warp along a row. As many blocks in y as keep a large chip busy; the kernels go on from
+// there by the height of the grid.
+constexpr dim3 kBlock(kLanes, 8);
+
+dim3 grid_for(std::size_t rows, std::size_t threads_a_row) {
+    const std::size_t blocks_y = std::max<std::size_t>(1, warpwise::ceil_div(rows, kBlock.y));
+    return dim3(warpwise::blocks_for(threads_a_row, kBlock.x),
+                static_cast<unsigned>(std::min<std::size_t>(blocks_y, 2048)));
+}
+
+// Step 1, tight rows: element (row, col) at row * cols + col, one row right behind the other. A warp reads 128 bytes
+// side by side, but they begin at row * cols * 4 bytes: at a multiple of 32 in every row if cols is a multiple of 8, in
+// one row of eight if it is odd. All other rows pay 5 sectors for each request, loads and stores alike. And float4 is
+// out of the question: a row that begins at no multiple of 16 cannot be read by it.
+__global__ void flip_tight(const float* in, float* flipped, std::size_t rows, std::size_t cols) {
+    const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::size_t stride = std::size_t{gridDim.y} * blockDim.y;
+    if (col >= cols) return;
+    for (std::size_t row = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows; row += stride) {
+        flipped[(rows - 1 - row) * cols + col] = in[row * cols + col];
+    }
+}
+
+void run_flip_tight(Picture& picture) {
+    picture.flipped_is_pitched = false;
+    flip_tight<<<grid_for(picture.rows, picture.cols), kBlock>>>(picture.d_tight.data(), picture.d_tight_flipped.data(),
+                                                                 picture.rows, picture.cols);
+    warpwise::check_launch();
+}
+
+// Step 2, pitched rows. The only change is how a row is found; the pitch comes along as an argument, because input and
+// output may have pitches of their own. Better: every row begins at a multiple of the pitch, so every request of a full
+// warp is 4 sectors. Slow: 4 bytes under way for each thread.
+__global__ void flip_pitched(const float* in, std::size_t in_pitch, float* flipped, std::size_t flipped_pitch,
+                             std::size_t rows, std::size_t cols) {
+    const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::size_t stride = std::size_t{gridDim.y} * blockDim.y;
+    if (col >= cols) return;
+    for (std::size_t row = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows; row += stride) {
+        row_of(flipped, flipped_pitch, rows - 1 - row)[col] = row_of(in, in_pitch, row)[col];
+    }
+}
+
+void run_flip_pitched(Picture& picture) {
+    picture.flipped_is_pitched = true;
+    flip_pitched<<<grid_for(picture.rows, picture.cols), kBlock>>>(
+        picture.d_pitched.first(), picture.d_pitched.pitch(), picture.d_pitched_flipped.first(),
+        picture.d_pitched_flipped.pitch(), picture.rows, picture.cols);
+    warpwise::check_launch();
+}
+
+// Step 3, 16 bytes an access, which pitched rows allow for any number of columns: each row begins at a multiple of 16.
+// The last one to three columns of a row are copied one by one. A float4 over the row's end would stay in the padding
+// and hurt nobody, but it would read what nobody wrote.
+// Better: a quarter of the requests, 16 bytes under way for each thread.
+__global__ void flip_pitched_float4(const float* in, std::size_t in_pitch, float* flipped, std::size_t flipped_pitch,
+                                    std::size_t rows, std::size_t cols) {
+    const std::size_t col = 4 * (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
+    const std::size_t stride = std::size_t{gridDim.y} * blockDim.y;
+    if (col >= cols) return;
+    for (std::size_t row = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows; row += stride) {
+        const float* from = row_of(in, in_pitch, row);
+        float* to = row_of(flipped, flipped_pitch, rows - 1 - row);
+        if (col + 4 <= cols) {
+            *reinterpret_cast<float4*>(to + col) = *reinterpret_cast<const float4*>(from + col);
+        } else {
+            for (std::size_t rest = col; rest < cols; ++rest) to[rest] = from[rest];
+        }
+    }
+}
+
+void run_flip_pitched_float4(Picture& picture) {
+    picture.flipped_is_pitched = true;
+    flip_pitched_float4<<<grid_for(picture.rows, warpwise::ceil_div(picture.cols, 4)), kBlock>>>(
+        picture.d_pitched.first(), picture.d_pitched.pitch(), picture.d_pitched_flipped.first(),
+        picture.d_pitched_flipped.pitch(), picture.rows, picture.cols);
+    warpwise::check_launch();
+}
+
+// ---- what the rows' beginnings cost ------------------------------------------------------------------------------
+
+// Sectors a request of steps 1 and 2, on average over the picture, for rows that are `row_bytes` apart: each warp takes
+// 32 columns of a row, or what is left of it, and touches all sectors from its first byte to its last.
+double predicted_sectors(std::size_t rows, std::size_t cols, std::size_t row_bytes) {
+    std::size_t sectors = 0, requests = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t col = 0; col < cols; col += kLanes) {
+            const std::size_t first = row * row_bytes + col * sizeof(float);
+            const std::size_t last = first + std::min(kLanes, cols - col) * sizeof(float) - 1;
+            sectors += last / kSectorBytes - first / kSectorBytes + 1;
+            ++requests;
+        }
+    }
+    return requests == 0 ? 0 : static_cast<double>(sectors) / static_cast<double>(requests);
+}
+
+std::string text_of(const char* format, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+// Pitches as this device hands them out, and the share of the memory that is padding.
+void show_pitches(warpwise::Lesson& lesson) {
+    std::vector<std::vector<std::string>> rows;
+    for (const std::size_t cols : {1, 25, 128, 129, 1000, 1001, 1024}) {
+        const PitchedRows memory(4, cols);
+        const std::size_t width = cols * sizeof(float);
+        const double padding = 1 - static_cast<double>(width) / static_cast<double>(memory.pitch());
+        lesson.expect(memory.pitch() >= width && memory.pitch() % (kLanes * sizeof(float)) == 0,
+                      "rows of " + std::to_string(cols) + " floats begin at multiples of 128 bytes");
+        rows.push_back({std::to_string(cols), std::to_string(width), std::to_string(memory.pitch()),
+                        text_of("%.0f %%", 100 * padding)});
+    }
+    lesson.table("What cudaMallocPitch makes of it", {"floats a row", "width in bytes", "pitch in bytes", "padding"},
+                 rows);
+}
+
+// The same picture with rows a little shorter or longer. Counted on the CPU device, timed on a GPU.
+void show_row_lengths(warpwise::Lesson& lesson) {
+    const bool on_gpu = warpwise::Lesson::on_gpu();
+    const bool with_records = !on_gpu && recorded_h200.size() != 0;
+    const std::size_t first_cols = on_gpu ? 8192 : 1024;
+    const std::size_t picture_rows = on_gpu ? 8192 : 32;  // so few that every block is counted
+    std::vector<std::string> header = {"floats a row", "a row begins at", "tight, predicted", "pitched, predicted"};
+    header.push_back(on_gpu ? "tight GB/s" : "tight, counted");
+    header.push_back(on_gpu ? "pitched GB/s" : "pitched, counted");
+    if (with_records) {
+        header.push_back("tight GB/s on an H200");
+        header.push_back("pitched GB/s on an H200");
+    }
+
+    std::vector<std::vector<std::string>> cells;
+    for (const std::size_t more : {0, 1, 2, 4, 8}) {
+        const std::size_t cols = first_cols + more;
+        Picture picture({picture_rows, cols});
+        const std::string name = std::to_string(cols) + " floats a row, ";
+        const double tight = predicted_sectors(picture_rows, cols, cols * sizeof(float));
+        const double pitched = predicted_sectors(picture_rows, cols, picture.d_pitched.pitch());
+        const std::size_t begins_at = more == 0 ? kSectorBytes : more * sizeof(float);
+        cells.push_back({std::to_string(cols), "multiples of " + std::to_string(std::min(begins_at, kSectorBytes)),
+                         warpwise::ratio_text(tight), warpwise::ratio_text(pitched)});
+
+        // Runs a step, checks its result, and holds its loads and stores against the prediction.
+        const auto run = [&](void (*step)(Picture&), double predicted, const std::string& what) {
+            picture.poison();
+            const auto counts = lesson.count([&] { step(picture); });
+            lesson.expect(picture.compare().passed, name + what + ": the picture is flipped");
+            if (!counts) return std::string("-");
+            lesson.expect(counts->global_load.sectors_per_request() == predicted &&
+                              counts->global_store.sectors_per_request() == predicted,
+                          name + what + ": loads and stores touch the predicted number of sectors");
+            return warpwise::ratio_text(counts->global_load.sectors_per_request());
+        };
+        cells.back().push_back(run(run_flip_tight, tight, "tight"));
+        cells.back().push_back(run(run_flip_pitched, pitched, "pitched"));
+        if (on_gpu) {
+            const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
+                {{[&] { run_flip_tight(picture); }}, {[&] { run_flip_pitched(picture); }}}, {.seconds = 0.2});
+            for (std::size_t i = 0; i < timings.size(); ++i) {
+                cells.back()[4 + i] = text_of("%.0f", picture.work().bytes / timings[i].median * 1e-9);
+            }
+        }
+        if (with_records) {
+            const auto* record = std::find_if(recorded_h200.begin(), recorded_h200.end(), [&](const Recorded& r) {
+                return r.cols - 8192 == more;  // the H200 had wider rows
+            });
+            const bool known = record != recorded_h200.end();
+            cells.back().push_back(known ? text_of("%.0f", record->tight_gigabytes_per_second) : "-");
+            cells.back().push_back(known ? text_of("%.0f", record->pitched_gigabytes_per_second) : "-");
+        }
+    }
+    lesson.table("Sectors a request, for rows of different lengths", header, cells);
+}
+
+// Step 3 with as many columns as its warps take at a time: nothing but float4s.
+void expect_float4(warpwise::Lesson& lesson) {
+    constexpr std::size_t rows = 64, cols = 1024;
+    Picture picture({rows, cols});
+    if (const auto counts = lesson.count([&] { run_flip_pitched_float4(picture); })) {
+        lesson.expect(counts->global_load.sectors_per_request() == 16, "float4 in pitched rows: 16 sectors a request");
+        lesson.expect(counts->global_load.requests == rows * cols / 4 / kLanes,
+                      "float4 in pitched rows: a quarter of the requests");
+    }
+}
+
+}  // namespace
+
+void pitched_memory(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(A picture of rows x cols floats is to be turned upside down. Warps go along the rows, so all is coalesced;
+and still the number of columns decides what a request costs, because it decides where the next row begins.
+
+What you will see: rows right behind each other, rows that cudaMallocPitch has set apart, and 16-byte accesses, which
+only the latter allow.
+
+With a pitch, a row is found by its distance in bytes:
+
+    cudaMallocPitch(&first, &pitch, cols * sizeof(float), rows);
+    const float* row_begin = (const float*)((const char*)first + row * pitch);
+    cudaMemcpy2D(to, to_pitch, from, from_pitch, cols * sizeof(float), rows, cudaMemcpyHostToDevice);
+
+Which pitch it is, the device decides:)");
+    show_pitches(lesson);
+
+    lesson.text(
+        R"(Short rows pay for it with memory: one float a row is nearly all padding. For long ones it is next to
+nothing.
+
+Now predict. A full warp reads 128 bytes, 4 sectors, if they begin at a multiple of 32 bytes, and touches 5 if not.
+Rows of 1024 floats, or of 8192, all begin at such a multiple. With one float more, one row of eight does; with two
+more, one of four; with four more, every other one. How many sectors is that on average? And with eight more?)");
+    show_row_lengths(lesson);
+    lesson.text(
+        R"(About 4 and 7/8, 4 and 3/4, 4 and 1/2, and 4 again: 8 floats are 32 bytes. It is a little less than that,
+since the last warp of a row has fewer lanes. With a pitch all row lengths are alike: never more than 4.)");
+
+    // The last one but one is higher than the grid: its kernels have to go on by the height of the grid.
+    lesson.steps<Picture>({.gpu = {16384, 16381},
+                           .cpu = {128, 1001},
+                           .awkward = {{0, 0},
+                                       {0, 5},
+                                       {5, 0},
+                                       {1, 1},
+                                       {1, 31},
+                                       {31, 1},
+                                       {2, 2},
+                                       {3, 3},
+                                       {32, 32},
+                                       {33, 65},
+                                       {1, 1009},
+                                       {1009, 1},
+                                       {64, 128},
+                                       {129, 67},
+                                       {3, 4099},
+                                       {16400, 3},
+                                       {8, 1027}}},
+                          {{"flip_tight", "rows right behind each other", run_flip_tight},
+                           {"flip_pitched", "rows of cudaMallocPitch", run_flip_pitched},
+                           {"flip_pitched_float4", "16 bytes an access", run_flip_pitched_float4}});
+    expect_float4(lesson);
+
+    if (warpwise::Lesson::on_gpu()) {
+        lesson.text(
+            R"(How much of the fifth sector is left in the time? The tables tell. It was asked for once too often,
+but it need not be fetched once more: the warp that has the rest of it is a neighbor, and a cache may still
+hold it. Stores of parts of a sector meet again in the L2 cache in the same way. The more certain gain is the last
+step's: rows that begin at multiples of 16 bytes can be moved 16 bytes at a time.)");
+    } else {
+        lesson.text(
+            R"(On a GPU expect less than this quarter in the time: the fifth sector is asked for once too often, but
+need not be fetched once more, because the warp that has the rest of it is a neighbor, and a cache may still hold it.
+The more certain gain is the last step's: rows that begin at multiples of 16 bytes can be moved 16 bytes at a time.)");
+    }
+    lesson.text(
+        R"(When to use it: matrices and pictures whose rows are worked on row by row, and 2-D textures, which demand
+it. A matrix that is only ever taken as one long vector (lesson matrix_add) needs no pitch; and rows whose length is a
+multiple of 8 floats begin well without one.
+
+Mistakes to avoid: first[row * pitch + col] with a float pointer: the pitch counts bytes, so that goes four times too
+far. Divide it by sizeof(float), or step on a char pointer. Passing the number of floats as the width of
+cudaMemcpy2D: it copies a quarter of each row and reports success. Passing the pitch as the width: on the tight side
+the rows are shorter than that, and the call fails with cudaErrorInvalidPitchValue. Copying all of it with cudaMemcpy,
+as if there were no padding: rows drift apart, by one padding more in each. And summing over the padding: nobody ever
+wrote it.
+
+Try next: take the step in row_of on the float pointer (first + row * pitch), and see what --check says; then a
+picture of your own size.
+
+    memory_model pitched_memory --check
+    memory_model pitched_memory --size 1000x999)");
+}
+
+}  // namespace memory_model

@@ -1,0 +1,18 @@
+#include "cpu_device/address_space.h"
+
+#include "allocations.h"
+#include "block.h"
+#include "watched_code.h"
+
+namespace cpu_device {
+
+AddressSpace address_space_of(const void* address) {
+    const Unwatched unwatched;
+    const Block& block = running_block("the memory of an address is asked for (__isShared ...)");
+    if (block.is_shared_memory(address)) return AddressSpace::shared;
+    if (block.is_on_stack(address)) return AddressSpace::local;
+    const auto allocation = find_allocation(address);
+    return allocation && allocation->constant ? AddressSpace::constant : AddressSpace::global;
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,23 @@
+// Wrong answer: copies the coefficients for the first call only, and filters everything else with them, too
+// Rejected by: uses the coefficients of the call
+// Message: Are the coefficients copied in every call?
+#include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
+
+__constant__ float filter[taps];
+
+__global__ void filter_by_threads(const float* in, float* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int k = 0; k < taps; ++k) sum += filter[k] * in[i + k];
+    out[i] = sum;
+}
+
+void filter_signal(const float* coefficients, const float* d_in, float* d_out, int n) {
+    if (n == 0) return;
+    static bool copied = false;
+    if (!copied) cudaMemcpyToSymbol(filter, coefficients, taps * sizeof(float));
+    copied = true;
+    const int threads = 256;
+    filter_by_threads<<<(n + threads - 1) / threads, threads>>>(d_in, d_out, n);
+}

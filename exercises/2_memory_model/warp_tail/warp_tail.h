@@ -1,0 +1,7 @@
+// The function that the grader calls.
+#pragma once
+
+/// Sums of tiles of 256 floats, the last of which may be shorter: d_sums[t] = d_values[256 t] + ... up to the end of
+/// the tile or of the array. `d_sums` has room for one float a tile, (count + 255) / 256 of them. No tile, nothing to
+/// do.
+void sum_tiles(const float* d_values, int count, float* d_sums);
