@@ -5,8 +5,8 @@
 #define __host__
 #define __device__
 #ifdef __CPU_DEVICE_WATCHED__
-// As nvcc does, what a kernel calls is made part of it. Besides, g++ announces no structure that goes straight from memory
-// into a call, or back.
+// As nvcc does, what a kernel calls is made part of it. Besides, g++ announces no structure that goes straight from
+// memory into a call, or back.
 #define __global__ __attribute__((__flatten__))
 #else
 #define __global__
