@@ -37,7 +37,12 @@ struct Recorded {
     double tight_gigabytes_per_second;
     double pitched_gigabytes_per_second;
 };
-constexpr std::initializer_list<Recorded> recorded_h200 = {};
+// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
+constexpr std::initializer_list<Recorded> recorded_h200 = {
+    {8192, 2340, 2348}, {8193, 2267, 2331}, {8194, 2271, 2332}, {8196, 2278, 2332}, {8200, 2289, 2334},
+};
+// What stands beside the figures where they are printed.
+constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // ---- pitched memory ----------------------------------------------------------------------------------------------
 
@@ -312,7 +317,8 @@ void show_row_lengths(warpwise::Lesson& lesson) {
             cells.back().push_back(known ? text_of("%.0f", record->pitched_gigabytes_per_second) : "-");
         }
     }
-    lesson.table("Sectors a request, for rows of different lengths", header, cells);
+    const std::string title = "Sectors a request, for rows of different lengths";
+    lesson.table(with_records ? title + "; GB/s for rows of 8192 floats and up, " + recorded_on : title, header, cells);
 }
 
 // Step 3 with as many columns as its warps take at a time: nothing but float4s.
@@ -386,13 +392,19 @@ since the last warp of a row has fewer lanes. With a pitch all row lengths are a
         lesson.text(
             R"(How much of the fifth sector is left in the time? The tables tell. It was asked for once too often,
 but it need not be fetched once more: the warp that has the rest of it is a neighbor, and a cache may still
-hold it. Stores of parts of a sector meet again in the L2 cache in the same way. The more certain gain is the last
-step's: rows that begin at multiples of 16 bytes can be moved 16 bytes at a time.)");
+hold it. Stores of parts of a sector meet again in the L2 cache in the same way. On an H200 tight rows lose 3 %, and
+still 2 % where they begin at multiples of 32 bytes: that is not the fifth sector, but may be the second cache line of
+128 bytes that most of their requests reach into. The more certain gain is the last step's: rows that begin at multiples
+of 16 bytes can be moved 16 bytes at a time, 16 bytes under way for each thread instead of 4, and that is 1.86 times as
+fast.)");
     } else {
         lesson.text(
             R"(On a GPU expect less than this quarter in the time: the fifth sector is asked for once too often, but
 need not be fetched once more, because the warp that has the rest of it is a neighbor, and a cache may still hold it.
-The more certain gain is the last step's: rows that begin at multiples of 16 bytes can be moved 16 bytes at a time.)");
+On an H200 tight rows lose 3 %, and still 2 % where they begin at multiples of 32 bytes: that is not the fifth sector,
+but may be the second cache line of 128 bytes that most of their requests reach into. The more certain gain is the last
+step's: rows that begin at multiples of 16 bytes can be moved 16 bytes at a time, 16 bytes under way for each thread
+instead of 4, and that is 1.86 times as fast.)");
     }
     lesson.text(
         R"(When to use it: matrices and pictures whose rows are worked on row by row, and 2-D textures, which demand
