@@ -61,9 +61,8 @@ void flag_that_nobody_sets() {
 
 __global__ void count_up(int* out, int count, int stride) {
     int steps = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += stride) {  // MISTAKE(endless_kernel): stride is 0
-        steps += out[i] == 0 ? 1 : 2;
-    }
+    int i = static_cast<int>(threadIdx.x);
+    while (i < count) steps += out[i] == 0 ? 1 : 2, i += stride;  // MISTAKE(endless_kernel): stride is 0
     out[threadIdx.x] = steps;
 }
 
