@@ -110,6 +110,7 @@ passed "n goes on, and only n"
 keys l
 expect "type to search"
 keys pi_bl
+expect "1 of $total"
 expect "pi_block_sum"
 expect_not "grid_stride"
 keys Escape
@@ -123,7 +124,7 @@ passed "the list is searched, and the window may change its size"
 keys l
 expect "type to search"
 keys index_and
-expect "Search:"
+expect "1 of $total"
 keys Enter
 expect "Passed: index_and_guard" 30
 keys x
