@@ -23,8 +23,8 @@ void require(bool good, const char* what) {
 
 /// True only if the text holds nothing that the rewriter acts on.
 bool is_plain_cpp(std::string_view source) {
-    for (std::string_view word : {"__shared__", "__noinline__", "__device__", "__constant__", "__managed__",
-                                  "cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
+    for (std::string_view word : {"__global__", "__shared__", "__noinline__", "__device__", "__constant__",
+                                  "__managed__", "cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
         if (source.find(word) != std::string_view::npos) return false;
     // A launch may be spelled with white space, comments and line ends between the three `<`.
     const bool comments = source.find("/*") != std::string_view::npos || source.find("//") != std::string_view::npos;
