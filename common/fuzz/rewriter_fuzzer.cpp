@@ -26,6 +26,9 @@ bool is_plain_cpp(std::string_view source) {
     for (std::string_view word : {"__global__", "__shared__", "__noinline__", "__device__", "__constant__",
                                   "__managed__", "cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
         if (source.find(word) != std::string_view::npos) return false;
+    // `(void*)kernel<T>`
+    const auto has = [&](std::string_view text) { return source.find(text) != std::string_view::npos; };
+    if (has("void") && has("*") && has("<")) return false;
     // A launch may be spelled with white space, comments and line ends between the three `<`.
     const bool comments = source.find("/*") != std::string_view::npos || source.find("//") != std::string_view::npos;
     int in_a_row = 0;
