@@ -226,7 +226,7 @@ std::string layout(std::size_t entries, const std::string& x_axis, const std::st
     const double height = height_with_key(entries);
     const double key_height = static_cast<double>(key_row) * static_cast<double>(entries);
     std::string script = fmt::format(
-        "set lmargin at screen 0.15\nset rmargin at screen 0.97\nset tmargin at screen {:.4f}\n"
+        "set lmargin at screen 0.15\nset rmargin at screen 0.93\nset tmargin at screen {:.4f}\n"
         "set bmargin at screen {:.4f}\n"
         "set key at screen 0.02,{:.4f} left top vertical maxcols 1 Left reverse samplen 3 textcolor {}\n",
         1 - 34 / height, (key_height + 62) / height, (key_height + 8) / height, rgb(text_color));
