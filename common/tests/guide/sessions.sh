@@ -48,6 +48,15 @@ expect() {
         ((++waited < ${2:-20} * 10)) || fail "'$1' did not appear"
     done
 }
+# expect_gone TEXT [SECONDS]: that it disappears from the window.
+expect_gone() {
+    local waited=0
+    while screen | grep -qF -- "$1"; do
+        sleep 0.1
+        ((++waited < ${2:-20} * 10)) || fail "'$1' is still in the window"
+    done
+}
+# expect_not TEXT: that it is not in the window now.
 expect_not() { ! screen | grep -qF -- "$1" || fail "'$1' is in the window"; }
 passed() { echo "ok: $*"; }
 
@@ -110,9 +119,8 @@ passed "n goes on, and only n"
 keys l
 expect "type to search"
 keys pi_bl
-expect "1 of $total"
+expect_gone "grid_stride"
 expect "pi_block_sum"
-expect_not "grid_stride"
 keys Escape
 sleep 0.3
 tmux resize-window -t $session -x 50 -y 16
@@ -124,7 +132,7 @@ passed "the list is searched, and the window may change its size"
 keys l
 expect "type to search"
 keys index_and
-expect "1 of $total"
+expect_gone "grid_stride"
 keys Enter
 expect "Passed: index_and_guard" 30
 keys x
