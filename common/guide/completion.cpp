@@ -18,6 +18,7 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--size"}, "size instead of the lesson's own: 1000, 16Mi, 1000x700", true},
         {{"--repeat"}, "time each step at least so often", true},
         {{"--json"}, "write the results to this file", true, Wants::file},
+        {{"--trace"}, "write what each warp of the first blocks did to this file (CPU device)", true, Wants::file},
         {{"--counters"}, "count what kernels do (CPU device)"},
         {{"--no-counters"}, "full speed"},
         {{"--check"}, "look for mistakes in kernels (CPU device)"},

@@ -111,6 +111,8 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_flag("--keep", values.keep,
                  "keep the rewritten source and the program beside FILE; --keep=DIR: in that folder");
     app.add_option("--json", options.json_file, "counters and findings to this file; - is stdout")->type_name("FILE");
+    app.add_option("--trace", options.trace_file, "what each warp of the first block did, to this file (CPU device)")
+        ->type_name("FILE");
     app.add_option("--limit", options.limit_seconds, "longest time for one kernel, in seconds")
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");

@@ -247,6 +247,13 @@ public:
           shown_(options.file.string()),
           source_{file_, include_folders(project, options), options.definitions, options.colors},
           workshop_(project, options, file_) {
+        if (!options.trace_file.empty()) {
+            if (!options.counters) throw Refusal("--trace needs the counters");
+            trace_file_ = absolute_to(project.caller, options.trace_file);
+            if (!std::ofstream(trace_file_, std::ios::app)) {
+                throw Refusal(fmt::format("--trace {}: cannot write this file", options.trace_file.string()));
+            }
+        }
         if (options.json_file.empty() || options.json_file == "-") return;
         json_file_ = absolute_to(project.caller, options.json_file);
         if (!std::ofstream(json_file_, std::ios::app)) {
@@ -276,6 +283,7 @@ private:
     TrySource source_;
     Workshop workshop_;
     fs::path json_file_;
+    fs::path trace_file_;  ///< empty where no trace is asked for
     fs::path program_;
     std::string headers_;  ///< the CPU device's
     mutable Progress progress_;
@@ -367,6 +375,7 @@ void Attempt::require_no_counters_wanted() const {
     if (options_.lines) asked = "--lines";
     if (options_.all_blocks) asked = "--all-blocks";
     if (options_.registers) asked = "--registers";
+    if (!options_.trace_file.empty()) asked = "--trace";
     if (asked == nullptr) return;
     throw Refusal(fmt::format(
         "{} goes with the CPU device's counters, and not with --gpu. A GPU's counters are read with Nsight Compute: "
@@ -429,6 +438,7 @@ CommandResult Attempt::run_program() const {
     options.folder = project_.caller;
     options.owns_terminal = true;
     options.variables = variables_for(options_, workshop_.temporary() / "report.json");
+    if (!trace_file_.empty()) options.variables.emplace_back("WARPWISE_TRY_TRACE", trace_file_.string());
     return run_command(arguments, options);
 }
 

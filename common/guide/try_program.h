@@ -24,8 +24,9 @@ struct TryOptions {
     std::optional<std::filesystem::path>
         keep;  ///< folder for the rewritten source and the program; empty path: beside FILE
     std::filesystem::path
-        json_file;             ///< counters and findings as JSON; "-": stdout, the program's own output to stderr
-    double limit_seconds = 0;  ///< the watchdog's, for one kernel; 0: its default
+        json_file;  ///< counters and findings as JSON; "-": stdout, the program's own output to stderr
+    std::filesystem::path trace_file;  ///< what the warps of the first blocks did, for the book's warp view
+    double limit_seconds = 0;          ///< the watchdog's, for one kernel; 0: its default
     bool colors = false;
 };
 

@@ -99,6 +99,7 @@ struct LaunchCounts {
     Counts total;
     std::vector<LineCounts> lines;  ///< by file and line
     std::vector<ArrayCounts> arrays;
+    std::string trace = {};  ///< of its first blocks, where one was asked for: JSON (see lesson/trace_file.h)
 
     double scale() const;              ///< what a count of the sample stands for in the whole grid
     double barriers_per_warp() const;  ///< on average; 0 when nothing was watched

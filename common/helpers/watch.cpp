@@ -21,13 +21,15 @@ cpu_device::WatchOptions options_of(const WatchOptions& options) {
     return {.counters = options.counters,
             .mistakes = options.mistakes,
             .blocks = options.count.blocks,
-            .registers = options.count.registers};
+            .registers = options.count.registers,
+            .traced_blocks = options.count.traced_blocks};
 }
 
 WatchOptions options_of(const cpu_device::WatchOptions& options) {
-    return {.counters = options.counters,
-            .mistakes = options.mistakes,
-            .count = {.blocks = options.blocks, .registers = options.registers}};
+    return {
+        .counters = options.counters,
+        .mistakes = options.mistakes,
+        .count = {.blocks = options.blocks, .registers = options.registers, .traced_blocks = options.traced_blocks}};
 }
 
 RequestCounts counts_of(const cpu_device::RequestCounters& counters) {
@@ -69,6 +71,7 @@ LaunchCounts counts_of(const cpu_device::LaunchCounters& launch) {
     for (const cpu_device::ArrayCounters& array : launch.arrays) {
         counts.arrays.push_back({array.name, counts_of(array.counters)});
     }
+    if (!launch.trace.warps.empty()) counts.trace = cpu_device::json_of(launch.trace);
     return counts;
 }
 

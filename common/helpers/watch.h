@@ -22,6 +22,7 @@ struct CountOptions {
     std::uint64_t blocks = 0;  ///< of a launch with more blocks than this, so many are watched; 0: all
     int registers = 32;        ///< a thread, for theoretical occupancy
     bool lines = true;         ///< counts of each source line, too: finding the lines takes some tens of milliseconds
+    std::uint64_t traced_blocks = 0;  ///< so many blocks of each launch leave a trace: LaunchCounts::trace
 };
 
 struct WatchOptions {

@@ -28,6 +28,7 @@
 #include "common/lesson/size_text.h"
 #include "common/lesson/suggest.h"
 #include "common/lesson/terminal.h"
+#include "common/lesson/trace_file.h"
 
 namespace warpwise {
 namespace {
@@ -41,6 +42,7 @@ struct Request {
     bool colors = true;
     bool counters_asked_for = false;
     std::string json_file;
+    std::string trace_file;
     WantedDevice device = WantedDevice::automatic;
     Lesson::Options options;
 };
@@ -69,6 +71,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     app.add_option("--repeat", repeat, "time each step at least so often")->check(CLI::Range(1, 1000000));
     app.add_option("--json", request.json_file,
                    "write the results to this file; with --list the lessons, - for stdout");
+    app.add_option("--trace", request.trace_file,
+                   "write what each warp of the first block of every launch did to this file (CPU device)");
     CLI::Option* counters =
         app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
     app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");
@@ -101,6 +105,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     if (!size.empty()) request.options.size = parse_size(size);
     request.counters_asked_for = counters->count() > 0 && request.options.counters;
     if (request.options.list_lines && !request.options.counters) throw Refusal("--lines needs the counters");
+    if (!request.trace_file.empty() && !request.options.counters) throw Refusal("--trace needs the counters");
+    request.options.trace = !request.trace_file.empty();
     request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
     request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
@@ -197,6 +203,7 @@ std::string where_else(const Request& request, char** argv) {
         text += fmt::format("The counters of a GPU come from Nsight Compute:\n\n    ncu --metrics {} {}\n\n",
                             all_metrics(), program);
     }
+    if (options.trace) text += "--trace needs the CPU device: a GPU does not tell what each warp did.\n\n";
     if (options.list_lines) {
         text += fmt::format(
             "A GPU's counts of each line, too, in its source view:\n\n    ncu --set full --import-source yes "
@@ -239,6 +246,7 @@ public:
                                     [](const LessonResult& lesson) { return lesson.passed(); });
         require_steps_chosen(request_.options.steps, output_.offered_steps());
         if (!request_.json_file.empty()) write_json(request_.json_file, report);
+        if (!request_.trace_file.empty()) write_trace(report);
         return report.passed ? all_right : step_wrong;
     }
 
@@ -270,6 +278,17 @@ private:
         }
         keep_mistakes(output_.lesson());
         return output_.end_lesson();
+    }
+
+    void write_trace(const ChapterReport& report) const {
+        std::vector<TracedStep> steps;
+        for (const LessonResult& lesson : report.lessons) {
+            for (const StepResult& step : lesson.steps) {
+                if (step.launches) steps.push_back({step.name, *step.launches});
+            }
+            steps.push_back({"", lesson.traced});
+        }
+        warpwise::write_trace(request_.trace_file, steps, report.command);
     }
 
     static void keep_mistakes(LessonResult& lesson) {
@@ -312,7 +331,8 @@ int run_chapter(int argc, char** argv, const Chapter& chapter) {
                 run_plain_program(request.options.plain_program, argv);
             }
         }
-        if (!request.json_file.empty()) require_writable(request.json_file);
+        if (!request.json_file.empty()) require_writable("--json", request.json_file);
+        if (!request.trace_file.empty()) require_writable("--trace", request.trace_file);
         if (terminal.colors) reset_colors_on_interrupt();
         return Runner(chapter, request, terminal).run(lessons, {argv, argv + argc}, where_else(request, argv));
     } catch (const Refusal& refusal) {

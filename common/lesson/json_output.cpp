@@ -188,7 +188,9 @@ Json json_of(const DeviceInfo& device) {
             {"memory_bytes", device.memory_bytes}};
 }
 
-[[noreturn]] void refuse(const std::string& file) { throw Refusal("--json " + file + ": cannot write this file"); }
+[[noreturn]] void refuse(const std::string& option, const std::string& file) {
+    throw Refusal(option + " " + file + ": cannot write this file");
+}
 
 void write(const std::string& file, const Json& document) {
     // Text of a lesson that is not UTF-8 must not cost the results.
@@ -200,7 +202,7 @@ void write(const std::string& file, const Json& document) {
     std::ofstream stream(file);
     stream << text;
     stream.close();
-    if (!stream) refuse(file);
+    if (!stream) refuse("--json", file);
 }
 
 }  // namespace
@@ -209,8 +211,8 @@ std::string launch_json(const LaunchCounts& launch) {
     return json_of(launch).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void require_writable(const std::string& file) {
-    if (!std::ofstream(file, std::ios::app)) refuse(file);
+void require_writable(const std::string& option, const std::string& file) {
+    if (!std::ofstream(file, std::ios::app)) refuse(option, file);
 }
 
 void write_json(const std::string& file, const ChapterReport& report) {

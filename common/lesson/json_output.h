@@ -55,8 +55,8 @@ struct ChapterReport {
 /// One launch as "launches" above has it.
 std::string launch_json(const LaunchCounts& launch);
 
-/// Throws Refusal when the file cannot be written. The file is left as it was.
-void require_writable(const std::string& file);
+/// Throws Refusal when the file, which `option` names, cannot be written. The file is left as it was.
+void require_writable(const std::string& option, const std::string& file);
 
 /// Throws Refusal when the file cannot be written.
 void write_json(const std::string& file, const ChapterReport& report);

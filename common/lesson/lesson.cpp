@@ -175,7 +175,12 @@ std::optional<Counts> Lesson::count(const std::function<void()>& launches) const
     }
     CountOptions options = options_.count_options();
     options.lines = false;
-    return sum_of(count_launches(launches, options));
+    const std::vector<LaunchCounts> counted = count_launches(launches, options);
+    if (options_.trace) {
+        std::vector<LaunchCounts>& traced = output_.lesson().traced;
+        traced.insert(traced.end(), counted.begin(), counted.end());
+    }
+    return sum_of(counted);
 }
 
 Size Lesson::size(const Size& gpu, const Size& cpu) const {

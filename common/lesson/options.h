@@ -22,13 +22,17 @@ struct Lesson::Options {
     bool all_blocks = false;         ///< watch every block of a launch instead of a sample
     bool list_lines = false;         ///< show the kernels' source with the counts of each line
     bool keep_lines = false;         ///< counts of each line are wanted in the results
+    bool trace = false;              ///< keep what the warps of the first block of each launch did
     int registers = 32;              ///< a thread, for theoretical occupancy
     std::string plain_program = {};  ///< this program built without watching: times host code; empty: there is none
     std::string program = {};        ///< the chapter's program as lessons call it: "basics_and_pi"
     std::string typed = {};          ///< what the reader types for it: "./warpwise run 1"; empty: the same
 
     CountOptions count_options() const {
-        return {.blocks = all_blocks ? 0 : sampled_blocks, .registers = registers, .lines = list_lines || keep_lines};
+        return {.blocks = all_blocks ? 0 : sampled_blocks,
+                .registers = registers,
+                .lines = list_lines || keep_lines,
+                .traced_blocks = trace ? 1u : 0u};
     }
 };
 

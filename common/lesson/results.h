@@ -75,8 +75,9 @@ struct LessonResult {
     std::optional<Roof> roof;  ///< of the first list of steps
     std::vector<TableResult> tables;
     std::vector<Expectation> expectations;
-    std::vector<Mistake> mistakes;  ///< found outside of steps
-    std::string failure;            ///< what ended the lesson early; empty when it came to its end
+    std::vector<Mistake> mistakes;          ///< found outside of steps
+    std::vector<LaunchCounts> traced = {};  ///< launches outside of steps, where traces are asked for
+    std::string failure;                    ///< what ended the lesson early; empty when it came to its end
 
     bool passed() const;
 };

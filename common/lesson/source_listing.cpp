@@ -113,13 +113,6 @@ const LineCounts* busiest_of(const std::vector<LineCounts>& lines) {
     return most != lines.end() && most->counts.cost() > 0 ? &*most : nullptr;
 }
 
-std::string seen_from_here(const std::string& file) {
-    std::error_code error;
-    const std::filesystem::path relative =
-        std::filesystem::path(file).lexically_relative(std::filesystem::current_path(error));
-    return relative.empty() || begins_with(relative.string(), "..") ? file : relative.string();
-}
-
 /// The line of the launch runs for every thread on the CPU device, because the call of the kernel stands there.
 bool is_launch(const LineCounts& line, const std::vector<LaunchCounts>& launches) {
     return all_requests(line.counts).requests == 0 &&
@@ -236,6 +229,13 @@ std::vector<SourceRegion> regions_around(const std::vector<std::string>& source,
         }
     }
     return regions;
+}
+
+std::string seen_from_here(const std::string& file) {
+    std::error_code error;
+    const std::filesystem::path relative =
+        std::filesystem::path(file).lexically_relative(std::filesystem::current_path(error));
+    return relative.empty() || begins_with(relative.string(), "..") ? file : relative.string();
 }
 
 std::string list_source(const std::vector<LaunchCounts>& launches, const Terminal& terminal) {

@@ -29,4 +29,7 @@ std::vector<SourceRegion> regions_around(const std::vector<std::string>& source,
 /// marks the line that keeps memory busiest. Lines of source are cut at the terminal's width.
 std::string list_source(const std::vector<LaunchCounts>& launches, const Terminal& terminal);
 
+/// The file's path as short as it can be from the current folder.
+std::string seen_from_here(const std::string& file);
+
 }  // namespace warpwise

@@ -127,7 +127,8 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
     recording_ = launch.watch.counters;
     if (recording_) {
         if (!recorder_) recorder_ = std::make_unique<Recorder>();
-        recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes);
+        recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes, index_,
+                         linear_index < launch.watch.traced_blocks);
     }
     if (launch.checker) {
         checker_ = std::make_unique<BlockChecker>(*launch.checker, linear_index, index_, arena_, kArenaBytes);

@@ -324,6 +324,7 @@ std::atomic<std::uint64_t> launches{0};
 
 bool Launch::watches(std::uint64_t linear_index) const {
     if (!sampled || linear_index == 0 || linear_index == blocks - 1) return true;
+    if (linear_index < watch.traced_blocks) return true;
     if (watch.blocks < 2) return false;
     // One block of each stretch of the grid. Not always the same one of each: equal strides would meet the same
     // columns.

@@ -23,7 +23,7 @@ Recorder::Recorder() {
 Recorder::~Recorder() { munmap(traces_, kThreads * kStride * sizeof(TraceEvent)); }
 
 void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena,
-                     std::size_t arena_bytes) {
+                     std::size_t arena_bytes, uint3 block, bool traced) {
     launch_ = &launch;
     arrays_ = &arrays;
     tally_ = &tally;
@@ -35,6 +35,16 @@ void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const
     std::fill_n(states_.begin(), threads_, State::unstarted);
     std::fill_n(full_.begin(), warps_, 0);
     std::fill_n(finished_.begin(), warps_, 0);
+    traced_ = traced;
+    if (traced) {
+        first_trace_ = tally.add_traces(warps_);
+        for (unsigned warp = 0; warp < warps_; ++warp) {
+            TracedWarp& trace = tally.trace(first_trace_ + warp);
+            trace.block = block;
+            trace.warp = warp;
+            trace.threads = std::min(32u, threads_ - warp * 32);
+        }
+    }
     if (shared_launch_ != launch.id) {
         shared_.clear();
         shared_launch_ = launch.id;
@@ -65,6 +75,7 @@ void Recorder::flush() {
 /// Carries out the lanes' traces together, until nothing is left or a lane that may still go on has nothing more to
 /// show.
 void Recorder::merge(unsigned warp) {
+    warp_ = warp;
     const unsigned first = warp * 32;
     const unsigned lanes = std::min(32u, threads_ - first);
     const std::size_t done = merge_common_events(first);
@@ -127,7 +138,7 @@ std::size_t Recorder::merge_common_events(unsigned first) {
         for (unsigned lane = 1; lane < 32; ++lane) different |= leader[lane * kStride].order ^ order;
         if (different != 0) return i;
         if (leader->kind() == TraceEvent::step) {
-            tally_->add_step(leader->code(), 32);
+            count_step(leader->code(), 0xFFFFFFFFu);
             continue;
         }
         for (unsigned lane = 0; lane < 32; ++lane) {
@@ -141,7 +152,7 @@ std::size_t Recorder::merge_common_events(unsigned first) {
 /// What the lanes do together.
 void Recorder::count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads) {
     if (event.kind() == TraceEvent::step) {
-        tally_->add_step(event.code(), static_cast<unsigned>(std::popcount(lanes)));
+        count_step(event.code(), lanes);
         return;
     }
     for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] = TraceEvent::address_of(heads[lane]->place); });
@@ -202,7 +213,10 @@ void Recorder::count_in_one_space(const TraceEvent& event, bool shared, std::uin
                       : kind == TraceEvent::compare_and_swap ? AtomicUse::compare_and_swap
                                                              : AtomicUse::update;
     for (std::uint32_t offset = 0; offset < bytes; offset += width) {
-        tally_->add_request(event.code(), operation, array, model_.count(operation, request_));
+        const RequestCounters counters = model_.count(operation, request_);
+        tally_->add_request(event.code(), operation, array, counters);
+        if (traced_) [[unlikely]]
+            trace_access(event.code(), operation, array, counters);
         if (offset + width < bytes) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] += width; });
     }
     if (bytes > width) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] -= bytes - width; });
@@ -223,6 +237,46 @@ int Recorder::shared_array(std::uint64_t offset) {
         }
     }
     return kFirstSharedArray;
+}
+
+TracedEvent* Recorder::next_traced(unsigned warp) {
+    TracedWarp& trace = tally_->trace(first_trace_ + warp);
+    trace.cut = trace.events.size() == kTracedEvents;
+    return trace.cut ? nullptr : &trace.events.emplace_back();
+}
+
+void Recorder::trace_step(std::uint32_t code, std::uint32_t lanes) {
+    if (TracedEvent* event = next_traced(warp_)) {
+        event->lanes = lanes;
+        event->code = code_start() + code;
+    }
+}
+
+void Recorder::trace_access(std::uint32_t code, MemoryOperation operation, int array, const RequestCounters& counters) {
+    TracedEvent* event = next_traced(warp_);
+    if (event == nullptr) return;
+    event->kind = TracedEvent::Kind::access;
+    event->lanes = request_.lanes;
+    event->operation = operation;
+    event->array = array;
+    event->bytes = request_.bytes;
+    event->counters = counters;
+    event->code = code_start() + code;
+    const std::uintptr_t begin = array >= kFirstSharedArray ? arena_ : 0;
+    for_each_lane(request_.lanes, [&](unsigned lane) {
+        event->offsets.push_back(static_cast<std::int64_t>(request_.address[lane] - begin));
+    });
+}
+
+void Recorder::trace_barrier(Site site) {
+    for (unsigned warp = 0; warp < warps_; ++warp) {
+        TracedEvent* event = next_traced(warp);
+        if (event == nullptr) continue;
+        event->kind = TracedEvent::Kind::barrier;
+        event->site = site;
+        const unsigned threads = tally_->trace(first_trace_ + warp).threads;
+        event->lanes = 0xFFFFFFFFu >> (32 - threads);
+    }
 }
 
 }  // namespace cpu_device

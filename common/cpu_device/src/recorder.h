@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -28,7 +29,9 @@ public:
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes);
+    /// `traced`: keeps what the warps do, event by event.
+    void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes,
+               uint3 block, bool traced);
 
     // The life of a thread, as the block sees it. The running one writes its events through `watched_thread`.
     void finish(unsigned thread) {
@@ -72,7 +75,10 @@ public:
 
     /// All threads have stopped at a barrier or ended: nothing is left to wait for.
     void flush();
-    void count_barrier(Site site) { tally_->add_barrier(site, warps_); }
+    void count_barrier(Site site) {
+        tally_->add_barrier(site, warps_);
+        if (traced_) trace_barrier(site);
+    }
     void end_block() { tally_->add_block(); }
 
 private:
@@ -101,6 +107,16 @@ private:
     void count_access(const TraceEvent& event, std::uint32_t lanes);
     void count_in_one_space(const TraceEvent& event, bool shared, std::uint32_t lanes);
     int shared_array(std::uint64_t offset);
+    void count_step(std::uint32_t code, std::uint32_t lanes) {
+        tally_->add_step(code, static_cast<unsigned>(std::popcount(lanes)));
+        if (traced_) [[unlikely]]
+            trace_step(code, lanes);
+    }
+    /// Where the next event of a warp goes; null when its trace is full.
+    TracedEvent* next_traced(unsigned warp);
+    void trace_step(std::uint32_t code, std::uint32_t lanes);
+    void trace_access(std::uint32_t code, MemoryOperation operation, int array, const RequestCounters& counters);
+    void trace_barrier(Site site);
 
     TraceEvent* traces_ = nullptr;
     std::array<std::uint16_t, kThreads> counts_;           ///< by thread: events that are not merged yet
@@ -124,6 +140,9 @@ private:
     };
     std::vector<SharedRange> shared_;
     std::uint64_t shared_launch_ = 0;
+    bool traced_ = false;
+    std::size_t first_trace_ = 0;  ///< in the tally
+    unsigned warp_ = 0;            ///< that is being merged
 };
 
 }  // namespace cpu_device

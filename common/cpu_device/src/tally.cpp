@@ -38,6 +38,7 @@ void Tally::clear() {
     recent_requests_.fill({});
     recent_steps_.fill({});
     blocks_ = 0;
+    traces_.clear();
 }
 
 void Tally::add_request(std::uint32_t code, MemoryOperation operation, int array, const RequestCounters& counters) {
@@ -70,6 +71,7 @@ void Tally::add(const Tally& other) {
     }
     for (const auto& [site, times] : other.barriers_) barriers_[site] += times;
     blocks_ += other.blocks_;
+    traces_.insert(traces_.end(), other.traces_.begin(), other.traces_.end());
 }
 
 }  // namespace cpu_device

@@ -47,6 +47,14 @@ public:
     void add_step(std::uint32_t code, unsigned lanes);
     void add_barrier(Site site, unsigned warps);
     void add_block() { ++blocks_; }
+    /// Room for the traces of so many warps; returns the index of the first.
+    std::size_t add_traces(std::size_t warps) {
+        traces_.resize(traces_.size() + warps);
+        return traces_.size() - warps;
+    }
+    /// Its events' arrays are numbered as those of `add_request`; offsets are addresses, those of shared memory in that
+    /// of the block.
+    TracedWarp& trace(std::size_t index) { return traces_[index]; }
     void add(const Tally& other);
 
     struct Request {
@@ -63,6 +71,7 @@ public:
     const std::unordered_map<std::uint32_t, Step>& steps() const { return steps_; }
     const std::map<std::pair<const char*, int>, std::uint64_t>& barriers() const { return barriers_; }
     std::uint64_t blocks() const { return blocks_; }
+    const std::vector<TracedWarp>& traces() const { return traces_; }
 
 private:
     std::unordered_map<std::uint64_t, Request> requests_;  // elements stay where they are
@@ -81,6 +90,7 @@ private:
     std::array<RecentRequest, kRecent> recent_requests_{};
     std::array<RecentStep, kRecent> recent_steps_{};
     std::uint64_t blocks_ = 0;
+    std::vector<TracedWarp> traces_;
 };
 
 /// Keeps what was counted in a launch for `take_counters`.

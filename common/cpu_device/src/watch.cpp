@@ -12,6 +12,7 @@
 #include "cpu_device/occupancy.h"
 #include "source_lines.h"
 #include "tally.h"
+#include "trace.h"
 #include "watched_code.h"
 
 namespace cpu_device {
@@ -184,6 +185,7 @@ void keep_counters(const Launch& launch, const Tally& tally) {
     }
     for (const auto& [site, times] : tally.barriers()) counters.total.barriers += times;
     for (const auto& [name, array] : arrays) counters.arrays.push_back({name, array});
+    if (launch.watch.traced_blocks > 0) counters.trace = trace_of(launch, tally);
     counted.tally = tally;
     std::lock_guard lock(state().mutex);
     state().launches.push_back(std::move(counted));
@@ -198,6 +200,7 @@ std::vector<LaunchCounters> take_counters(bool with_lines) {
     std::vector<LaunchCounters> result;
     for (Counted& launch : launches) {
         if (with_lines) launch.counters.lines = lines_of(launch.tally);
+        if (!launch.counters.trace.warps.empty()) find_lines(launch.counters.trace, launch.counters.site);
         result.push_back(std::move(launch.counters));
     }
     return result;

@@ -9,6 +9,7 @@
 //         table: print what kernels did; lines: and their source; launches: put them into the report;
 //         output-to-stderr: what the program prints to standard output goes there
 //     WARPWISE_TRY_REGISTERS=N                     registers a thread, for the theoretical occupancy
+//     WARPWISE_TRY_TRACE=FILE                      gets what the warps of the first blocks did (lesson/trace_file.h)
 //     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "findings": [...]} as JSON
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -32,7 +33,9 @@
 #include "common/guide/try_support/launch_groups.h"
 #include "common/helpers/watch.h"
 #include "common/lesson/json_output.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
+#include "common/lesson/trace_file.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/findings.h"
 #include "cpu_device/watch.h"
@@ -47,6 +50,7 @@ namespace guide {
 namespace {
 
 constexpr int status_with_mistakes = 1;
+constexpr int status_without_trace = 2;
 constexpr std::chrono::milliseconds collecting_period(100);
 
 struct Settings {
@@ -55,6 +59,7 @@ struct Settings {
     bool launches = false;
     bool output_to_stderr = false;
     std::string report;
+    std::string trace;
 };
 
 std::string_view variable(const char* name) {
@@ -65,6 +70,7 @@ std::string_view variable(const char* name) {
 Settings settings_from_environment() {
     Settings settings;
     settings.report = variable("WARPWISE_TRY_REPORT");
+    settings.trace = variable("WARPWISE_TRY_TRACE");
     if (std::getenv("WARPWISE_TRY") == nullptr) return settings;
     const std::string words = fmt::format(",{},", variable("WARPWISE_TRY"));
     const auto has = [&](const char* word) { return words.find(fmt::format(",{},", word)) != std::string::npos; };
@@ -154,6 +160,13 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
     stream << Json{{"launches", launches}, {"findings", Json::parse(findings)}} << '\n';
 }
 
+/// Of the first launch in each group.
+void write_trace(const std::string& file, const std::vector<LaunchGroup>& groups) {
+    std::vector<warpwise::LaunchCounts> launches;
+    for (const LaunchGroup& group : groups) launches.push_back(group.counts);
+    warpwise::write_trace(file, {{"", launches}}, {program_invocation_short_name});
+}
+
 /// One for each mistake, however many launches made it. What makes it the same: kind, kernel, array and lines.
 std::vector<cpu_device::Finding> merged(const std::vector<cpu_device::Finding>& findings) {
     std::map<std::string, std::size_t> known;
@@ -212,6 +225,14 @@ void at_end(int status, void*) {
         write_report(all.settings.report, all.settings.launches ? groups : std::vector<LaunchGroup>(),
                      cpu_device::json_of(findings));
     }
+    if (!all.settings.trace.empty()) {
+        try {
+            write_trace(all.settings.trace, groups);
+        } catch (const warpwise::Refusal& refusal) {
+            fmt::print(stderr, "{}\n", refusal.what());
+            all.status = status_without_trace;
+        }
+    }
     if (status == 0 && !findings.empty()) all.status = status_with_mistakes;
 }
 
@@ -237,6 +258,7 @@ __attribute__((constructor(103))) void begin() {
     if (const int registers = std::atoi(std::string(variable("WARPWISE_TRY_REGISTERS")).c_str()); registers > 0) {
         options.registers = registers;
     }
+    options.traced_blocks = all.settings.trace.empty() ? 0 : 1;
     cpu_device::watch(options);
     if (options.counters) all.collector = new Collector(all.settings.lines || all.settings.launches);
     on_exit(at_end, nullptr);

@@ -25,6 +25,8 @@ struct WatchOptions {
     /// and the last among them. 0: every block.
     std::uint64_t blocks = 0;
     int registers = 32;  ///< a thread, for theoretical occupancy: what nvcc's resource report says
+    /// The first so many blocks of each launch leave a trace, if counters are taken: LaunchCounters::trace.
+    std::uint64_t traced_blocks = 0;
 };
 
 /// Enough for every exercise; keeps a launch of a million blocks bearable.
@@ -111,6 +113,54 @@ struct ArrayCounters {
     Counters counters;
 };
 
+/// Something that a warp of a traced block did: entered a basic block, accessed memory, passed a barrier.
+struct TracedEvent {
+    enum class Kind : unsigned char { step, access, barrier };
+    Kind kind = Kind::step;
+    Site site = {};           ///< its line; no file where that is unknown
+    std::uint32_t lanes = 0;  ///< that took part, lane 0 in the lowest bit
+    // Of an access:
+    MemoryOperation operation = {};
+    int array = 0;                           ///< index into LaunchTrace::arrays
+    std::uint32_t bytes = 0;                 ///< of each lane
+    std::vector<std::int64_t> offsets = {};  ///< in bytes from the begin of the array, for each lane that took part
+    RequestCounters counters = {};
+    const void* code = nullptr;  ///< return address; null for barriers
+};
+
+struct TracedWarp {
+    uint3 block = {};
+    unsigned warp = 0;     ///< in its block
+    unsigned threads = 0;  ///< that it has: 32, or fewer in the last warp of a block
+    bool cut = false;      ///< it did more than was kept
+    std::vector<TracedEvent> events = {};
+};
+
+struct TracedArray {
+    std::string name;
+    MemoryOperation operation = {};  ///< one by which it was accessed: tells the kind of memory
+    std::size_t bytes = 0;
+    std::size_t begin = 0;  ///< address modulo 128; shared memory: where in that of the block
+};
+
+/// What the warps of the traced blocks did, in the order in which each of them did it.
+struct LaunchTrace {
+    std::vector<TracedArray> arrays;
+    std::vector<TracedWarp> warps;  ///< by block and warp
+};
+
+/// At most so many events of a warp are kept.
+constexpr std::size_t kTracedEvents = 400;
+
+/// {"arrays": [{"name", "space": "global" | "shared" | "constant", "bytes", "begin"}], "files": [...],
+///  "warps": [{"block": [x, y, z], "warp", "threads", "cut", "events": [...]}]}, where an event is one of
+///     {"kind": "step", "file": index, "line", "lanes": "ffffffff"}
+///     {"kind": "barrier", "file", "line", "lanes"}
+///     {"kind": "global_load" .., "file", "line", "lanes", "array": index, "bytes", "sectors" or "wavefronts" and
+///      "least_wavefronts", "same_address" of atomics, "first" and "stride" where offsets are evenly spaced, else "at":
+///      [...]}
+std::string json_of(const LaunchTrace& trace);
+
 struct LaunchCounters {
     std::string kernel;  ///< as written left of `<<<`
     Site site;           ///< of the launch
@@ -123,6 +173,7 @@ struct LaunchCounters {
     Counters total;
     std::vector<LineCounters> lines;  ///< by file and line
     std::vector<ArrayCounters> arrays;
+    LaunchTrace trace;
 
     /// What a count of the sample stands for in the whole grid.
     double scale() const { return watched_blocks == 0 ? 1 : static_cast<double>(blocks) / watched_blocks; }
