@@ -54,6 +54,10 @@ __global__ void add_without_barrier(float* values) {
     values[threadIdx.x] = shared[threadIdx.x];
 }
 
+__global__ void add_many_times(float* values, int times) {
+    for (int i = 0; i < times; ++i) values[i % 2 * 32 + threadIdx.x] += 1;
+}
+
 __global__ void read_past_the_end(const float* in, float* out, int n) {
     if (threadIdx.x < 32) out[threadIdx.x] = in[n + threadIdx.x];
 }
@@ -165,6 +169,82 @@ TEST_CASE("counts of a sample of the blocks are scaled up") {
     CHECK(launches[0].watched_blocks == 16);
     CHECK(launches[0].lines.empty());
     CHECK(warpwise::sum_of(launches).global_load.requests == n / 32);
+}
+
+TEST_CASE("a trace has what each warp of the first block did in its order") {
+    device_or_skip();
+    const DeviceBuffer<float> in(4 * kSide * kSide);
+    const DeviceBuffer<float> out(4 * kSide * kSide);
+    const auto trace_of = [](const auto& launch) {
+        const std::vector<warpwise::LaunchCounts> counted = warpwise::count_launches(launch, {.traced_blocks = 1});
+        return counted.empty() ? nlohmann::json() : nlohmann::json::parse(counted.front().trace);
+    };
+    const auto kinds = [](const nlohmann::json& warp) {
+        std::string text;
+        for (const nlohmann::json& event : warp["events"]) {
+            if (event["kind"] != "step") text += event["kind"].get<std::string>() + " ";
+        }
+        return text;
+    };
+    const auto find = [](const nlohmann::json& warp, const char* kind) {
+        for (const nlohmann::json& event : warp["events"]) {
+            if (event["kind"] == kind) return event;
+        }
+        return nlohmann::json();
+    };
+
+    nlohmann::json trace =
+        trace_of([&] { transpose_tile<0><<<4, dim3(kSide, kSide)>>>(in.data(), const_cast<float*>(out.data())); });
+    if (!warpwise::can_watch()) {
+        CHECK(trace.is_null());
+        SKIP("only the CPU device keeps traces");
+    }
+    REQUIRE(trace["warps"].size() == 32);
+    const nlohmann::json& fourth = trace["warps"][3];
+    CHECK(fourth["block"] == nlohmann::json{0, 0, 0});
+    CHECK(fourth["warp"] == 3);
+    CHECK(fourth["threads"] == 32);
+    CHECK(fourth["cut"] == false);
+    CHECK(kinds(fourth) == "global_load shared_store barrier shared_load global_store ");
+    const nlohmann::json load = find(fourth, "global_load");
+    CHECK(load["first"] == 3 * 128);
+    CHECK(load["stride"] == 4);
+    CHECK(load["sectors"] == 4);
+    CHECK(trace["arrays"][load["array"].get<int>()]["space"] == "global");
+    const nlohmann::json column = find(fourth, "shared_load");
+    CHECK(column["first"] == 3 * 4);
+    CHECK(column["stride"] == 128);
+    CHECK(column["wavefronts"] == 32);
+    CHECK(column["least_wavefronts"] == 1);
+    const nlohmann::json& tile = trace["arrays"][column["array"].get<int>()];
+    CHECK(tile["name"] == "tile");
+    CHECK(tile["space"] == "shared");
+    CHECK(tile["bytes"] == 4096);
+    const std::string file = trace["files"][load["file"].get<int>()];
+    CHECK_THAT(file, ContainsSubstring("watched_test.cu"));
+    CHECK(find(fourth, "barrier")["line"].get<int>() == load["line"].get<int>() + 1);
+
+    // The last warp is not full, and of it only some lanes go on.
+    trace = trace_of([&] { copy_strided<<<1, 48>>>(in.data(), const_cast<float*>(out.data()), 40, 3); });
+    REQUIRE(trace["warps"].size() == 2);
+    const nlohmann::json& last = trace["warps"][1];
+    CHECK(last["threads"] == 16);
+    CHECK(last["events"][0]["kind"] == "step");
+    CHECK(last["events"][0]["lanes"] == "0000ffff");
+    CHECK(find(last, "global_load")["lanes"] == "000000ff");
+    CHECK(find(last, "global_load")["first"] == 32 * 3 * 4);
+}
+
+TEST_CASE("a warp that does more than is kept has a trace that is cut") {
+    device_or_skip();
+    DeviceBuffer<float> values(64);
+    const std::vector<warpwise::LaunchCounts> counted =
+        warpwise::count_launches([&] { add_many_times<<<1, 32>>>(values.data(), 1000); }, {.traced_blocks = 1});
+    if (!warpwise::can_watch()) SKIP("only the CPU device keeps traces");
+    const nlohmann::json trace = nlohmann::json::parse(counted.front().trace);
+    CHECK(trace["warps"][0]["cut"] == true);
+    CHECK(trace["warps"][0]["events"].size() > 100);
+    CHECK(counted.front().total.global_load.requests == 1000);
 }
 
 TEST_CASE("mistakes are told by their matchers, and not once more") {
@@ -356,6 +436,32 @@ TEST_CASE("the lines of a kernel are shown with their counts") {
     CHECK_THAT(captured.out, ContainsSubstring("__global__ void copy_strided(const float* in, float* out"));
     CHECK_THAT(captured.out, ContainsSubstring("    4096       32  4.19 MB  > "));
     CHECK_THAT(captured.out, ContainsSubstring("const float value = in[i * stride];"));
+}
+
+TEST_CASE("the traces of a lesson are written with their source") {
+    device_or_skip();
+    const warpwise::TemporaryFile file;
+    CHECK(run({"copies", "--trace", file.path()}).status == 0);
+    const nlohmann::json document = nlohmann::json::parse(file.read(), nullptr, false);
+    CHECK(document["warpwise_trace"] == 1);
+    if (!warpwise::can_watch()) {
+        CHECK(document["launches"].empty());
+        return;
+    }
+    const nlohmann::json& launch = document["launches"][0];
+    CHECK(launch["kernel"] == "copy_strided");
+    CHECK(launch["step"].is_string());
+    const nlohmann::json& source = launch["files"][0];
+    bool found = false;
+    for (const nlohmann::json& event : launch["warps"][0]["events"]) {
+        if (event["kind"] != "global_load") continue;
+        const std::string line = source["lines"][event["line"].get<std::size_t>() - source["first"].get<std::size_t>()];
+        CHECK_THAT(line, ContainsSubstring("in[i * stride]"));
+        found = true;
+    }
+    CHECK(found);
+    CHECK(run({"copies", "--trace", file.path(), "--no-counters"}).status == 2);
+    CHECK(run({"copies", "--trace", "/no/such/folder/trace.json"}).status == 2);
 }
 
 TEST_CASE("mistakes in a lesson's kernels are looked for when asked") {
