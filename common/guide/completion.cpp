@@ -16,6 +16,7 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--list"}, "list the lessons and stop"},
         {{"--step"}, "only steps with this name or part of it", true},
         {{"--size"}, "size instead of the lesson's own: 1000, 16Mi, 1000x700", true},
+        {{"--once"}, "each step once, at one size: for profilers"},
         {{"--repeat"}, "time each step at least so often", true},
         {{"--json"}, "write the results to this file", true, Wants::file},
         {{"--trace"}, "write what each warp of the first blocks did to this file (CPU device)", true, Wants::file},

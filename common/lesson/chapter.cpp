@@ -69,6 +69,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         ->allow_extra_args(false);
     app.add_option("--size", size, "size instead of the lesson's own: 1000, 16Mi, 1000x700, 256x256x256");
     app.add_option("--repeat", repeat, "time each step at least so often")->check(CLI::Range(1, 1000000));
+    app.add_flag("--once", request.options.once,
+                 "run each step once, at one size: nothing is timed, and profilers see only that");
     app.add_option("--json", request.json_file,
                    "write the results to this file; with --list the lessons, - for stdout");
     app.add_option("--trace", request.trace_file,
@@ -197,17 +199,18 @@ std::string where_else(const Request& request, char** argv) {
         return wanted && !can_watch() ? "No counters, and no search for mistakes: this program was built without them."
                                       : "";
     }
-    const std::string program = fmt::format("{} {}", argv[0], fmt::join(request.lessons, " "));
+    const std::string program = fmt::format("{} {}", argv[0], fmt::join(request.lessons, " ")) + " --once";
     std::string text;
     if (request.counters_asked_for) {
-        text += fmt::format("The counters of a GPU come from Nsight Compute:\n\n    ncu --metrics {} {}\n\n",
-                            all_metrics(), program);
+        text += fmt::format(
+            "The counters of a GPU come from Nsight Compute:\n\n    ncu --profile-from-start off --metrics {} {}\n\n",
+            all_metrics(), program);
     }
     if (options.trace) text += "--trace needs the CPU device: a GPU does not tell what each warp did.\n\n";
     if (options.list_lines) {
         text += fmt::format(
-            "A GPU's counts of each line, too, in its source view:\n\n    ncu --set full --import-source yes "
-            "-o report {}\n\n",
+            "A GPU's counts of each line, too, in its source view:\n\n    ncu --profile-from-start off --set full "
+            "--import-source yes -o report {}\n\n",
             program);
     }
     if (options.check) {

@@ -1,5 +1,6 @@
 #include "common/lesson/lesson.h"
 
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -94,6 +95,24 @@ private:
     std::size_t half_;
     DeviceBuffer<unsigned char> from_;
     DeviceBuffer<unsigned char> to_;
+};
+
+/// While it lives, `ncu --profile-from-start off` and `nsys --capture-range=cudaProfilerApi` look at what runs.
+class ForProfilers {
+public:
+    explicit ForProfilers(bool wanted) : wanted_(wanted && Lesson::on_gpu()) {
+        if (wanted_) check(cudaProfilerStart());
+    }
+    ~ForProfilers() {
+        if (!wanted_) return;
+        (void)cudaDeviceSynchronize();
+        (void)cudaProfilerStop();
+    }
+    ForProfilers(const ForProfilers&) = delete;
+    ForProfilers& operator=(const ForProfilers&) = delete;
+
+private:
+    bool wanted_;
 };
 
 /// Adds those that are not among them yet: a step makes the same mistake at every size.
@@ -238,7 +257,8 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
     }
 
     LessonResult& lesson = output_.lesson();
-    const auto run = [](const ErasedStep& step, ErasedProblem& problem) {
+    const auto run = [&](const ErasedStep& step, ErasedProblem& problem) {
+        const ForProfilers range(options_.once && step.kind != StepKind::vendor);
         step.run(problem);
         require_success(cudaGetLastError(), "a call or launch of this step failed");
         require_success(cudaDeviceSynchronize(), "a kernel of this step failed");
@@ -289,7 +309,7 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
 
     const auto check_awkward_sizes = [&](const std::function<bool(std::size_t)>& which) {
         for (const Size& size : sizes.awkward) {
-            if (device_lost) break;
+            if (device_lost || options_.once) break;
             const std::unique_ptr<ErasedProblem> problem = make(size);
             check_all(size, *problem, which, false);
         }
@@ -326,7 +346,7 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
         std::vector<std::size_t> timed;
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             const bool on_host = chosen[i]->kind == StepKind::host;
-            if (!results[i].passed() || !times_here || (!on_gpu() && !on_host)) continue;
+            if (!results[i].passed() || !times_here || options_.once || (!on_gpu() && !on_host)) continue;
             candidates.push_back({[&, i] { chosen[i]->run(*problem); }, on_host});
             timed.push_back(i);
         }
@@ -385,7 +405,7 @@ void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Siz
     }
 
     std::string why_no_host_times;
-    if (!times_here) {
+    if (!times_here && !options_.once) {
         HostSteps host{options_.plain_program, name_, main_size, {}, options_.repeat};
         for (const StepResult& result : results) {
             if (result.kind == StepKind::host && result.passed()) host.steps.push_back(result.name);

@@ -22,8 +22,9 @@ struct Lesson::Options {
     bool all_blocks = false;         ///< watch every block of a launch instead of a sample
     bool list_lines = false;         ///< show the kernels' source with the counts of each line
     bool keep_lines = false;         ///< counts of each line are wanted in the results
-    bool trace = false;              ///< keep what the warps of the first block of each launch did
-    int registers = 32;              ///< a thread, for theoretical occupancy
+    bool once = false;   ///< each step once at the main size, as profilers want it: no other sizes, no times
+    bool trace = false;  ///< keep what the warps of the first block of each launch did
+    int registers = 32;  ///< a thread, for theoretical occupancy
     std::string plain_program = {};  ///< this program built without watching: times host code; empty: there is none
     std::string program = {};        ///< the chapter's program as lessons call it: "basics_and_pi"
     std::string typed = {};          ///< what the reader types for it: "./warpwise run 1"; empty: the same

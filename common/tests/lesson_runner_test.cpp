@@ -259,6 +259,20 @@ TEST_CASE("only a GPU gives times for kernels") {
     CHECK((captured.out.find("time (host)") != std::string::npos) == !Lesson::on_gpu());
 }
 
+TEST_CASE("with --once each step runs at one size, and nothing is timed") {
+    device_or_skip();
+    const JsonFile file;
+    const Captured captured = run({"right", "--once", "--json", file.path});
+    CHECK(captured.status == 0);
+    CHECK_THAT(captured.out, ContainsSubstring("ok, exact"));
+    CHECK(captured.out.find("speed-up") == std::string::npos);
+    CHECK(captured.out.find("roof C") == std::string::npos);
+    for (const auto& step : file.read()["lessons"][0]["steps"]) {
+        CHECK(step["check"]["sizes_checked"] == 1);
+        CHECK(step["seconds"].is_null());
+    }
+}
+
 TEST_CASE("a wrong step shows its first misses and ends with status 1") {
     device_or_skip();
     const Captured captured = run({"wrong"});
@@ -335,7 +349,7 @@ TEST_CASE("help shows examples and the exit status") {
     CHECK(captured.status == 0);
     for (const std::string part :
          {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device", "--no-color", "--counters",
-          "--check", "--lines", "--all-blocks", "--registers", "Examples:", "Exit status: 0"}) {
+          "--check", "--lines", "--all-blocks", "--registers", "--once", "--trace", "Examples:", "Exit status: 0"}) {
         CHECK_THAT(captured.out, ContainsSubstring(part));
     }
 }
