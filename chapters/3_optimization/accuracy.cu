@@ -1,0 +1,707 @@
+// Problem: add up n floats, and say how far the result is from the exact sum.
+//
+// An addition of two floats is right to half a unit in its last place: a relative error of at most u = 2^-24. A sum
+// makes one such error at every addition, and what becomes of them depends on how the terms are added. The bounds
+// below are for terms that go through h additions each, with S the sum of the magnitudes and s the exact sum:
+//
+//     one after the other, h = n; pairwise, h = log2(n)    h u S
+//     Kahan's compensated sum                              3 u S               (order h u^2 S left out, also below)
+//     Neumaier's, and Sum2 of Ogita, Rump and Oishi        u |s| + 4 h^2 u^2 S
+//     in double                                            h 2^-53 S
+//
+// (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, sections 4.2 and 4.3; T. Ogita, S.
+// M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. One u of the three and the factor
+// 4 pay for putting threads together.) S / |s| is the condition number of the sum: 1 for terms of one sign, large
+// where terms cancel. Relative to s, a bound with S in it grows with the condition number.
+//
+// Compilers: a compensation is (a + b) - a - b, which is 0 in algebra. nvcc and g++ keep to the order that is
+// written, unless told otherwise (g++ -ffast-math or -Ofast; nvcc's --use_fast_math replaces divisions and
+// functions, flushes subnormals to 0, and reorders no addition). What nvcc does by itself is to fuse a * b + c into
+// one rounding. Terms that are only added have no product to fuse; in a compensated dot product it matters, and
+// fma() says what is meant.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifndef __CPU_DEVICE__
+#include <cub/device/device_reduce.cuh>
+#endif
+
+#include "chapters/3_optimization/exact_sum.h"
+#include "chapters/3_optimization/lessons.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/compare.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
+#include "common/helpers/launch_shape.h"
+
+namespace optimization {
+namespace {
+
+using warpwise::DeviceBuffer;
+
+constexpr unsigned kThreads = 256;             // a block
+constexpr std::size_t kChunk = 16 * kThreads;  // floats that a block of the pairwise sum makes one of
+constexpr double kFloatRoundoff = 0x1p-24;     // u
+constexpr double kDoubleRoundoff = 0x1p-53;
+
+// What a GPU measured, shown where there is none: time of an addition to a sum in registers, plain float = 1.
+struct Recorded {
+    const char* method;
+    double relative_time;
+};
+constexpr std::initializer_list<Recorded> recorded_h200 = {};
+constexpr const char* recorded_on = "recorded on one NVIDIA H200";
+
+// ---- inputs -------------------------------------------------------------------------------------------------------
+
+// 1 - 1/2 + 1/3 - 1/4 ..., whose sum comes near ln 2.
+std::vector<float> alternating(std::size_t count) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const double term = 1 / static_cast<double>(i + 1);
+        values[i] = static_cast<float>(i % 2 == 0 ? term : -term);
+    }
+    return values;
+}
+
+// Terms that cancel, with a condition number of choice: random numbers, each with its negative, which add up to
+// exactly 0, and one small number more, which then is the exact sum. Shuffled. `count` is odd.
+std::vector<float> cancelling(std::size_t count, double condition) {
+    std::vector<float> values = warpwise::uniform<float>(count / 2, 31, 0, 1);
+    const auto sum = static_cast<float>(2 * magnitudes_of(values) / (condition - 1));
+    for (std::size_t i = 0; i < count / 2; ++i) values.push_back(-values[i]);
+    values.push_back(sum);
+    for (std::size_t i = count - 1; i > 0; --i) std::swap(values[i], values[warpwise::random_bits(32, i) % (i + 1)]);
+    return values;
+}
+
+// ---- how a term is added ------------------------------------------------------------------------------------------
+
+// Method 1, plain: what an addition rounds away is gone.
+template <class T>
+struct Plain {
+    T sum;
+    __host__ __device__ void add(T term) { sum = sum + term; }
+    __host__ __device__ void add(const Plain& other) { add(other.sum); }
+    __host__ __device__ T value() const { return sum; }
+};
+
+// Method 2, WRONG, and found in print: a compensation that is declared, applied, and never computed again. It stays
+// 0, and this is plain summation with one addition more.
+template <class T>
+struct alignas(2 * sizeof(T)) NeverRecomputed {
+    T sum, lost;
+    __host__ __device__ void add(T term) {
+        const T corrected = term + lost;
+        sum = sum + corrected;
+    }
+    __host__ __device__ void add(const NeverRecomputed& other) { add(other.sum); }
+    __host__ __device__ T value() const { return sum; }
+};
+
+// What compensated sums are made of: the true sum is near sum + lost, with `lost` too small to find room in `sum`.
+// Two such sums are put together by the six additions that give the exact rounding error of a + b whichever is
+// larger (D. E. Knuth's TwoSum). A structure of two floats is copied as one access of 8 bytes.
+template <class T>
+struct alignas(2 * sizeof(T)) TwoParts {
+    T sum, lost;
+
+    __host__ __device__ void add_exactly(T term) {
+        const T next = sum + term;
+        const T term_part = next - sum;       // what arrived of the term
+        const T sum_part = next - term_part;  // what is left of the sum
+        lost = lost + ((sum - sum_part) + (term - term_part));
+        sum = next;
+    }
+    __host__ __device__ void add(const TwoParts& other) {
+        add_exactly(other.sum);
+        lost = lost + other.lost;
+    }
+    __host__ __device__ T value() const { return sum + lost; }
+};
+
+// Method 4, Kahan (1965): what the last addition lost goes into the next term. Right as long as the sum is the larger
+// one. A term that is larger than the sum pushes the sum's own last digits out, and those are not looked at.
+template <class T>
+struct Kahan : TwoParts<T> {
+    using TwoParts<T>::sum, TwoParts<T>::lost, TwoParts<T>::add;
+    __host__ __device__ void add(T term) {
+        const T corrected = term + lost;
+        const T next = sum + corrected;
+        lost = corrected - (next - sum);
+        sum = next;
+    }
+};
+
+// Method 5, Neumaier (1974): asks which of the two is larger, and gathers all losses for the end.
+template <class T>
+struct Neumaier : TwoParts<T> {
+    using TwoParts<T>::sum, TwoParts<T>::lost, TwoParts<T>::add;
+    __host__ __device__ void add(T term) {
+        using std::fabs;
+        const T next = sum + term;
+        if (fabs(sum) >= fabs(term)) {
+            lost = lost + ((sum - next) + term);
+        } else {
+            lost = lost + ((term - next) + sum);
+        }
+        sum = next;
+    }
+};
+
+// Method 6, Sum2: the same losses by TwoSum, with two additions more and no question asked.
+template <class T>
+struct Sum2 : TwoParts<T> {
+    using TwoParts<T>::sum, TwoParts<T>::lost, TwoParts<T>::add;
+    __host__ __device__ void add(T term) { this->add_exactly(term); }
+};
+
+// A float that counts what is done with it.
+struct Counted {
+    float value = 0;
+    static inline int additions = 0, comparisons = 0;
+
+    __host__ __device__ static void count([[maybe_unused]] bool is_addition) {
+#ifndef __CUDA_ARCH__  // on the host only
+        ++(is_addition ? additions : comparisons);
+#endif
+    }
+    __host__ __device__ friend Counted operator+(Counted a, Counted b) {
+        return count(true), Counted{a.value + b.value};
+    }
+    __host__ __device__ friend Counted operator-(Counted a, Counted b) {
+        return count(true), Counted{a.value - b.value};
+    }
+    __host__ __device__ friend bool operator>=(Counted a, Counted b) { return count(false), a.value >= b.value; }
+    __host__ __device__ friend Counted fabs(Counted a) { return {a.value < 0 ? -a.value : a.value}; }
+};
+
+// ---- kernels ------------------------------------------------------------------------------------------------------
+
+// The textbook's loop: one thread, one term after the other.
+template <class Sum>
+__global__ void add_in_a_row(const float* values, std::size_t count, double* total) {
+    Sum mine{};
+    for (std::size_t i = 0; i < count; ++i) mine.add(values[i]);
+    *total = mine.value();
+}
+
+// Puts the sums of a block's threads together, with all that they carry; complete in thread 0. In each round the
+// upper half hands over and is done.
+template <class Sum>
+__device__ Sum sum_of_block(Sum mine) {
+    __shared__ Sum handed_over[kThreads];
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        if (threadIdx.x >= half && threadIdx.x < 2 * half) handed_over[threadIdx.x] = mine;
+        __syncthreads();
+        if (threadIdx.x < half) {
+            const Sum other = handed_over[threadIdx.x + half];
+            mine.add(other);
+        }
+    }
+    return mine;
+}
+
+// The same kernel for all methods but the pairwise one: a grid that fills the device, and 32 bytes under way for each
+// thread. How a term is added is up to `Sum`.
+template <class Sum>
+__global__ void sum_blocks(const float* values, std::size_t count, Sum* block_sums) {
+    const std::size_t threads = std::size_t{gridDim.x} * kThreads;
+    const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    const std::size_t vectors = count / 4;
+    const float4* vector = reinterpret_cast<const float4*>(values);
+    Sum mine{};
+    std::size_t i = thread;
+    for (; i + threads < vectors; i += 2 * threads) {
+        const float4 a = vector[i], b = vector[i + threads];
+        mine.add(a.x), mine.add(a.y), mine.add(a.z), mine.add(a.w);
+        mine.add(b.x), mine.add(b.y), mine.add(b.z), mine.add(b.w);
+    }
+    if (i < vectors) {
+        const float4 a = vector[i];
+        mine.add(a.x), mine.add(a.y), mine.add(a.z), mine.add(a.w);
+    }
+    if (4 * vectors + thread < count) mine.add(values[4 * vectors + thread]);  // up to three are left
+    mine = sum_of_block(mine);
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = mine;
+}
+
+template <class Sum>
+__global__ void add_blocks(const Sum* block_sums, unsigned blocks, double* total) {
+    Sum mine{};
+    for (unsigned i = threadIdx.x; i < blocks; i += kThreads) {
+        const Sum other = block_sums[i];
+        mine.add(other);
+    }
+    mine = sum_of_block(mine);
+    if (threadIdx.x == 0) *total = mine.value();
+}
+
+// Method 3, pairwise: a thread adds 16 floats as a tree, a block 256 such sums, and the next launch the blocks' sums.
+// No term goes through more than log2(n) additions, rounded up to a multiple of 12.
+__device__ float sum_of_four(const float* values, std::size_t count, std::size_t vector) {
+    if (4 * vector + 4 <= count) {
+        const float4 four = reinterpret_cast<const float4*>(values)[vector];
+        return (four.x + four.y) + (four.z + four.w);
+    }
+    float sum = 0;  // the last one to three, or none
+    for (std::size_t i = 4 * vector; i < count; ++i) sum += values[i];
+    return sum;
+}
+
+template <class Result>
+__global__ void sum_chunks(const float* values, std::size_t count, Result* sums) {
+    const std::size_t first = blockIdx.x * (kChunk / 4) + threadIdx.x;
+    const float a = sum_of_four(values, count, first), b = sum_of_four(values, count, first + kThreads);
+    const float c = sum_of_four(values, count, first + 2 * kThreads),
+                d = sum_of_four(values, count, first + 3 * kThreads);
+    const Plain<float> sum = sum_of_block(Plain<float>{(a + b) + (c + d)});
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum.value();
+}
+
+// Launches until one sum is left, in `d_total`. `d_partial`: room for the sums of a launch, and of the next.
+void sum_pairwise(const float* d_values, std::size_t count, std::array<DeviceBuffer<float>, 2>& d_partial,
+                  double* d_total) {
+    for (int launch = 0; count > kChunk; ++launch) {
+        float* const d_sums = d_partial[launch % 2].data();
+        const unsigned blocks = warpwise::blocks_for(count, kChunk);
+        sum_chunks<<<blocks, kThreads>>>(d_values, count, d_sums);
+        warpwise::check_launch();
+        d_values = d_sums;
+        count = blocks;
+    }
+    sum_chunks<<<1, kThreads>>>(d_values, count, d_total);
+    warpwise::check_launch();
+}
+
+std::array<DeviceBuffer<float>, 2> room_for_pairwise(std::size_t count) {
+    const std::size_t sums = warpwise::ceil_div(count, kChunk);
+    return {DeviceBuffer<float>(sums), DeviceBuffer<float>(warpwise::ceil_div(sums, kChunk))};
+}
+
+// Additions on the way of a term: 12 in each launch.
+std::size_t pairwise_depth(std::size_t count) {
+    std::size_t depth = 12;
+    for (; count > kChunk; count = warpwise::ceil_div(count, kChunk)) depth += 12;
+    return depth;
+}
+
+// ---- bounds -------------------------------------------------------------------------------------------------------
+
+// h roundings in a row: h u / (1 - h u), which stands for h u with the higher orders included (Higham, section 3.1).
+double gamma(double h, double roundoff) { return h * roundoff / (1 - h * roundoff); }
+
+// h: additions on the way of a term; S: sum of the magnitudes; s: the sum.
+double plain_bound(double h, double S, double) { return gamma(h, kFloatRoundoff) * S; }
+double kahan_bound(double h, double S, double) { return (3 + 8 * h * kFloatRoundoff) * kFloatRoundoff * S; }
+double neumaier_bound(double h, double S, double s) {
+    return kFloatRoundoff * std::fabs(s) + std::pow(gamma(2 * h, kFloatRoundoff), 2) * S;
+}
+double double_bound(double h, double S, double) { return gamma(h, kDoubleRoundoff) * S; }
+using Bound = double (*)(double h, double S, double s);
+
+// ---- steps --------------------------------------------------------------------------------------------------------
+
+struct Sum {
+    std::size_t count;
+    std::vector<float> values;
+    double magnitudes;
+    ExactSum exact;
+    DeviceBuffer<float> d_values;
+    DeviceBuffer<double2> d_block_sums;  // room for any method's
+    std::array<DeviceBuffer<float>, 2> d_partial;
+    DeviceBuffer<double> d_total{1};
+#ifndef __CPU_DEVICE__
+    DeviceBuffer<float> d_vendor_total{1};
+    DeviceBuffer<unsigned char> d_vendor_storage;
+#endif
+    double tolerance = 0;  // set by the steps
+    double total = 0;      // as of the last compare()
+
+    explicit Sum(const warpwise::Size& size)
+        : count(size[0]),
+          values(warpwise::uniform<float>(count, 30, 0, 1)),
+          magnitudes(magnitudes_of(values)),
+          exact(exact_sum_of(values)),
+          d_values(values),
+          d_block_sums(most_blocks()),
+          d_partial(room_for_pairwise(count)) {}
+
+    void poison() {
+        d_total.fill_bytes(0xFF);
+        d_block_sums.fill_bytes(0xFF);
+        for (DeviceBuffer<float>& sums : d_partial) sums.fill_bytes(0xFF);
+        tolerance = 0;
+    }
+
+    warpwise::Comparison compare() {
+        const std::vector<double> result = d_total.download();
+        total = result[0];
+        return warpwise::compare(result, {exact.value()}, {.absolute = tolerance});
+    }
+
+    std::vector<warpwise::Figure> figures() const {
+        const double sum = exact.value();
+        return {{"error in u", sum == 0 ? 0 : exact.error_of(total) / (kFloatRoundoff * sum), ""}};
+    }
+
+    warpwise::Work work() const {
+        return {.bytes = sizeof(float) * static_cast<double>(count), .operations = static_cast<double>(count)};
+    }
+
+    static std::size_t device_bytes(const warpwise::Size& size) {
+        return size[0] * sizeof(float) + size[0] / 512 + most_blocks() * sizeof(double2) + (std::size_t{1} << 20);
+    }
+
+    // As many as fit on the device, or fewer if there is not a vector for each thread.
+    template <class Kernel>
+    unsigned blocks(Kernel kernel) const {
+        const unsigned most = std::min(warpwise::blocks_that_fill(kernel, kThreads), most_blocks());
+        return std::min(most, warpwise::blocks_for(warpwise::ceil_div(count, 4), kThreads));
+    }
+
+    static unsigned most_blocks() { return warpwise::blocks_that_fill(sum_blocks<Plain<float>>, kThreads); }
+};
+
+void serial(Sum& problem) {
+    double sum = 0;
+    for (const float value : problem.values) sum += value;
+    problem.d_total.upload({sum});
+    problem.tolerance = double_bound(static_cast<double>(problem.count), problem.magnitudes, 0) + 0x1p-53 * sum;
+}
+
+// Two launches: the blocks' sums, then their sum. Additions on the way of a term: those of its thread, 8 rounds of
+// the block's, and the same again for the blocks' sums.
+template <class Method, Bound bound>
+void run(Sum& problem) {
+    const unsigned blocks = problem.blocks(sum_blocks<Method>);
+    auto* const d_block_sums = reinterpret_cast<Method*>(problem.d_block_sums.data());
+    sum_blocks<<<blocks, kThreads>>>(problem.d_values.data(), problem.count, d_block_sums);
+    warpwise::check_launch();
+    add_blocks<<<1, kThreads>>>(d_block_sums, blocks, problem.d_total.data());
+    warpwise::check_launch();
+    const std::size_t own = 4 * warpwise::ceil_div(problem.count / 4, std::size_t{blocks} * kThreads) + 1;
+    const std::size_t depth = own + 8 + warpwise::ceil_div(blocks, kThreads) + 8;
+    const double s = problem.exact.value();
+    problem.tolerance = bound(static_cast<double>(depth), problem.magnitudes, s) + 0x1p-52 * s;
+}
+
+void pairwise(Sum& problem) {
+    sum_pairwise(problem.d_values.data(), problem.count, problem.d_partial, problem.d_total.data());
+    problem.tolerance = plain_bound(static_cast<double>(pairwise_depth(problem.count)), problem.magnitudes, 0);
+}
+
+#ifndef __CPU_DEVICE__
+__global__ void to_double(const float* value, double* result) { *result = *value; }
+
+void vendor(Sum& problem) {
+    std::size_t bytes = 0;
+    const auto sum = [&](void* storage) {
+        warpwise::check(cub::DeviceReduce::Sum(storage, bytes, problem.d_values.data(), problem.d_vendor_total.data(),
+                                               problem.count));
+    };
+    sum(nullptr);
+    if (problem.d_vendor_storage.size() < bytes) problem.d_vendor_storage = DeviceBuffer<unsigned char>(bytes);
+    sum(problem.d_vendor_storage.data());
+    to_double<<<1, 1>>>(problem.d_vendor_total.data(), problem.d_total.data());
+    warpwise::check_launch();
+    problem.tolerance = warpwise::sum_tolerance(problem.count, 2 * kFloatRoundoff, problem.magnitudes);
+}
+#endif
+
+// ---- the methods beside each other --------------------------------------------------------------------------------
+
+// One thread's sum of values that are on the device already, and of those that are not.
+template <class Method>
+double in_a_row(const DeviceBuffer<float>& d_values) {
+    DeviceBuffer<double> d_total(1);
+    add_in_a_row<Method><<<1, 1>>>(d_values.data(), d_values.size(), d_total.data());
+    warpwise::check_launch();
+    return d_total.download()[0];
+}
+
+double in_pairs(const DeviceBuffer<float>& d_values) {
+    DeviceBuffer<double> d_total(1);
+    std::array<DeviceBuffer<float>, 2> d_partial = room_for_pairwise(d_values.size());
+    sum_pairwise(d_values.data(), d_values.size(), d_partial, d_total.data());
+    return d_total.download()[0];
+}
+
+// "4", or "4 + 1 question".
+template <template <class> class Method>
+std::string operations_a_term() {
+    Method<Counted> sum{};
+    Counted::additions = Counted::comparisons = 0;
+    for (int i = 0; i < 100; ++i) sum.add(Counted{1});
+    std::string text = std::to_string(Counted::additions / 100);
+    if (Counted::comparisons > 0) text += " + " + std::to_string(Counted::comparisons / 100) + " comparison";
+    return text;
+}
+
+struct Method {
+    const char* name;
+    double (*sum)(const DeviceBuffer<float>&);
+    Bound bound;
+    std::string (*operations)();
+    bool is_pairwise = false;
+};
+const std::array<Method, 7> methods = {
+    {{"float", in_a_row<Plain<float>>, plain_bound, operations_a_term<Plain>},
+     {"never recomputed (wrong)", in_a_row<NeverRecomputed<float>>, plain_bound, operations_a_term<NeverRecomputed>},
+     {"pairwise", in_pairs, plain_bound, operations_a_term<Plain>, true},
+     {"Kahan", in_a_row<Kahan<float>>, kahan_bound, operations_a_term<Kahan>},
+     {"Neumaier", in_a_row<Neumaier<float>>, neumaier_bound, operations_a_term<Neumaier>},
+     {"Sum2", in_a_row<Sum2<float>>, neumaier_bound, operations_a_term<Sum2>},
+     {"double", in_a_row<Plain<double>>, double_bound, operations_a_term<Plain>}}};
+
+std::string scientific(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1e", value);
+    return text;
+}
+
+// Relative errors of all methods on all inputs, one thread adding (the pairwise sum aside), with what theory
+// promises.
+void compare_methods(warpwise::Lesson& lesson) {
+    const std::vector<std::pair<std::string, std::vector<float>>> inputs = {
+        {"uniform", warpwise::uniform<float>(262144, 1, 0, 1)},
+        {"alternating", alternating(65536)},
+        {"cancelling", cancelling(2049, 1e7)}};
+    std::vector<std::string> header = {"method", "additions a term"};
+    std::vector<std::vector<std::string>> rows;
+    for (const Method& method : methods) rows.push_back({method.name, method.operations()});
+    for (const auto& [input, values] : inputs) {
+        header.insert(header.end(), {input, "bound"});
+        const DeviceBuffer<float> d_values(values);
+        const ExactSum exact = exact_sum_of(values);
+        const double s = exact.value(), S = magnitudes_of(values);
+        std::vector<double> sums;
+        for (std::size_t k = 0; k < methods.size(); ++k) {
+            const std::size_t count = values.size();
+            const double h = static_cast<double>(methods[k].is_pairwise ? pairwise_depth(count) : count);
+            sums.push_back(methods[k].sum(d_values));
+            const double error = exact.error_of(sums.back()), bound = methods[k].bound(h, S, s);
+            lesson.expect(error <= bound, input + ", " + methods[k].name + ": the error is within the bound");
+            rows[k].push_back(scientific(error / std::fabs(s)));
+            rows[k].push_back(scientific(bound / std::fabs(s)));
+        }
+        lesson.expect(sums[0] == sums[1], input + ": the one that is never recomputed is the plain float sum");
+        lesson.expect(sums[4] == sums[5], input + ": Neumaier and Sum2 lose the same, and nothing");
+        lesson.expect(exact.error_of(sums[3]) < exact.error_of(sums[0]), input + ": Kahan beats the plain sum");
+    }
+    lesson.table("Relative error of one thread's sum, and what theory promises", header, rows);
+}
+
+// The price in memory traffic is the same for all: one load of 16 bytes for four terms.
+void expect_same_loads(warpwise::Lesson& lesson) {
+    Sum problem({std::size_t{1} << 16});
+    const auto loads = [&](void (*step)(Sum&)) {
+        const auto counts = lesson.count([&] { step(problem); });
+        return counts ? counts->global_load.requests : 0;
+    };
+    const double plain = loads(run<Plain<float>, plain_bound>);
+    lesson.expect(loads(run<Kahan<float>, kahan_bound>) == plain && loads(run<Sum2<float>, neumaier_bound>) == plain &&
+                      loads(run<Neumaier<float>, neumaier_bound>) == plain &&
+                      loads(run<Plain<double>, double_bound>) == plain,
+                  "compensated and double sums load as often as the plain one");
+}
+
+void show_condition_curve(warpwise::Lesson& lesson) {
+    const std::vector<std::pair<const char*, double (*)(const DeviceBuffer<float>&)>> curves = {
+        {"float", in_a_row<Plain<float>>},
+        {"Kahan", in_a_row<Kahan<float>>},
+        {"Neumaier", in_a_row<Neumaier<float>>},
+        {"double", in_a_row<Plain<double>>},
+        {"Neumaier in double", in_a_row<Neumaier<double>>}};
+    constexpr std::size_t count = 2049;
+    std::vector<std::string> header = {"condition number"};
+    for (const auto& curve : curves) header.emplace_back(curve.first);
+    std::vector<std::vector<std::string>> rows;
+    for (const double power : {1, 3, 5, 7, 9, 11, 13, 15, 17, 19}) {
+        const double condition = std::pow(10, power);
+        const std::vector<float> values = cancelling(count, condition);
+        const DeviceBuffer<float> d_values(values);
+        const ExactSum exact = exact_sum_of(values);
+        const double s = exact.value(), S = magnitudes_of(values), h = count;
+        lesson.expect(std::fabs(S / s / condition - 1) < 1e-2, scientific(condition) + ": is the condition number");
+        rows.push_back({scientific(condition)});
+        std::vector<double> errors;
+        for (const auto& curve : curves) {
+            errors.push_back(exact.error_of(curve.second(d_values)));
+            rows.back().push_back(scientific(errors.back() / s));
+        }
+        lesson.expect(errors[0] <= plain_bound(h, S, s) && errors[1] <= kahan_bound(h, S, s) &&
+                          errors[2] <= neumaier_bound(h, S, s) && errors[3] <= double_bound(h, S, s),
+                      scientific(condition) + ": errors are within their bounds");
+        lesson.expect(condition > 1e8 || errors[2] <= 2 * kFloatRoundoff * s,
+                      scientific(condition) + ": Neumaier's sum of floats has every digit of a float");
+    }
+    lesson.table("Relative error of the sum against its condition number", header, rows);
+}
+
+// ---- the price, with the memory out of the way ---------------------------------------------------------------------
+
+constexpr unsigned kTermsInRegisters = 8;
+
+template <class Sum>
+__global__ void add_from_registers(const float* values, unsigned rounds, double* totals) {
+    float terms[kTermsInRegisters];
+    for (unsigned k = 0; k < kTermsInRegisters; ++k) terms[k] = values[k];
+    Sum mine{};
+    for (unsigned round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (unsigned k = 0; k < kTermsInRegisters; ++k) mine.add(terms[k]);
+    }
+    totals[std::size_t{blockIdx.x} * kThreads + threadIdx.x] = mine.value();
+}
+
+template <class Sum>
+warpwise::Candidate in_registers(const DeviceBuffer<float>& d_values, DeviceBuffer<double>& d_totals) {
+    constexpr unsigned rounds = 2000;
+    return {[&] {
+        add_from_registers<Sum>
+            <<<static_cast<unsigned>(d_totals.size() / kThreads), kThreads>>>(d_values.data(), rounds, d_totals.data());
+        warpwise::check_launch();
+    }};
+}
+
+void show_price(warpwise::Lesson& lesson) {
+    std::vector<std::vector<std::string>> rows;
+    const auto add_row = [&](const char* method, double ratio) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.2f", ratio);
+        rows.push_back({method, text});
+    };
+    std::string title = "Time of an addition to a sum in registers, plain float = 1";
+    if (warpwise::Lesson::on_gpu()) {
+        const unsigned blocks = warpwise::blocks_that_fill(add_from_registers<Sum2<double>>, kThreads);
+        const DeviceBuffer<float> d_values(warpwise::uniform<float>(kTermsInRegisters, 33, 0, 1));
+        DeviceBuffer<double> d_totals(std::size_t{blocks} * kThreads);
+        const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
+            {in_registers<Plain<float>>(d_values, d_totals), in_registers<NeverRecomputed<float>>(d_values, d_totals),
+             in_registers<Kahan<float>>(d_values, d_totals), in_registers<Neumaier<float>>(d_values, d_totals),
+             in_registers<Sum2<float>>(d_values, d_totals), in_registers<Plain<double>>(d_values, d_totals)},
+            {.seconds = 0.1, .flush_l2 = false});
+        const char* const names[] = {"float", "never recomputed (wrong)", "Kahan", "Neumaier", "Sum2", "double"};
+        for (std::size_t k = 0; k < timings.size(); ++k) add_row(names[k], timings[k].median / timings[0].median);
+    } else {
+        for (const Recorded& recorded : recorded_h200) add_row(recorded.method, recorded.relative_time);
+        title += std::string(", ") + recorded_on;
+    }
+    if (!rows.empty()) lesson.table(title, {"method", "time"}, rows);
+}
+
+}  // namespace
+
+void accuracy(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(Seven ways to add up floats, each measured against the exact sum. The exact one is made on the host from
+whole numbers: every float is one, times a power of two, and whole numbers add without rounding.
+
+The terms: uniform ones in [0, 1]; the alternating series 1 - 1/2 + 1/3 ...; and numbers that come with their
+negatives, shuffled, so that all but one small number cancels. What makes a sum hard is the ratio of the sum of the
+magnitudes to the magnitude of the sum, its condition number: 1 for the first, 17 for the second, ten million for the
+third, by construction.
+
+The methods: plain float; pairwise, a tree; Kahan, who puts what an addition lost into the next term; Neumaier, who
+asks which of the two was larger and gathers the losses for the end; Sum2, the same losses by six additions and no
+question; double. And one that stands in print: a compensated loop that never recomputes its compensation.
+
+Predict before you look. One thread adds 65536 terms with 24 bits each: how many digits are left? Which method gives
+bit for bit the same as plain float? And who is right where nearly everything cancels?)");
+    compare_methods(lesson);
+    lesson.text(
+        R"(The bounds hold, and most errors stay far below: roundings go up and down, and n of them grow like the
+square root of n, a bound like n.
+
+The compensated loop without recomputing is the plain sum, bit for bit. Nothing in its result gives that away; only a
+comparison with the exact sum does. (It is what the exercises pi_accuracy and compensated_sum are about.)
+
+Where terms cancel, Kahan has no guarantee that is worth more than the plain one's: his error is relative to the sum
+of the magnitudes, and the sum is ten million times smaller. When a term is larger than the sum so far, it is the sum
+that loses digits, and he looks at the term only. Neumaier and Sum2 take either loss, exactly, and agree to the last
+bit.
+
+Next, the same kind of terms with condition numbers of choice. Predict where each column reaches 1, no digit right:
+plain float has 7 digits, double has 16.)");
+    show_condition_curve(lesson);
+    lesson.text(
+        R"(The bound of a sum in precision u promises nothing once the condition number is 1 / u: 1.7e7 for float,
+9e15 for double. The columns reach 1 about a hundred times later, because shuffled terms cancel on the way and
+partial sums stay small. Neumaier's sum of floats holds out as if it had twice the bits, 48: it has, in two floats.
+On a chip with few double units that is the cheaper way to such an accuracy. And a compensated sum in double is right
+where double fails.
+
+Now the price, with a whole grid at work. Every step reads the same bytes in the same way; they differ in what is done
+with a float once it is there: 1 addition, or 4, or 7. An H200 moves about 1.1e12 floats a second (4.3 TB/s), and its
+132 x 128 lanes at 1.98 GHz carry out 33e12 instructions: thirty for every float. Predict how much slower 7 are.
+
+The column `error in u` is the relative error in units of 2^-24, what a single rounding may cost.)");
+    std::vector<warpwise::Step<Sum>> steps = {
+        {"serial", "one core of the host, double", serial, warpwise::StepKind::host},
+        {"sum_float", "float, a grid of threads", run<Plain<float>, plain_bound>},
+        {"sum_never_recomputed", "a compensation that stays 0 (wrong)", run<NeverRecomputed<float>, plain_bound>},
+        {"sum_pairwise", "a tree over all terms", pairwise},
+        {"sum_kahan", "compensated, into the next term", run<Kahan<float>, kahan_bound>},
+        {"sum_neumaier", "losses gathered, asking who is larger", run<Neumaier<float>, neumaier_bound>},
+        {"sum_sum2", "losses gathered, without asking", run<Sum2<float>, neumaier_bound>},
+        {"sum_double", "double from the first addition on", run<Plain<double>, double_bound>}};
+#ifndef __CPU_DEVICE__
+    steps.push_back({"vendor", "cub::DeviceReduce::Sum, float", vendor, warpwise::StepKind::vendor});
+#endif
+    lesson.steps<Sum>(
+        {.gpu = {std::size_t{1} << 28},
+         .cpu = {std::size_t{1} << 18},
+         .awkward = {{0}, {1}, {2}, {3}, {4}, {5}, {31}, {32}, {33}, {1009}, {4095}, {4097}, {65536 + 3}, {100003}}},
+        steps);
+    expect_same_loads(lesson);
+    if (warpwise::Lesson::on_gpu()) {
+        lesson.text(
+            R"(What the times say. Steps of the same bandwidth have the same limit, the memory, and their arithmetic
+is done while they wait for it: a compensated sum costs nothing then, and there is no reason to do without. Where
+terms are in registers or in shared memory already, as in a matrix product, arithmetic is the limit, and each
+addition counts:)");
+    } else {
+        lesson.text(
+            R"(No times here, but the counters: all steps but the pairwise one ask for the same sectors in the same
+number of requests. A GPU that waits for the memory anyway should do 7 additions in the time of 1, and a compensated
+sum should be free. Where terms are in registers or in shared memory already, as in a matrix product, arithmetic is
+the limit, and each addition counts. Only a GPU shows that.)");
+    }
+    show_price(lesson);
+    lesson.text(
+        R"(Look at the float step's error, too. It is small, although there is one addition a term: a grid of threads
+adds many short sums, and what a term goes through is not n additions but n over the number of threads, and a tree. A
+parallel sum is half way to a pairwise one, and better than a loop of floats on the host.
+
+Two things that survive from thread to thread only if you carry them: a compensated sum has two parts, and both have
+to go through the tree. Rounding each thread's pair to one float first gives away what the loop has saved.
+
+Compilers. None of this needs a special flag, and some flags destroy it: -ffast-math and -Ofast let g++ see that (a +
+b) - a - b is 0. nvcc's --use_fast_math does not reorder additions. Fused multiply-adds change a sum of products, not
+a sum of terms; in a compensated dot product write fma() where it is meant, and __fmul_rn() where it must not happen.
+
+Which to take: float for terms of one sign in a grid; Neumaier or Sum2 where terms cancel, or where few threads add
+much; double where the chip has the units for it, or the memory is the limit anyway. And when results have to be the
+same in every run: fix the order. Atomic additions come in any.
+
+Mistakes to avoid: trusting a sum because it looks like the last one; testing on numbers whose sums are exact; a
+compensation that is reset, doubled, or added with the wrong sign; the tolerance 1e-6 for everything.
+
+Try next: swap the two branches of Neumaier, and see which bound is missed first; then four times the terms.
+
+    optimization accuracy --step sum_neumaier
+    optimization accuracy --size 1Mi)");
+}
+
+}  // namespace optimization

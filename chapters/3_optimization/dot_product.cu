@@ -1,0 +1,704 @@
+// Problem: the dot product of two vectors of n floats, a[0] * b[0] + ... + a[n-1] * b[n-1].
+//
+// Eight bytes are read for one multiplication and one addition, so the memory should be the limit, and 4.8 TB/s would
+// be 0.6 * 10^12 products a second. What keeps the first steps from it is the sum: many threads, one number. The
+// ladder that leads there is a classic; M. Harris told it in 2007 for the sum of an array ("Optimizing parallel
+// reduction in CUDA", NVIDIA), from 8.05 ms down to 0.27 ms for 2^22 integers on a G80. Here it goes on to today's
+// chips, and each rung says beforehand what the counters have to show.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#ifndef __CPU_DEVICE__
+#include <cublas_v2.h>
+#include <thrust/functional.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/zip_function.h>
+
+#include <cub/device/device_reduce.cuh>
+#endif
+
+#include "chapters/3_optimization/lessons.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/compare.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
+#include "common/helpers/launch_shape.h"
+#include "common/helpers/parallel_for.h"
+
+namespace optimization {
+namespace {
+
+using warpwise::DeviceBuffer;
+
+constexpr unsigned kThreads = 256;           // a block, and products of a tile
+constexpr unsigned kWarps = kThreads / 32;   // a block
+constexpr std::size_t kProductsAThread = 8;  // at least, from step 5 on; for fewer there are fewer blocks
+
+// What a GPU measured, shown where there is none: microseconds for 2^20 elements and for 2^28.
+struct Recorded {
+    const char* step;
+    double small, large;
+};
+constexpr std::initializer_list<Recorded> recorded_h200 = {};
+constexpr const char* recorded_on = "";  // where and when, for the table's title
+
+// The vectors, their product in double, and memory for the steps. The counter of tickets is set to zero once, when it
+// is made: each launch leaves it as it found it.
+struct Dot {
+    std::size_t count;
+    std::vector<float> a, b;
+    double reference = 0;
+    DeviceBuffer<float> d_a, d_b, d_block_sums, d_dot{1};
+    DeviceBuffer<unsigned> d_drawn{std::vector<unsigned>{0}};
+    DeviceBuffer<unsigned char> d_vendor_storage;
+    std::vector<float> block_sums;  // on the host, for steps that finish there
+    std::optional<float> on_host;   // the result of a step that leaves it on the host
+    double tolerance = 0;
+
+    // Random numbers in [-1, 1], b with the signs of a: no product is negative, so that none makes up for one that is
+    // missing, and a block that is left out shows in the sum.
+    explicit Dot(const warpwise::Size& size)
+        : count(size[0]),
+          a(warpwise::uniform<float>(count, 1)),
+          b(warpwise::uniform<float>(count, 2)),
+          d_block_sums(tiles()),
+          block_sums(tiles()) {
+        const std::size_t parts = warpwise::parallel_parts(count);
+        std::vector<double> sums(parts);
+        warpwise::parallel_for_parts(count, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
+            double sum = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                b[i] = std::copysign(b[i], a[i]);
+                sum += double{a[i]} * double{b[i]};
+            }
+            sums[part] = sum;
+        });
+        for (const double sum : sums) reference += sum;
+        d_a = DeviceBuffer<float>(a);
+        d_b = DeviceBuffer<float>(b);
+    }
+
+    void poison() {
+        d_dot.fill_bytes(0xFF);
+        d_block_sums.fill_bytes(0xFF);
+        on_host.reset();
+        tolerance = 0;
+    }
+
+    // `chain`: the longest chain of roundings behind the result. All products are positive, so their magnitudes add
+    // up to the reference.
+    void rounds_like(std::size_t chain, double epsilon = std::numeric_limits<float>::epsilon()) {
+        tolerance = warpwise::sum_tolerance(chain, epsilon, reference);
+    }
+
+    warpwise::Comparison compare() {
+        const std::vector<float> result = on_host ? std::vector<float>{*on_host} : d_dot.download();
+        return warpwise::compare(result, {reference}, {.absolute = tolerance});
+    }
+
+    warpwise::Work work() const {
+        return {.bytes = 8 * static_cast<double>(count), .operations = 2 * static_cast<double>(count)};
+    }
+
+    static std::size_t device_bytes(const warpwise::Size& size) {
+        return (2 * size[0] + warpwise::ceil_div(size[0], kThreads)) * sizeof(float) + (std::size_t{1} << 20);
+    }
+
+    unsigned tiles() const { return warpwise::blocks_for(count, kThreads); }
+
+    // Blocks for a kernel whose threads stride over the vectors: no more than fit on the device at once.
+    template <class Kernel>
+    unsigned blocks(Kernel kernel) const {
+        return std::min(warpwise::blocks_for(count, kThreads * kProductsAThread),
+                        warpwise::blocks_that_fill(kernel, kThreads));
+    }
+
+    // A product, the additions of a thread and 8 rounds of a tree; the same again for the block sums.
+    std::size_t chain(unsigned blocks) const {
+        return 1 + warpwise::ceil_div(count, std::size_t{blocks} * kThreads) + 8 +
+               warpwise::ceil_div(blocks, kThreads) + 8;
+    }
+};
+
+std::string text_of(const char* format, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+// ---- steps --------------------------------------------------------------------------------------------------------
+
+// Step 1, the loop on one core, in double.
+void serial(Dot& problem) {
+    double sum = 0;
+    for (std::size_t i = 0; i < problem.count; ++i) sum += double{problem.a[i]} * double{problem.b[i]};
+    problem.on_host = static_cast<float>(sum);
+    problem.rounds_like(1);
+}
+
+// Step 2, a block for each tile of 256 products. They go to shared memory and are added in pairs: the neighbor first,
+// then the neighbor two places on, then four. The thread of the left one adds, and `%` finds it. The host adds the
+// sums of the tiles, because blocks cannot wait for each other.
+// Slow: in the first round every second lane of all 8 warps has work, in the second every fourth; a warp goes through
+// a round even for a single lane. And the host gets a float for each tile.
+__global__ void dot_modulo(const float* a, const float* b, std::size_t count, float* block_sums) {
+    __shared__ float part[kThreads];
+    const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    part[threadIdx.x] = i < count ? a[i] * b[i] : 0.0f;
+    for (unsigned distance = 1; distance < kThreads; distance *= 2) {
+        __syncthreads();
+        if (threadIdx.x % (2 * distance) == 0) part[threadIdx.x] += part[threadIdx.x + distance];
+    }
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = part[0];
+}
+
+// Step 3, the same pairs at the same places, but the first threads add: thread t takes the t-th pair.
+// Better: working lanes stand side by side in few warps, and a warp without work passes by.
+// Slow: neighboring lanes want words that are 2 * distance apart, so that they meet in the same banks.
+__global__ void dot_strided_index(const float* a, const float* b, std::size_t count, float* block_sums) {
+    __shared__ float part[kThreads];
+    const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    part[threadIdx.x] = i < count ? a[i] * b[i] : 0.0f;
+    for (unsigned distance = 1; distance < kThreads; distance *= 2) {
+        __syncthreads();
+        const unsigned place = 2 * distance * threadIdx.x;
+        if (place < kThreads) part[place] += part[place + distance];
+    }
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = part[0];
+}
+
+// Step 4, other pairs: the upper half is added to the lower half. What is left is a shorter array without gaps.
+// Better: neighboring lanes, neighboring words, 32 different banks. Slow: each thread has one product, and then eight
+// rounds in which at best half of the threads work. The tree costs more than the product.
+__global__ void dot_halves(const float* a, const float* b, std::size_t count, float* block_sums) {
+    __shared__ float part[kThreads];
+    const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    part[threadIdx.x] = i < count ? a[i] * b[i] : 0.0f;
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = part[0];
+}
+
+// Step 5, as many blocks as fit on the device, and threads that stride over the vectors. A thread adds up its
+// products in a register; when all have been read there is one tree for each block, not one for each tile.
+// Better: hardly anything but loads, additions in registers, and a few hundred sums for the host. Slow: for those it
+// still waits for the kernel, copies, and adds.
+__global__ void dot_grid_stride(const float* a, const float* b, std::size_t count, float* block_sums) {
+    __shared__ float part[kThreads];
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    float sum = 0;
+    for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) sum += a[i] * b[i];
+    part[threadIdx.x] = sum;
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = part[0];
+}
+
+// Steps 2 to 5: the kernel leaves block sums, the host adds them. In double, which costs it nothing.
+template <auto Kernel>
+void finish_on_host(Dot& problem, unsigned blocks) {
+    Kernel<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count, problem.d_block_sums.data());
+    warpwise::check_launch();
+    warpwise::check(cudaMemcpy(problem.block_sums.data(), problem.d_block_sums.data(), blocks * sizeof(float),
+                               cudaMemcpyDeviceToHost));
+    double sum = 0;
+    for (unsigned block = 0; block < blocks; ++block) sum += problem.block_sums[block];
+    problem.on_host = static_cast<float>(sum);
+    problem.rounds_like(problem.chain(blocks));
+}
+
+template <auto Kernel>
+void block_a_tile(Dot& problem) {
+    finish_on_host<Kernel>(problem, problem.tiles());
+}
+
+void grid_stride(Dot& problem) { finish_on_host<dot_grid_stride>(problem, problem.blocks(dot_grid_stride)); }
+
+// Step 6, the block adds its sum to the result by an atomic operation.
+// Better: nothing waits for the host. Slow: the result has to be cleared first, an operation of its own on the
+// device; and since blocks come in any order, the last digits may differ from run to run.
+__global__ void dot_atomic(const float* a, const float* b, std::size_t count, float* dot) {
+    __shared__ float part[kThreads];
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    float sum = 0;
+    for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) sum += a[i] * b[i];
+    part[threadIdx.x] = sum;
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) atomicAdd(dot, part[0]);
+}
+
+void atomic_finish(Dot& problem) {
+    warpwise::check(cudaMemsetAsync(problem.d_dot.data(), 0, problem.d_dot.bytes()));
+    const unsigned blocks = problem.blocks(dot_atomic);
+    dot_atomic<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count, problem.d_dot.data());
+    warpwise::check_launch();
+    problem.rounds_like(problem.chain(blocks) + blocks);
+}
+
+// Step 7, the last block finishes (lesson fences_and_last_block). Each block leaves its sum and draws a ticket; the
+// one with the last ticket adds up the block sums. atomicInc goes back to 0 by itself, ready for the next launch.
+// Better: one launch, nothing to clear, and the same digits in every run. Slow: two trees now, and a barrier more.
+// The tree has become a function, because the kernel needs it twice. Steps 8 and 9 are this kernel with another one.
+__device__ float tree_of_halves(float value) {  // thread 0 gets the whole sum
+    __shared__ float part[kThreads];
+    part[threadIdx.x] = value;
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    return threadIdx.x == 0 ? part[0] : 0.0f;
+}
+
+template <float (*SumOfBlock)(float)>
+__global__ void dot_last_block(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
+                               float* dot) {
+    __shared__ bool is_last;
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    float sum = 0;
+    for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) sum += a[i] * b[i];
+    sum = SumOfBlock(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;  // all threads of the block, or none
+
+    float rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = SumOfBlock(rest);
+    if (threadIdx.x == 0) *dot = rest;
+}
+
+// Step 8, from 64 parts on a single warp is left. Its lanes wait for each other only (lesson warp_synchronous_code),
+// and the compiler unrolls the five rounds, since their number is fixed.
+// Better: 3 barriers of the block in the place of 8. Slow: each round goes through shared memory.
+__device__ float tree_with_warp_tail(float value) {
+    __shared__ float part[kThreads];
+    part[threadIdx.x] = value;
+    for (unsigned half = kThreads / 2; half >= 64; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        part[threadIdx.x] += part[threadIdx.x + 32];
+#pragma unroll
+        for (unsigned half = 16; half > 0; half /= 2) {
+            __syncwarp();
+            if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+        }
+    }
+    return threadIdx.x == 0 ? part[0] : 0.0f;
+}
+
+// Step 9, shuffles: every warp adds up its 32 values from register to register, and the first warp the eight sums.
+// Better: one barrier, and shared memory holds 8 floats. Slow: none of that any more. A warp asks for 128 bytes of
+// each vector and then waits.
+__device__ float tree_of_shuffles(float value) {
+    __shared__ float warp_sums[kWarps];
+    for (unsigned distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);
+    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x >= 32) return value;
+    value = threadIdx.x < kWarps ? warp_sums[threadIdx.x] : 0.0f;
+    for (unsigned distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);
+    return value;
+}
+
+template <float (*SumOfBlock)(float)>
+void last_block(Dot& problem) {
+    const unsigned blocks = problem.blocks(dot_last_block<SumOfBlock>);
+    dot_last_block<SumOfBlock><<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count,
+                                                     problem.d_block_sums.data(), problem.d_drawn.data(),
+                                                     problem.d_dot.data());
+    warpwise::check_launch();
+    problem.rounds_like(problem.chain(blocks));
+}
+
+// Step 10, bytes under way. A load brings 16 bytes, and a thread asks for Loads of them from each vector before it
+// needs the first. So a block takes tiles of Loads * 1024 floats; what is behind the last whole tile goes float by
+// float. Each load has a sum of its own, so that no addition waits for another one. The vectors start at multiples of
+// 16 bytes, as cudaMalloc has them: a pointer into the middle of an array would not do.
+// __launch_bounds__ promises blocks of 256 threads and is content with two of them on an SM: the compiler may spend
+// registers. Left alone, nvcc 13.0 saves them for sm_90, and begins to multiply when 6 of 8 loads have been asked for
+// (Loads = 8: 4 of 16).
+// Better: the memory always has work. Slow: nothing that could be helped; the bytes have to come.
+template <unsigned Loads>
+__global__ void __launch_bounds__(kThreads, 2)
+    dot_float4(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn, float* dot) {
+    __shared__ bool is_last;
+    constexpr unsigned tile = Loads * kThreads;  // float4 of each vector
+    const auto* fours_a = reinterpret_cast<const float4*>(a);
+    const auto* fours_b = reinterpret_cast<const float4*>(b);
+    const std::size_t tiles = count / (4 * tile);
+    float sums[Loads] = {};
+    for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const std::size_t first = t * tile + threadIdx.x;
+        float4 of_a[Loads], of_b[Loads];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) {
+            of_a[k] = fours_a[first + k * kThreads];
+            of_b[k] = fours_b[first + k * kThreads];
+        }
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) {
+            sums[k] += of_a[k].x * of_b[k].x + of_a[k].y * of_b[k].y + of_a[k].z * of_b[k].z + of_a[k].w * of_b[k].w;
+        }
+    }
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    for (std::size_t i = tiles * 4 * tile + thread; i < count; i += stride) sums[0] += a[i] * b[i];
+    float sum = 0;
+    for (unsigned k = 0; k < Loads; ++k) sum += sums[k];
+
+    sum = tree_of_shuffles(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+
+    float rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = tree_of_shuffles(rest);
+    if (threadIdx.x == 0) *dot = rest;
+}
+
+unsigned processors() {
+    int device = 0, count = 0;
+    warpwise::check(cudaGetDevice(&device));
+    warpwise::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    return static_cast<unsigned>(count);
+}
+
+// Both numbers are tried out below. `BlocksAnSm`: 0 stands for as many as fit.
+template <unsigned Loads, unsigned BlocksAnSm = 0>
+void float4_loads(Dot& problem) {
+    const unsigned most =
+        BlocksAnSm == 0 ? warpwise::blocks_that_fill(dot_float4<Loads>, kThreads) : BlocksAnSm * processors();
+    const unsigned blocks = std::min(warpwise::blocks_for(problem.count, Loads * 4 * kThreads), most);
+    dot_float4<Loads><<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count,
+                                            problem.d_block_sums.data(), problem.d_drawn.data(), problem.d_dot.data());
+    warpwise::check_launch();
+    problem.rounds_like(problem.chain(blocks));
+}
+
+#ifndef __CPU_DEVICE__
+// What a user would call instead. Neither says how it adds; no thread is expected to add up more than 1 / 32768 of
+// the products.
+std::size_t chain_of_vendor(const Dot& problem) { return warpwise::ceil_div(problem.count, 32768) + 32; }
+
+void check_cublas(cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
+}
+
+// Made once, for as long as the program runs: that takes longer than most dot products.
+cublasHandle_t cublas() {
+    static const cublasHandle_t handle = [] {
+        cublasHandle_t made = nullptr;
+        check_cublas(cublasCreate(&made));
+        check_cublas(cublasSetPointerMode(made, CUBLAS_POINTER_MODE_DEVICE));  // the result stays on the device
+        return made;
+    }();
+    return handle;
+}
+
+void vendor_cublas(Dot& problem) {
+    if (problem.count == 0) return problem.d_dot.fill_bytes(0);  // not promised by its manual
+    check_cublas(cublasSdot_64(cublas(), static_cast<std::int64_t>(problem.count), problem.d_a.data(), 1,
+                               problem.d_b.data(), 1, problem.d_dot.data()));
+    problem.rounds_like(chain_of_vendor(problem));
+}
+
+// A sum over products that nobody ever writes down: an iterator makes them where CUB looks.
+void vendor_cub(Dot& problem) {
+    const float *const a = problem.d_a.data(), *const b = problem.d_b.data();
+    const auto products = thrust::make_transform_iterator(thrust::make_zip_iterator(a, b),
+                                                          thrust::make_zip_function(thrust::multiplies<float>()));
+    std::size_t needed = 0;
+    warpwise::check(cub::DeviceReduce::Sum(nullptr, needed, products, problem.d_dot.data(), problem.count));
+    if (problem.d_vendor_storage.size() < needed) problem.d_vendor_storage = DeviceBuffer<unsigned char>(needed);
+    warpwise::check(
+        cub::DeviceReduce::Sum(problem.d_vendor_storage.data(), needed, products, problem.d_dot.data(), problem.count));
+    problem.rounds_like(chain_of_vendor(problem));
+}
+#endif
+
+// ---- predictions, held against the counters -----------------------------------------------------------------------
+
+// What the warps of a step do with 65536 products: 256 tiles, or 32 blocks in steps 5 to 9 and 16 in step 10.
+// A tree: each of 8 warps stores its values, each warp with work in a round makes two loads and a store, and thread 0
+// reads the sum; 256 + 3 * 255 + 1 = 1022 lanes take part. With shuffles 8 lanes store, and 8 load at once. A ticket:
+// one lane stores is_last, and behind a barrier 8 warps read it. The last block has a tree more, and one load.
+struct Predicted {
+    const char* step;
+    void (*run)(Dot&);
+    double accesses, lanes, conflicts, barriers, loads, atomics;  // accesses, conflicts: of shared memory
+};
+const Predicted predictions[] = {
+    {"dot_modulo", block_a_tile<dot_modulo>, 256 * (8 + 3 * 47 + 1), 256 * 1022, 0, 256 * 8 * 8, 4096, 0},
+    {"dot_strided_index", block_a_tile<dot_strided_index>, 256 * (8 + 3 * 12 + 1), 256 * 1022, 256 * 3 * (47 - 12),
+     256 * 8 * 8, 4096, 0},
+    {"dot_halves", block_a_tile<dot_halves>, 256 * 45, 256 * 1022, 0, 256 * 8 * 8, 4096, 0},
+    {"dot_grid_stride", grid_stride, 32 * 45, 32 * 1022, 0, 32 * 8 * 8, 4096, 0},
+    {"dot_atomic", atomic_finish, 32 * 45, 32 * 1022, 0, 32 * 8 * 8, 4096, 32},
+    {"dot_last_block", last_block<tree_of_halves>, 33 * 45 + 32 * 9, 33 * 1022 + 32 * 257, 0, (33 * 8 + 32) * 8, 4097,
+     32},
+    {"dot_warp_tail", last_block<tree_with_warp_tail>, 33 * 45 + 32 * 9, 33 * 1022 + 32 * 257, 0, (33 * 3 + 32) * 8,
+     4097, 32},
+    {"dot_shuffles", last_block<tree_of_shuffles>, 33 * 9 + 32 * 9, 33 * 16 + 32 * 257, 0, (33 + 32) * 8, 4097, 32},
+    {"dot_float4", float4_loads<4>, 17 * 9 + 16 * 9, 17 * 16 + 16 * 257, 0, (17 + 16) * 8, 1025, 16},
+};
+
+void show_predictions(warpwise::Lesson& lesson) {
+    Dot problem({65536});
+    std::vector<std::vector<std::string>> rows;
+    for (const Predicted& predicted : predictions) {
+        using warpwise::count_text;
+        const std::string step = predicted.step;
+        rows.push_back({step, count_text(predicted.accesses), text_of("%.1f", predicted.lanes / predicted.accesses),
+                        count_text(predicted.conflicts), count_text(predicted.barriers), count_text(predicted.loads),
+                        count_text(predicted.atomics)});
+        problem.poison();
+        const auto counts = lesson.count([&] { predicted.run(problem); });
+        if (!counts) continue;
+        lesson.expect(problem.compare().passed, step + ": the dot product is right");
+        lesson.expect(counts->shared().requests == predicted.accesses, step + ": accesses of shared memory");
+        lesson.expect(counts->shared().lanes == predicted.lanes, step + ": lanes in them");
+        lesson.expect(counts->shared().conflicts() == predicted.conflicts, step + ": bank conflicts");
+        lesson.expect(counts->barriers == predicted.barriers, step + ": barriers");
+        lesson.expect(counts->global_load.requests == predicted.loads, step + ": loads");
+        // 8 bytes for each product and, where a block reads 32 or 16 block sums, those.
+        const double sums = counts->global_load.sectors - 65536.0 * 8 / 32;
+        lesson.expect(sums >= 0 && sums <= 4, step + ": whole sectors");
+        lesson.expect(counts->global_atomic.requests == predicted.atomics, step + ": atomics");
+    }
+    lesson.table("Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 9, 16 blocks in step 10",
+                 {"step", "shared accesses", "lanes in each", "conflicts", "barriers", "loads", "atomics"}, rows);
+}
+
+// ---- small and large vectors, and the roof for reading ------------------------------------------------------------
+
+// Reads both vectors and does nothing else, even blocks one of them, odd blocks the other: the roof R.
+template <unsigned Loads>
+__global__ void __launch_bounds__(kThreads, 2)
+    read_only(const uint4* a, const uint4* b, std::size_t fours, unsigned* out) {
+    const uint4* const from = blockIdx.x % 2 == 0 ? a : b;
+    constexpr unsigned tile = Loads * kThreads;
+    unsigned bits = 0;
+    for (std::size_t t = blockIdx.x / 2; t < fours / tile; t += gridDim.x / 2) {
+        uint4 four[Loads];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) four[k] = from[t * tile + k * kThreads + threadIdx.x];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) bits |= four[k].x | four[k].y | four[k].z | four[k].w;
+    }
+    if (bits == 1) *out = bits;  // never with our vectors; keeps the compiler from dropping the loads
+}
+
+template <unsigned Loads>
+void read_both(Dot& problem) {
+    const unsigned blocks = std::max(2u, warpwise::blocks_that_fill(read_only<Loads>, kThreads) / 2 * 2);
+    read_only<Loads><<<blocks, kThreads>>>(reinterpret_cast<const uint4*>(problem.d_a.data()),
+                                           reinterpret_cast<const uint4*>(problem.d_b.data()), problem.count / 4,
+                                           problem.d_drawn.data());
+    warpwise::check_launch();
+}
+
+// The steps from 5 on, step 10 with other numbers of loads and blocks, the vendor's routines, and the roof.
+struct Timed {
+    const char* name;
+    void (*run)(Dot&);
+};
+const std::vector<Timed> timed = {
+    {"dot_grid_stride", grid_stride},
+    {"dot_atomic", atomic_finish},
+    {"dot_last_block", last_block<tree_of_halves>},
+    {"dot_warp_tail", last_block<tree_with_warp_tail>},
+    {"dot_shuffles", last_block<tree_of_shuffles>},
+    {"dot_float4", float4_loads<4>},
+    {"  with 1 load of each vector", float4_loads<1>},
+    {"  with 2 loads of each vector", float4_loads<2>},
+    {"  with 8 loads of each vector", float4_loads<8>},
+    {"  with 1 block an SM", float4_loads<4, 1>},
+    {"  with 2 blocks an SM", float4_loads<4, 2>},
+    {"  with 16 blocks an SM", float4_loads<4, 16>},
+#ifndef __CPU_DEVICE__
+    {"cublasSdot", vendor_cublas},
+    {"cub::DeviceReduce", vendor_cub},
+#endif
+    {"roof R, 4 loads", read_both<4>},
+    {"roof R, 8 loads", read_both<8>},
+};
+bool is_roof(const std::string& name) { return name.starts_with("roof"); }
+
+constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{1} << 28;
+
+// kLarge, or as many as the free memory has room for.
+std::size_t large_count() {
+    std::size_t free_bytes = 0, all_bytes = 0, count = kLarge;
+    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    while (count > kSmall && Dot::device_bytes({count}) > free_bytes / 2) count /= 2;
+    return count;
+}
+
+// Seconds of each of `timed`, measured in turn. What adds up is checked afterwards.
+std::vector<double> measure(warpwise::Lesson& lesson, std::size_t count) {
+    Dot problem({count});
+    std::vector<warpwise::Candidate> candidates;
+    for (const Timed& each : timed) candidates.push_back({[&each, &problem] { each.run(problem); }});
+    std::vector<double> seconds;
+    for (const warpwise::Timing& timing : warpwise::measure_in_turn(candidates, {.samples = 20, .seconds = 0.2})) {
+        seconds.push_back(timing.median);
+    }
+    for (const Timed& each : timed) {
+        if (is_roof(each.name)) continue;
+        problem.poison();
+        each.run(problem);
+        lesson.expect(problem.compare().passed, std::string(each.name) + ": right after timing");
+    }
+    return seconds;
+}
+
+void show_small_and_large(warpwise::Lesson& lesson) {
+    std::vector<Recorded> results = recorded_h200;
+    std::size_t count = kLarge;
+    double roof = std::numeric_limits<double>::max();
+    if (warpwise::Lesson::on_gpu()) {
+        results.clear();
+        count = large_count();
+        const std::vector<double> small = measure(lesson, kSmall), large = measure(lesson, count);
+        for (std::size_t i = 0; i < timed.size(); ++i) {
+            results.push_back({timed[i].name, small[i] * 1e6, large[i] * 1e6});
+        }
+    }
+    for (const Recorded& result : results) {
+        if (is_roof(result.step)) roof = std::min(roof, result.large);
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const Recorded& result : results) {
+        rows.push_back({result.step, text_of("%.1f", result.small), text_of("%.1f", result.large),
+                        text_of("%.0f", 8e-3 * static_cast<double>(count) / result.large),
+                        text_of("%.3f", roof / result.large)});
+    }
+    if (rows.empty()) return;
+    lesson.table("2^20 elements, and " + std::to_string(count) + (warpwise::Lesson::on_gpu() ? "" : recorded_on),
+                 {"step", "2^20, us", "large, us", "large, GB/s", "of roof R"}, rows);
+}
+
+}  // namespace
+
+void dot_product(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(A dot product reads two vectors once and leaves one number. There is so little to compute that the
+memory should be the only limit. But many threads have to agree on one sum: in 2007, on a G80, the first and the last
+way of such a ladder were a factor of 30 apart.
+
+What you will see: three trees that add up 256 products in shared memory, then threads that add in registers first,
+then two ways to finish without the host, then cheaper trees, and in the end only bytes.
+
+Predict, with a pencil. A tree has 256 parts and eight rounds, a block has eight warps of 32 lanes.
+
+In dot_modulo threads 0, 2, 4 .. add in the first round, 0, 4, 8 .. in the second. How many warps have work in a
+round, over all eight rounds?
+
+In dot_strided_index the pairs are the same, but threads 0, 1, 2 .. add. How many warps now? And how many passes
+over the 32 banks do their accesses take, when lane t wants word 2 * distance * t?
+
+In dot_halves lane t wants words t and t + half. How many warps, and how many passes?)");
+    lesson.text(
+        R"(The answers, before the counters are asked. dot_modulo: as long as the distance is below 32, all eight
+warps have a lane that adds: 5 rounds of 8 warps, then 4, 2 and 1, together 47, of whose 1504 lanes 255 add. The
+strided index: 4, 2 and 1 warps, then five rounds of one: 12. But of lanes 2 words apart two share a bank, of lanes 4
+words apart four do, and the passes are 4 * 2, 2 * 4, 8, 8, 8, 4, 2, 1: 47 again! Passes depend on where the words
+lie, not on who fetches them: the second tree saves instructions, and no pass. A round is two loads and a store, so a
+tile has 3 * (47 - 12) = 105 conflicts. dot_halves moves the words together: 12 warps, 12 passes, no conflict.
+
+From step 5 on there is a tree for each block, not for each tile, and step 10 loads 16 bytes where the others load 4.
+The table says what that makes. Where there are counters they are held against it, each figure exactly.)");
+    show_predictions(lesson);
+
+    std::vector<warpwise::Step<Dot>> steps = {
+        {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},
+        {"dot_modulo", "a tree a tile, every second thread", block_a_tile<dot_modulo>},
+        {"dot_strided_index", "the same pairs, the first threads", block_a_tile<dot_strided_index>},
+        {"dot_halves", "upper half to lower half", block_a_tile<dot_halves>},
+        {"dot_grid_stride", "threads add first, one tree a block", grid_stride},
+        {"dot_atomic", "blocks add with atomics, not the host", atomic_finish},
+        {"dot_last_block", "the block with the last ticket finishes", last_block<tree_of_halves>},
+        {"dot_warp_tail", "one warp does the last rounds", last_block<tree_with_warp_tail>},
+        {"dot_shuffles", "warps add from register to register", last_block<tree_of_shuffles>},
+        {"dot_float4", "16 bytes a load, eight loads under way", float4_loads<4>},
+    };
+#ifndef __CPU_DEVICE__
+    steps.push_back({"cublas", "cublasSdot", vendor_cublas, warpwise::StepKind::vendor});
+    steps.push_back({"cub", "cub::DeviceReduce, products by iterator", vendor_cub, warpwise::StepKind::vendor});
+#endif
+    lesson.steps<Dot>(
+        {.gpu = {kLarge},
+         .cpu = {std::size_t{1} << 18},
+         .awkward = {{0}, {1}, {3}, {31}, {32}, {33}, {255}, {257}, {1009}, {4095}, {4096}, {4099}, {100003}}},
+        steps);
+    lesson.text(
+        R"(Steps 2 to 4 have the same loads and the same barriers, and differ only in what their trees do to shared
+memory. (The column `lanes` is an average over all of the kernel, not over the tree alone.) Step 5 takes almost all of
+that away: no tree is as cheap as one that is not there. So should a large vector notice steps 6 to 9? Each of them
+improves what is done once a block, or once. They are for small vectors, where launches, copies and the way to the
+host are most of the time, and for kernels that cannot add first, because they need a sum for every few hundred
+elements.
+
+Step 10 makes a quarter of the loads, of the same sectors. What it is for is the time between asking and getting.
+Little's law: bytes under way = bandwidth * latency. An H200 delivers 4.8 TB/s, and answers after 332 ns when nobody
+else asks (lesson memory_spaces): 1.6 MB, or 12 KB for each of 132 multiprocessors, and a busy memory answers later.
+2048 threads with a float of each vector have asked for 16 KB; with four float4 of each, 256 threads for 32 KB, and
+1024 for 128 KB. Predict: is one block an SM enough? And one load?)");
+    show_small_and_large(lesson);
+    lesson.text(
+        warpwise::Lesson::on_gpu()
+            ? R"(Roof R reads the same bytes and adds nothing; the better of its two lines counts. (Roof C of the table
+above is a copy, for which the memory has to turn around between reading and writing.) In the column for 2^20 elements
+look at the steps that differ in how they finish; in the one for large vectors at the bytes under way.)"
+            : R"(The answer is a time, and only a GPU gives it: there the lesson shows all of these steps, step 10 with
+other numbers of loads and blocks, and the vendor's routines, for small and large vectors, as a share of what a kernel
+gets that reads and does nothing else.)");
+    lesson.text(
+        R"(Mistakes to avoid: a tree without its barriers, or with one that only some threads reach; float4 from a
+pointer that is no multiple of 16 bytes; forgetting the tail behind the last whole float4; an index of 32 bits; timing
+the kernel without the memset, the copy and the host's loop that belong to it.
+
+Try next: the line with the conflicts, a size that is a multiple of nothing, and a small one.
+
+    optimization dot_product --lines --step dot_strided_index
+    optimization dot_product --size 1000003 --check
+    optimization dot_product --size 4Ki)");
+}
+
+}  // namespace optimization

@@ -1,0 +1,589 @@
+// Problem: transpose a matrix of rows x cols floats, out[col][row] = in[row][col], both stored row after row.
+//
+// Nothing is computed; four bytes are read and four are written for each element, as in a copy. So a copy is the
+// roof. But neighbors of the input end up `rows` floats apart in the output: a warp that reads side by side writes
+// far apart, and one that writes side by side reads far apart. The way out leads through shared memory, where nothing
+// has to be side by side; only banks have to differ. And then it is a copy, with the same question: how many bytes
+// are under way?
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifndef __CPU_DEVICE__
+#include <cublas_v2.h>
+#endif
+
+#include "chapters/3_optimization/lessons.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/compare.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
+#include "common/helpers/launch_shape.h"
+
+namespace optimization {
+namespace {
+
+using warpwise::DeviceBuffer;
+
+constexpr unsigned kLanes = 32;
+constexpr std::size_t kSectorBytes = 32;
+
+// Shapes that a GPU is timed with: the main size, one with more bytes, and one whose rows begin anywhere.
+struct Shape {
+    std::size_t rows, cols;
+    std::string text() const { return std::to_string(rows) + " x " + std::to_string(cols); }
+};
+constexpr std::array<Shape, 3> timed_shapes = {{{16384, 16384}, {32768, 32768}, {10007, 16411}}};
+
+// What a GPU measured, shown where there is none: GB/s of each step for each shape. To be filled in from a run of
+// `optimization --device cuda transpose`, with the GPU, the toolkit and the date in `recorded_on`.
+struct Recorded {
+    const char* step;
+    std::array<double, timed_shapes.size()> gigabytes_per_second;
+};
+constexpr std::initializer_list<Recorded> recorded_h200 = {};
+constexpr const char* recorded_on = "";
+
+// The matrix on the host and on the device, and room for its transpose on the device.
+struct Transpose {
+    std::size_t rows, cols;
+    std::vector<float> in;
+    DeviceBuffer<float> d_in, d_out;
+
+    explicit Transpose(const warpwise::Size& size)
+        : rows(size[0]), cols(size[1]), in(warpwise::uniform<float>(rows * cols, 12)), d_in(in), d_out(rows * cols) {}
+
+    void poison() { d_out.fill_bytes(0xFF); }
+
+    // Nothing is rounded: every element has to be exact.
+    warpwise::Comparison compare() {
+        const auto expected = [&](std::size_t i) { return static_cast<double>(in[i % rows * cols + i / rows]); };
+        return warpwise::compare_each(d_out.download(), rows * cols, expected);
+    }
+
+    warpwise::Work work() const { return {.bytes = 2.0 * sizeof(float) * rows * cols}; }
+
+    static std::size_t device_bytes(const warpwise::Size& size) { return 2 * sizeof(float) * size.count(); }
+};
+
+// Step 1, the loop over the rows of a serial program, with a thread for each row. A thread reads its row from left to
+// right. Its neighbors read the rows below: 32 lanes touch 32 sectors, and use 4 bytes of each. What they write lies
+// side by side. And there are only as many threads as rows, far too few to keep a GPU busy.
+__global__ void transpose_row_a_thread(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    const std::size_t row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    for (std::size_t col = 0; col < cols; ++col) out[col * rows + row] = in[row * cols + col];
+}
+
+// Small blocks, so that few threads spread over many SMs.
+constexpr unsigned kLineThreads = 64;
+
+void row_a_thread(Transpose& problem) {
+    transpose_row_a_thread<<<warpwise::blocks_for(problem.rows, kLineThreads), kLineThreads>>>(
+        problem.d_in.data(), problem.d_out.data(), problem.rows, problem.cols);
+    warpwise::check_launch();
+}
+
+// Step 2, a thread for each column of the input: it writes a row of the output from left to right. Now lanes read
+// side by side and write 32 sectors. A sector that a load asked for in vain may still be in the cache when the next
+// column's turn comes; a store has to send its 4 bytes on to the L2 cache, each in a sector of its own.
+__global__ void transpose_column_a_thread(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (col >= cols) return;
+    for (std::size_t row = 0; row < rows; ++row) out[col * rows + row] = in[row * cols + col];
+}
+
+void column_a_thread(Transpose& problem) {
+    transpose_column_a_thread<<<warpwise::blocks_for(problem.cols, kLineThreads), kLineThreads>>>(
+        problem.d_in.data(), problem.d_out.data(), problem.rows, problem.cols);
+    warpwise::check_launch();
+}
+
+// Step 3, a thread for each element, in blocks of 32 x 8. Better: threads enough. Slow: one side is still scattered.
+// (A grid has at most 65535 blocks in y, so the kernel goes on by the height of the grid.)
+constexpr unsigned kBlockRows = 8;
+
+__global__ void transpose_naive(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::size_t stride = std::size_t{gridDim.y} * blockDim.y;
+    if (col >= cols) return;
+    for (std::size_t row = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows; row += stride) {
+        out[col * rows + row] = in[row * cols + col];
+    }
+}
+
+void naive(Transpose& problem) {
+    const unsigned blocks_y = std::min(warpwise::blocks_for(problem.rows, kBlockRows), 65535u);
+    const dim3 grid(warpwise::blocks_for(problem.cols, kLanes), blocks_y);
+    transpose_naive<<<grid, dim3(kLanes, kBlockRows)>>>(problem.d_in.data(), problem.d_out.data(), problem.rows,
+                                                        problem.cols);
+    warpwise::check_launch();
+}
+
+// From here on each block moves a square tile. Tiles are numbered along the rows, in one dimension, which has room
+// for 2^31 - 1 of them.
+struct Corner {
+    std::size_t row, col;
+};
+
+__device__ Corner corner_of_block(std::size_t cols, unsigned side) {
+    const unsigned tiles_a_row = static_cast<unsigned>((cols + side - 1) / side);
+    return {std::size_t{blockIdx.x / tiles_a_row} * side, std::size_t{blockIdx.x % tiles_a_row} * side};
+}
+
+using TileKernel = void (*)(const float*, float*, std::size_t, std::size_t);
+
+template <TileKernel kernel, unsigned side, unsigned threads_x, unsigned threads_y>
+void run_tiles(Transpose& problem) {
+    const std::size_t tiles = warpwise::ceil_div(problem.rows, side) * warpwise::ceil_div(problem.cols, side);
+    if (tiles == 0) return;
+    kernel<<<warpwise::blocks_for(tiles, 1), dim3(threads_x, threads_y)>>>(problem.d_in.data(), problem.d_out.data(),
+                                                                           problem.rows, problem.cols);
+    warpwise::check_launch();
+}
+
+// Step 4, a tile of 32 x 32 in shared memory. A warp reads a row of the tile and, after the barrier, writes a
+// *column* of it, which is a piece of a row of the output: both side by side. The output has rows of `rows` floats,
+// and the tile's place in it is (corner.col, corner.row); a tile at the edge may be cut short in one direction or the
+// other, so load and store each have a guard of their own, and no thread leaves before the barrier. Slow: the column
+// that a warp takes from the tile lies in a single bank.
+constexpr unsigned kTile = 32;
+
+__global__ void transpose_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kTile][kTile];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const Corner corner = corner_of_block(cols, kTile);
+
+    if (corner.row + y < rows && corner.col + x < cols) tile[y][x] = in[(corner.row + y) * cols + corner.col + x];
+    __syncthreads();
+    if (corner.col + y < cols && corner.row + x < rows) out[(corner.col + y) * rows + corner.row + x] = tile[x][y];
+}
+
+// Step 5, one more column that nobody uses: tile[x][y] is word 33 x + y, in another bank for every x.
+// Slow: 1024 threads wait at one barrier, and an SM has room for two such blocks. While one of them waits for its
+// last warp, half of the SM has nothing under way. And each thread reads 4 bytes in its life.
+__global__ void transpose_padded_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kTile][kTile + 1];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const Corner corner = corner_of_block(cols, kTile);
+
+    if (corner.row + y < rows && corner.col + x < cols) tile[y][x] = in[(corner.row + y) * cols + corner.col + x];
+    __syncthreads();
+    if (corner.col + y < cols && corner.row + x < rows) out[(corner.col + y) * rows + corner.row + x] = tile[x][y];
+}
+
+// Step 6, the same without padding: element (row, col) is kept at column col ^ row. Neither better nor worse, since
+// there was no conflict left; but the tile's rows stay aligned, which the last step will need.
+__global__ void transpose_swizzled_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kTile][kTile];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const Corner corner = corner_of_block(cols, kTile);
+
+    if (corner.row + y < rows && corner.col + x < cols) tile[y][x ^ y] = in[(corner.row + y) * cols + corner.col + x];
+    __syncthreads();
+    if (corner.col + y < cols && corner.row + x < rows) out[(corner.col + y) * rows + corner.row + x] = tile[x][y ^ x];
+}
+
+// Step 7, four elements a thread: a block of 32 x 8 threads takes the tile in four goes, and asks for all four
+// elements before it puts the first into the tile. Better: 16 bytes under way for each thread, and an SM has room for
+// eight such blocks, of which some load while others store. Slow: if rows begin anywhere, most requests touch a fifth
+// sector.
+constexpr unsigned kElements = kTile / kBlockRows;  // of a thread
+
+__global__ void transpose_four_a_thread(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kTile][kTile];
+    const unsigned x = threadIdx.x;
+    const Corner corner = corner_of_block(cols, kTile);
+
+    float values[kElements];
+#pragma unroll
+    for (unsigned k = 0; k < kElements; ++k) {
+        const unsigned y = threadIdx.y + k * kBlockRows;
+        const bool inside = corner.row + y < rows && corner.col + x < cols;
+        values[k] = inside ? in[(corner.row + y) * cols + corner.col + x] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kElements; ++k) {
+        const unsigned y = threadIdx.y + k * kBlockRows;
+        tile[y][x ^ y] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kElements; ++k) {
+        const unsigned y = threadIdx.y + k * kBlockRows;
+        const bool inside = corner.col + y < cols && corner.row + x < rows;
+        if (inside) out[(corner.col + y) * rows + corner.row + x] = tile[x][y ^ x];
+    }
+}
+
+// Step 8, a tile of 64 x 64, and rows that begin anywhere. The 64 floats of a tile's row stand at any place of
+// memory; a lane takes those two whose index ends in its own number: index % 64 is lane, or lane + 32. So no request
+// begins or ends inside of a sector, unless the tile's edge does. In the tile the row is only turned round in its
+// lanes. Better: 16 elements a thread, 64 bytes under way, and nine sectors for 64 floats where step 7 touches ten.
+constexpr unsigned kWide = 64;
+constexpr unsigned kWideElements = kWide * kWide / (kLanes * kBlockRows);
+
+// The place in a row of the tile that a thread takes in its go `k`; the row's first element has the index `first`.
+__device__ unsigned place_in_row(unsigned k, std::size_t first) {
+    return (threadIdx.x + k % 2 * kLanes - static_cast<unsigned>(first)) % kWide;
+}
+
+__global__ void transpose_wide_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kWide][kWide + 1];
+    const Corner corner = corner_of_block(cols, kWide);
+
+    float values[kWideElements];
+#pragma unroll
+    for (unsigned k = 0; k < kWideElements; ++k) {
+        const std::size_t row = corner.row + threadIdx.y + k / 2 * kBlockRows;
+        const std::size_t first = row * cols + corner.col;
+        const unsigned col = place_in_row(k, first);
+        values[k] = row < rows && corner.col + col < cols ? in[first + col] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kWideElements; ++k) {
+        const unsigned row = threadIdx.y + k / 2 * kBlockRows;
+        tile[row][place_in_row(k, (corner.row + row) * cols + corner.col)] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kWideElements; ++k) {
+        const unsigned col = threadIdx.y + k / 2 * kBlockRows;
+        const std::size_t first = (corner.col + col) * rows + corner.row;  // now of a row of the output
+        const unsigned row = place_in_row(k, first);
+        if (corner.col + col < cols && corner.row + row < rows) out[first + row] = tile[row][col];
+    }
+}
+
+// Step 9, 16 bytes an access, for loads, stores and the tile. A float4 of the input is four columns of one row, one
+// of the output four rows of one column. So each thread takes four float4s, one below the other: 4 x 4 elements,
+// which it transposes in registers, where that costs nothing: it only gives other names to them. A column of the tile
+// is kept as 16 float4s. Number `y` of column 4 x + k is kept at y ^ (x % 8): eight lanes are served at a time, and
+// they are in eight different groups of four banks, x = 0 to 7 when the tile is written and y = 0 to 7 when it is
+// read. Better: a quarter of the requests. This needs rows of both matrices that begin at multiples of 16 bytes; a
+// matrix of any other shape goes to step 8.
+constexpr unsigned kFours = kWide / 4;
+
+__global__ void transpose_float4_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float4 tile[kWide][kFours];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const Corner corner = corner_of_block(cols, kWide);
+
+    // Rows and columns are multiples of 4, so that of 4 x 4 elements all are inside the matrix, or none.
+    if (corner.row + 4 * y < rows && corner.col + 4 * x < cols) {
+        float4 four[4];
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k) {
+            const float* const place = in + (corner.row + 4 * y + k) * cols + corner.col + 4 * x;
+            four[k] = *reinterpret_cast<const float4*>(place);
+        }
+        tile[4 * x][y ^ (x % 8)] = make_float4(four[0].x, four[1].x, four[2].x, four[3].x);
+        tile[4 * x + 1][y ^ (x % 8)] = make_float4(four[0].y, four[1].y, four[2].y, four[3].y);
+        tile[4 * x + 2][y ^ (x % 8)] = make_float4(four[0].z, four[1].z, four[2].z, four[3].z);
+        tile[4 * x + 3][y ^ (x % 8)] = make_float4(four[0].w, four[1].w, four[2].w, four[3].w);
+    }
+    __syncthreads();
+    if (corner.col + 4 * y < cols && corner.row + 4 * x < rows) {
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k) {
+            float* const place = out + (corner.col + 4 * y + k) * rows + corner.row + 4 * x;
+            *reinterpret_cast<float4*>(place) = tile[4 * y + k][x ^ (y % 8)];
+        }
+    }
+}
+
+bool begins_at_16(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0; }
+
+void wide_tile(Transpose& problem) { run_tiles<transpose_wide_tile, kWide, kLanes, kBlockRows>(problem); }
+
+void float4_tile(Transpose& problem) {
+    const bool rows_begin_at_16 = problem.rows % 4 == 0 && problem.cols % 4 == 0 && begins_at_16(problem.d_in.data()) &&
+                                  begins_at_16(problem.d_out.data());
+    if (rows_begin_at_16) {
+        run_tiles<transpose_float4_tile, kWide, kFours, kFours>(problem);
+    } else {
+        wide_tile(problem);
+    }
+}
+
+#ifndef __CPU_DEVICE__
+void check_cublas(cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
+}
+
+// What a user would call instead: C = alpha op(A) + beta op(B) with op(A) the transpose of A, and beta = 0, so that B
+// is not read. cuBLAS counts down the columns: our rows are its columns, in A and in C.
+void vendor(Transpose& problem) {
+    constexpr std::size_t most = std::numeric_limits<int>::max();
+    if (problem.rows == 0 || problem.cols == 0) return;
+    if (problem.rows > most || problem.cols > most) throw std::length_error("cublasSgeam takes extents below 2^31");
+    static cublasHandle_t handle = nullptr;  // made once, and kept until the program ends
+    if (handle == nullptr) check_cublas(cublasCreate(&handle));
+    const int rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+    const float one = 1, zero = 0;
+    float* const out = problem.d_out.data();
+    check_cublas(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, problem.d_in.data(), cols, &zero, out,
+                             rows, out, rows));
+}
+#endif
+
+// ---- what the steps ask of the memory -----------------------------------------------------------------------------
+
+// A step, and what the text predicts if rows and columns are multiples of 64.
+struct Method {
+    const char* name;
+    const char* change;
+    void (*run)(Transpose&);
+    double sectors_a_load, sectors_a_store;  // for each request
+    double passes_a_tile_load;               // of shared memory; 0: no tile
+};
+constexpr std::array<Method, 9> methods = {
+    {{"transpose_row_a_thread", "a thread reads a row", row_a_thread, 32, 4, 0},
+     {"transpose_column_a_thread", "a thread writes a row", column_a_thread, 4, 32, 0},
+     {"transpose_naive", "a thread an element, 2-D blocks", naive, 4, 32, 0},
+     {"transpose_tile", "through a tile in shared memory", run_tiles<transpose_tile, kTile, kTile, kTile>, 4, 4, 32},
+     {"transpose_padded_tile", "the tile padded", run_tiles<transpose_padded_tile, kTile, kTile, kTile>, 4, 4, 1},
+     {"transpose_swizzled_tile", "the tile swizzled", run_tiles<transpose_swizzled_tile, kTile, kTile, kTile>, 4, 4, 1},
+     {"transpose_four_a_thread", "four elements a thread",
+      run_tiles<transpose_four_a_thread, kTile, kLanes, kBlockRows>, 4, 4, 1},
+     {"transpose_wide_tile", "64 x 64, cut where sectors begin", wide_tile, 4, 4, 1},
+     {"transpose_float4_tile", "16 bytes an access, if rows allow", float4_tile, 16, 16, 4}}};
+constexpr std::size_t kFirstForAnyRows = 6;  // the steps that are compared for rows of any length: this one and on
+
+// Runs the step, expects a transposed matrix, and returns the counts where there are any.
+std::optional<warpwise::Counts> count_step(warpwise::Lesson& lesson, const Method& method, Transpose& problem) {
+    problem.poison();
+    const auto counts = lesson.count([&] { method.run(problem); });
+    lesson.expect(problem.compare().passed, std::string(method.name) + ": the matrix is transposed");
+    return counts;
+}
+
+void expect_whole_tiles(warpwise::Lesson& lesson) {
+    Transpose problem({128, 192});
+    for (const Method& method : methods) {
+        const auto counts = count_step(lesson, method, problem);
+        if (!counts) continue;
+        const std::string name = method.name;
+        lesson.expect(counts->global_load.sectors_per_request() == method.sectors_a_load,
+                      name + ": a load touches as many sectors as predicted");
+        lesson.expect(counts->global_store.sectors_per_request() == method.sectors_a_store,
+                      name + ": a store touches as many sectors as predicted");
+        lesson.expect(counts->shared_load.wavefronts_per_request() == method.passes_a_tile_load,
+                      name + ": a load from the tile takes as many passes as predicted");
+        lesson.expect(counts->shared_store.conflicts() == 0, name + ": no conflicts when the tile is filled");
+    }
+}
+
+// Sectors that are touched when every row of a matrix is taken in pieces of `piece` floats: for each, all sectors
+// from its first byte to its last.
+double sectors_in_pieces(std::size_t rows, std::size_t cols, std::size_t piece) {
+    std::size_t sectors = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t col = 0; col < cols; col += piece) {
+            const std::size_t first = (row * cols + col) * sizeof(float);
+            const std::size_t last = first + std::min(piece, cols - col) * sizeof(float) - 1;
+            sectors += last / kSectorBytes - first / kSectorBytes + 1;
+        }
+    }
+    return static_cast<double>(sectors);
+}
+
+void compare_row_lengths(warpwise::Lesson& lesson) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Shape& shape : {Shape{192, 256}, Shape{196, 260}, Shape{197, 259}}) {
+        Transpose problem({shape.rows, shape.cols});
+        const double least = problem.work().bytes / 2 / kSectorBytes;
+        for (std::size_t i = kFirstForAnyRows; i < methods.size(); ++i) {
+            const std::string name = methods[i].name;
+            const std::size_t piece = i == kFirstForAnyRows ? kTile : kWide;
+            const double predicted_load = sectors_in_pieces(shape.rows, shape.cols, piece);
+            const double predicted_store = sectors_in_pieces(shape.cols, shape.rows, piece);
+            std::string load = "-", store = "-";
+            if (const auto counts = count_step(lesson, methods[i], problem)) {
+                const double loaded = counts->global_load.sectors, stored = counts->global_store.sectors;
+                lesson.expect(loaded == predicted_load, name + ", " + shape.text() + ": loads as many sectors");
+                lesson.expect(stored == predicted_store, name + ", " + shape.text() + ": stores as many sectors");
+                load = warpwise::ratio_text(loaded / least);
+                store = warpwise::ratio_text(stored / least);
+            }
+            rows.push_back({shape.text(), name, warpwise::ratio_text(predicted_load / least), load,
+                            warpwise::ratio_text(predicted_store / least), store});
+        }
+    }
+    lesson.table("Sectors touched, as multiples of those that the matrix fills",
+                 {"matrix", "step", "loads", "counted", "stores", "counted"}, rows);
+}
+
+// ---- what a clock says
+// ----------------------------------------------------------------------------------------------
+
+std::vector<std::string> rates_header() {
+    std::vector<std::string> header = {"step"};
+    for (const Shape& shape : timed_shapes) header.push_back(shape.text());
+    return header;
+}
+
+void print_recorded_rates(warpwise::Lesson& lesson) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Recorded& recorded : recorded_h200) {
+        rows.push_back({recorded.step});
+        for (const double rate : recorded.gigabytes_per_second)
+            rows.back().push_back(std::to_string(std::lround(rate)));
+    }
+    if (!rows.empty()) lesson.table(std::string("GB/s for each shape, ") + recorded_on, rates_header(), rows);
+}
+
+// The last steps, the vendor's routine and a copy, in turn, for one shape after the other.
+void print_measured_rates(warpwise::Lesson& lesson) {
+    std::vector<std::pair<std::string, void (*)(Transpose&)>> timed;
+    for (std::size_t i = kFirstForAnyRows; i < methods.size(); ++i) timed.emplace_back(methods[i].name, methods[i].run);
+#ifndef __CPU_DEVICE__
+    timed.emplace_back("vendor", vendor);
+#endif
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, run] : timed) rows.push_back({name});
+    rows.push_back({"a copy"});
+    for (const Shape& shape : timed_shapes) {
+        const warpwise::Size size = {shape.rows, shape.cols};
+        std::size_t free_bytes = 0, all_bytes = 0;
+        warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
+        if (Transpose::device_bytes(size) > free_bytes / 10 * 9) {
+            for (std::vector<std::string>& row : rows) row.push_back("no room");
+            continue;
+        }
+        Transpose problem(size);
+        std::vector<warpwise::Candidate> candidates;
+        for (const auto& [name, run] : timed) {
+            problem.poison();
+            run(problem);
+            lesson.expect(problem.compare().passed, name + ": transposes " + shape.text());
+            candidates.push_back({[run = run, &problem] { run(problem); }, false});
+        }
+        candidates.push_back({[&problem] {
+                                  warpwise::check(cudaMemcpyAsync(problem.d_out.data(), problem.d_in.data(),
+                                                                  problem.d_in.bytes(), cudaMemcpyDeviceToDevice));
+                              },
+                              false});
+        const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates, {.seconds = 0.2});
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].push_back(std::to_string(std::lround(problem.work().bytes / timings[i].median * 1e-9)));
+        }
+    }
+    lesson.table("GB/s for each shape", rates_header(), rows);
+}
+
+}  // namespace
+
+void transpose(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(Transposing a matrix: out[col][row] = in[row][col]. It moves as many bytes as a copy does, and computes
+nothing; so a copy is what it has to be measured against. But what lies side by side on one side lies a whole row
+apart on the other.
+
+What you will see: loops that scatter their loads or their stores, a tile in shared memory that scatters neither, the
+tile without bank conflicts, and then more bytes under way for each thread.
+
+Before you look, predict for a warp's load and for its store: how many sectors of 32 bytes? For a thread that walks
+along a row of the input; one that walks along a row of the output; a thread for each element. Then the tile. A block
+reads 32 x 32 elements row by row, waits, and takes them from the tile column by column. In how many passes over
+shared memory does a warp get a column of float tile[32][32], and in how many one of float tile[32][33]?)");
+
+    std::vector<warpwise::Step<Transpose>> steps;
+    for (const Method& method : methods) steps.push_back({method.name, method.change, method.run});
+#ifndef __CPU_DEVICE__
+    steps.push_back({"vendor", "cublasSgeam", vendor, warpwise::StepKind::vendor});
+#endif
+    warpwise::Sizes sizes = {.gpu = {16384, 16384},
+                             .cpu = {512, 384},
+                             .awkward = {{0, 0},
+                                         {0, 5},
+                                         {5, 0},
+                                         {1, 1},
+                                         {1, 31},
+                                         {31, 1},
+                                         {31, 33},
+                                         {32, 32},
+                                         {33, 65},
+                                         {64, 64},
+                                         {1, 1009},
+                                         {1009, 1},
+                                         {60, 132},
+                                         {68, 36},
+                                         {129, 67},
+                                         {3, 4099},
+                                         {4099, 3}}};
+    // More than 65535 tiles below each other, and side by side: too much work for the CPU device.
+    if (warpwise::Lesson::on_gpu()) sizes.awkward.insert(sizes.awkward.end(), {{2097221, 1}, {1, 2097221}});
+    lesson.steps<Transpose>(sizes, steps);
+    expect_whole_tiles(lesson);
+
+    lesson.text(
+        R"(Scattered means 32 sectors with 4 useful bytes in each, and without a tile one side is always scattered:
+loads in step 1, stores in steps 2 and 3. (Steps 2 and 3 ask for the same sectors. They differ in how many threads
+ask.) With a tile both sides are down to 4. What is left are 32 passes for a column, because all of it lies in one
+bank: 31 conflicts for each of 32 columns. Padding makes it one pass, and so does swizzling.
+
+From step 5 to step 8 a request costs the same. Counters say what a request costs; they do not say how many of them
+are under way at a time. In steps 4 to 6 a thread has a single load of 4 bytes under way, in step 7 four of them, in
+step 8 sixteen. Step 9 has as many bytes as step 8, in a quarter of the requests: 16 sectors and 4 passes are the
+least for 16 bytes a lane, and no more for each byte than before.)");
+    lesson.text(warpwise::Lesson::on_gpu()
+                    ? R"(The times in the table tell what that is worth. A step that stops far below the roof, with
+nothing left to save in the counters, has too few bytes under way.)"
+                    : R"(On a GPU the table has times: predict which of the steps from 5 on come close to the roof,
+and look there.)");
+
+    lesson.text(
+        R"(So far all rows began at a multiple of 32 bytes. Rows of an odd number of floats begin anywhere. Then a
+request for 32 neighbors touches five sectors in seven cases of eight, on both sides of a transpose, and float4s are
+out of the question. Step 8 turns each row round in its lanes: of 64 neighbors a lane takes those two whose index ends
+in its own number, so that sectors are cut by the tile's edges alone. Predict for rows of an odd length, as a multiple
+of the sectors that the matrix fills: what do tiles of 32 columns touch, and what tiles of 64?)");
+    compare_row_lengths(lesson);
+    lesson.text(
+        R"(With 32 columns it is 4 and 7/8 sectors for 4, or 1.22 times the least; with 64 columns 8 and 7/8 for 8,
+1.11; and a little more where the last tile of a row is cut short. A wider tile has fewer edges for its bytes. Rows of
+a multiple of 4 floats lie in between: every other one begins in the middle of a sector, and step 9 may still take
+float4s. For all other matrices step 9 does what step 8 does.
+
+A sector that two tiles share is asked for twice. Whether it also comes from memory twice is another question: the
+other tile is a neighbor in time, too, and the L2 cache may have kept it.)");
+    if (warpwise::Lesson::on_gpu()) {
+        print_measured_rates(lesson);
+    } else {
+        print_recorded_rates(lesson);
+    }
+    lesson.text(
+        R"(Does the order of the tiles matter? On the GPUs of 2009 it did: the memory's channels took turns every 256
+bytes, so that with rows of a power of two all blocks of a column met in the same channel, and a diagonal numbering of
+the blocks was part of every fast transpose (Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009).
+Today's chips scatter addresses over their channels. In corner_of_block you can try it.
+
+The rule to take along: when one side of a move has to be scattered, scatter it in shared memory. Then it is a copy.
+
+Mistakes to avoid: the input's row length for the output (right for square matrices only); one guard for load and
+store (at the edge, other threads load than store); leaving before the barrier when there is nothing to load; int for
+row * cols; rows in grid.y without a loop; a test with 1024 x 1024 and no other. The exercises transpose_any_shape and
+transpose_both_ways begin there.
+
+Try next: leave the `^ x` away where step 7 reads its tile, then also where it writes it; number the tiles down the
+columns in corner_of_block; transpose a matrix of 4 columns, and compare the requests of loads and stores: what shape
+should a tile have for it?
+
+    optimization transpose --size 4096x4 --lines --step transpose_four_a_thread
+    optimization transpose --size 1001x1003 --check)");
+}
+
+}  // namespace optimization

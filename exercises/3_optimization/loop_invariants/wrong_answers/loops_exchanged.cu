@@ -1,0 +1,16 @@
+// Wrong answer: lets the loops change places, so that what belongs to a row is in the inner one
+// Rejected by: computes an exponential once a row
+// Message: Which of its arguments change from one pixel of a row to the next?
+#include "exercises/3_optimization/loop_invariants/loop_invariants.h"
+
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+    const Counted scale = camera.exposure * camera.gain;
+    const Counted decay = camera.line_time / camera.lifetime;
+    for (int col = 0; col < cols; ++col) {
+        const Counted offset = dark[col];
+        for (int row = 0; row < rows; ++row) {
+            const int i = row * cols + col;
+            light[i] = (counts[i] - offset) / (scale * exp(-row * decay));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// Wrong answer: computes both and keeps one: every lane is active, and the work is doubled
+// Rejected by: goes through little more than its own rounds
+// Message: stretches of code for 32 words
+#include "exercises/3_optimization/straighten_branches/straighten_branches.h"
+
+constexpr int threads = 256;  // of a block
+constexpr int rounds = 96;
+
+__device__ unsigned scramble_by_shifts(unsigned word) {
+    for (int round = 0; round < rounds; ++round) {
+        word ^= word << 13;
+        word ^= word >> 17;
+        word ^= word << 5;
+    }
+    return word;
+}
+
+__device__ unsigned scramble_by_products(unsigned word) {
+    for (int round = 0; round < rounds; ++round) word = (word ^ (word >> 15)) * 0x2C1B3C6Du;
+    return word;
+}
+
+__global__ void scramble(const unsigned* words, unsigned* scrambled, int count) {
+    const int i = blockIdx.x * threads + threadIdx.x;
+    if (i >= count) return;
+    const unsigned by_shifts = scramble_by_shifts(words[i]);
+    const unsigned by_products = scramble_by_products(words[i]);
+    scrambled[i] = words[i] % 2 == 1 ? by_shifts : by_products;
+}
+
+void scramble_words(const unsigned* d_words, unsigned* d_scrambled, int count) {
+    if (count == 0) return;
+    scramble<<<(count + threads - 1) / threads, threads>>>(d_words, d_scrambled, count);
+}
