@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/guide/book.h"
 #include "common/guide/commands.h"
 #include "common/guide/completion.h"
 #include "common/guide/doctor.h"
@@ -46,6 +47,7 @@ struct Values {
     bool yes = false;
     std::optional<int> level;
     ReportOptions report;
+    BookOptions book;
     bool no_run = false;
     TryOptions program;
     std::string keep;
@@ -235,6 +237,21 @@ std::vector<Command> make_commands() {
          .configure = configure_report,
          .run = report,
          .examples = {"report", "report -o results.html", "report --run-all"}},
+        {.name = "docs",
+         .arguments = "",
+         .help = "the book as a web site on this machine (needs Node.js)",
+         .argument = Wants::nothing,
+         .configure =
+             [](CLI::App& app, Values& values) {
+                 app.add_flag("--build", values.book.build_only, "write the site, and do not serve it");
+                 app.add_flag("--live", values.book.live, "for writers: show every change at once");
+                 app.add_option("--port", values.book.port, "of the server")
+                     ->check(CLI::Range(1, 65535))
+                     ->type_name("N");
+             },
+         .run = [](Session& session,
+                   const Values& values) { return show_book(session.project(), values.book, session.terminal()); },
+         .examples = {"docs", "docs --live", "docs --build"}},
         {.name = "doctor",
          .arguments = "",
          .help = "what this machine has, what it lacks, and how to put that right",

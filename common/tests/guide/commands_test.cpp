@@ -796,7 +796,7 @@ TEST_CASE("the command line: help for all and for each command names options, ex
         CHECK_THAT(all.output, ContainsSubstring(text));
     }
     for (const char* command : {"list", "run", "check", "watch", "hint", "task", "reset", "solution", "try", "report",
-                                "doctor", "test", "setup", "completion", "help"}) {
+                                "docs", "doctor", "test", "setup", "completion", "help"}) {
         INFO(command);
         const CommandResult one = guide.run({command, "--help"});
         CHECK(one.status == 0);

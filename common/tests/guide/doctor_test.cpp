@@ -47,7 +47,8 @@ public:
         project.root = files / "home/me/warpwise";
         project.caller = project.root;
         programs = {"g++",  "addr2line", "cmake",   "ninja", "nvcc",    "nvidia-smi",
-                    "diff", "tmux",      "gnuplot", "ncu",   "apt-get", "compute-sanitizer"};
+                    "diff", "tmux",      "gnuplot", "ncu",   "apt-get", "compute-sanitizer",
+                    "node", "npm"};
         answers = {
             {"g++ --version", says("g++ (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright\n")},
             {"addr2line --version", says("GNU addr2line (GNU Binutils for Debian) 2.40\n")},
@@ -63,6 +64,8 @@ public:
             {"diff --version", says("diff (GNU diffutils) 3.8\n")},
             {"tmux -V", says("tmux 3.3a\n")},
             {"gnuplot --version", says("gnuplot 5.4 patchlevel 4\n")},
+            {"node --version", says("v18.20.4\n")},
+            {"npm --version", says("9.2.0\n")},
         };
         write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun\n");
         write("proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 0\n");

@@ -1,0 +1,254 @@
+// Recorded runs (docs/results/*.json, as chapter programs write them with --json) as tables, bars and provenance.
+import fs from 'node:fs';
+import path from 'node:path';
+import { root } from './repository.mjs';
+import { strings } from './strings.mjs';
+
+const folder = path.join(root, 'docs', 'results');
+const cache = new Map();
+
+/// Names of all recorded runs: "h200_chapter_1" ...
+export const recordedRuns = () =>
+    fs.readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5)).sort();
+
+/// The run of that name; throws when there is none.
+export function recordedRun(name) {
+    const file = path.join(folder, `${name}.json`);
+    if (!fs.existsSync(file)) throw new Error(`no recorded run '${name}'; there are ${recordedRuns().join(', ')}`);
+    const changed = fs.statSync(file).mtimeMs;
+    if (cache.get(name)?.changed !== changed) cache.set(name, { changed, run: JSON.parse(fs.readFileSync(file, 'utf8')) });
+    return cache.get(name).run;
+}
+
+/// One lesson of a run; throws when the run has none of that name.
+export function recordedLesson(run, name) {
+    const lesson = run.lessons.find((candidate) => candidate.name === name);
+    if (!lesson) throw new Error(`no lesson '${name}' in that run; there are ${run.lessons.map((each) => each.name).join(', ')}`);
+    return lesson;
+}
+
+/// {machine, command, date}, as text. `lesson` stands where the recorded command names one lesson after the other.
+export function provenance(run, lesson) {
+    const { device } = run;
+    const details = [`compute capability ${device.compute_capability}`, `${device.processors} SMs`];
+    if (device.clock_mhz) details.push(`${device.clock_mhz} MHz`);
+    if (device.kind === 'cuda') details.push(`CUDA ${Math.floor(device.runtime_version / 1000)}.${(device.runtime_version % 1000) / 10}`);
+    if (run.compiler) details.push(run.compiler);
+    const words = run.command.map((word) => word.replaceAll('LESSON', lesson ?? 'LESSON'));
+    const json = words.indexOf('--json');
+    if (json >= 0) words.splice(json, 2);
+    return { machine: `${device.name} (${details.join(', ')})`, command: words.join(' '), date: run.date.slice(0, 10) };
+}
+
+// ---- numbers as the programs print them ---------------------------------------------------------------------------
+
+function threeDigits(value) {
+    const size = Math.abs(value);
+    if (!Number.isFinite(value) || size === 0) return String(value);
+    if (size < 0.001 || size >= 1e7) return value.toExponential(1).replace(/e([+-])(\d)$/, 'e$10$2');
+    if (size < 0.9995) return value.toFixed(3);
+    if (size < 9.995) return value.toFixed(2);
+    if (size < 99.95) return value.toFixed(1);
+    return value.toFixed(0);
+}
+
+function timeText(seconds) {
+    if (seconds >= 0.9995) return `${threeDigits(seconds)} s`;
+    if (seconds >= 0.9995e-3) return `${threeDigits(seconds * 1e3)} ms`;
+    return `${threeDigits(seconds * 1e6)} us`;
+}
+
+function withPrefix(value, unit) {
+    let prefix = '';
+    for (const next of ['k', 'M', 'G', 'T', 'P']) {
+        if (value < 999.5) break;
+        value /= 1000;
+        prefix = next;
+    }
+    const whole = prefix === '' && Number.isInteger(value);
+    return `${value.toFixed(whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${prefix}${unit}`.trim();
+}
+
+const countText = (count) => (count >= 999999.5 ? withPrefix(count, '') : count.toFixed(0));
+const ratioText = (ratio) => ratio.toFixed(2).replace(/\.?0+$/, '');
+
+// ---- counters, as common/lesson/counter_columns.cpp has them -------------------------------------------------------
+
+const operations = ['global_load', 'global_store', 'global_atomic', 'shared_load', 'shared_store', 'shared_atomic', 'constant_load'];
+const figures = ['requests', 'lanes', 'bytes', 'sectors', 'wavefronts', 'least_wavefronts', 'same_address'];
+
+/// Counts of all launches of a step, samples scaled up to their grids.
+function sumOf(launches) {
+    const sum = { barriers: 0, steps: 0, active_lanes: 0 };
+    for (const operation of operations) sum[operation] = Object.fromEntries(figures.map((figure) => [figure, 0]));
+    for (const launch of launches) {
+        const scale = launch.watched_blocks > 0 ? launch.blocks / launch.watched_blocks : 1;
+        for (const key of ['barriers', 'steps', 'active_lanes']) sum[key] += scale * launch.counters[key];
+        for (const operation of operations) {
+            for (const figure of figures) sum[operation][figure] += scale * (launch.counters[operation]?.[figure] ?? 0);
+        }
+    }
+    return sum;
+}
+
+const ratio = (a, b) => (b > 0 ? a / b : undefined);
+const added = (counts, names, figure) => names.reduce((sum, name) => sum + counts[name][figure], 0);
+const globalAccesses = ['global_load', 'global_store'];
+const sharedAccesses = ['shared_load', 'shared_store', 'shared_atomic'];
+const threadsOf = (launch) => launch.blocks * launch.block[0] * launch.block[1] * launch.block[2];
+
+const always = () => true;
+const notZero = (least, most) => most > 0;
+const different = (least, most) => most > 1.05 * least;
+
+/// What stands in a column, when it is worth its place, and where counters_and_reports.md explains it.
+const counters = [
+    { header: 'sectors/ld', anchor: 'sectors-per-request', worth: always, text: ratioText,
+      value: (counts) => ratio(counts.global_load.sectors, counts.global_load.requests) },
+    { header: 'sectors/st', anchor: 'sectors-per-request', worth: always, text: ratioText,
+      value: (counts) => ratio(counts.global_store.sectors, counts.global_store.requests) },
+    { header: 'requests', anchor: 'requests', worth: different, text: countText,
+      value: (counts) => added(counts, globalAccesses, 'requests') || undefined },
+    { header: 'moved', anchor: 'bytes-asked-for-and-bytes-moved', worth: notZero, text: (bytes) => withPrefix(bytes, 'B'),
+      value: (counts) => (added(counts, globalAccesses, 'requests') ? 32 * added(counts, globalAccesses, 'sectors') : undefined) },
+    { header: 'conflicts', anchor: 'wavefronts-and-conflicts', worth: notZero, text: countText,
+      value: (counts) => added(counts, sharedAccesses, 'wavefronts') - added(counts, sharedAccesses, 'least_wavefronts') },
+    { header: 'const rd', anchor: 'constant-reads', worth: (least, most) => most > 1.005, text: ratioText,
+      value: (counts) => ratio(counts.constant_load.wavefronts, counts.constant_load.requests) },
+    { header: 'queued', anchor: 'queued-atomics', worth: notZero, text: countText,
+      value: (counts) => added(counts, ['global_atomic', 'shared_atomic'], 'same_address') },
+    { header: 'lanes', anchor: 'active-lanes', worth: (least) => least < 31.95, text: (lanes) => lanes.toFixed(1),
+      value: (counts) => ratio(counts.active_lanes, counts.steps) },
+    { header: 'barriers', anchor: 'barriers', worth: notZero, text: ratioText,
+      value: (counts, launches) => launches.reduce((sum, launch) => {
+          const threads = launch.block[0] * launch.block[1] * launch.block[2];
+          return sum + (ratio(launch.counters.barriers, launch.watched_blocks * Math.ceil(threads / 32)) ?? 0);
+      }, 0) },
+    { header: 'launches', worth: different, text: countText, value: (counts, launches) => launches.length },
+    { header: 'occupancy', anchor: 'theoretical-occupancy', worth: different, text: (share) => `${(100 * share).toFixed(0)} %`,
+      value: (counts, launches) =>
+          launches.reduce((largest, launch) => (threadsOf(launch) > threadsOf(largest) ? launch : largest)).occupancy },
+];
+
+function counterColumns(steps) {
+    const counted = steps.map((step) => (step.launches?.length ? { counts: sumOf(step.launches), launches: step.launches } : undefined));
+    const columns = [];
+    for (const counter of counters) {
+        const values = counted.map((step) => step && counter.value(step.counts, step.launches));
+        const known = values.filter((value) => value !== undefined);
+        if (known.length === 0 || !counter.worth(Math.min(...known), Math.max(...known))) continue;
+        const header = counter.anchor ? { text: counter.header, page: 'counters_and_reports.md', anchor: counter.anchor } : counter.header;
+        columns.push({ header, cells: values.map((value) => (value === undefined ? '-' : counter.text(value))) });
+    }
+    return columns;
+}
+
+function figureColumns(steps) {
+    const names = [...new Set(steps.flatMap((step) => step.figures.map((figure) => figure.column)))];
+    return names.map((name) => ({
+        header: name,
+        cells: steps.map((step) => {
+            const figure = step.figures.find((candidate) => candidate.column === name);
+            if (!figure) return '-';
+            const text = Number.isInteger(figure.value) && Math.abs(figure.value) < 1e7 ? String(figure.value) : threeDigits(figure.value);
+            return figure.unit ? `${text} ${figure.unit}` : text;
+        }),
+    }));
+}
+
+const checkText = (check) =>
+    !check ? 'not run' : !check.passed ? 'WRONG' : check.largest_error ? `ok, ${threeDigits(check.largest_error)}` : 'ok, exact';
+
+const nameOf = (step, words) =>
+    step.number ? `${step.number} ${step.name}` : step.name === 'vendor' ? words.vendor : `${step.name} (${words.vendor})`;
+
+/// {header, left, rows, note, title}: the table of a lesson's steps, as the program prints it. On a GPU times and rates, on the CPU
+/// device counts; times of host code only with a GPU, where the machine is known.
+export function stepTable(run, lesson, language = 'en') {
+    const words = strings[language];
+    const { steps, roof } = lesson;
+    if (steps.length === 0) throw new Error(`lesson '${lesson.name}' has no steps`);
+    const timed = run.device.kind === 'cuda' && steps.some((step) => step.seconds);
+    const columns = [
+        { header: words.step, left: true, cells: steps.map((step) => nameOf(step, words)) },
+        { header: words.change, left: true, cells: steps.map((step) => step.change) },
+    ];
+    const checks = { header: words.check, left: true, cells: steps.map((step) => checkText(step.check)) };
+    if (timed || !steps.every((step) => step.check?.passed)) columns.push(checks);
+    if (timed) {
+        const column = (header, value, text, ofRoof) => {
+            if (!steps.some((step) => value(step) != null)) return;
+            columns.push({ header, cells: steps.map((step) => (value(step) == null ? '-' : text(value(step)))), ofRoof });
+        };
+        const spread = (seconds) => `${((100 * (seconds.p90 - seconds.p10)) / seconds.median).toFixed(1)} %`;
+        column(words.time, (step) => step.seconds?.median, timeText, roof && timeText(roof.seconds.median));
+        column(words.spread, (step) => step.seconds, spread, roof && spread(roof.seconds));
+        column('GB/s', (step) => step.gb_per_s, threeDigits, roof && threeDigits(roof.gb_per_s));
+        if (roof) column(words.ofRoof, (step) => step.share_of_roof, (share) => share.toFixed(2), '1.00');
+        column('Gop/s', (step) => step.gop_per_s, threeDigits);
+        column(words.ofVendor, (step) => step.share_of_vendor, (share) => share.toFixed(2));
+        column(words.speedUp, (step) => step.speed_up, (value) => `${threeDigits(value)}x`);
+    } else {
+        columns.push(...counterColumns(steps));
+    }
+    columns.push(...figureColumns(steps));
+    const rows = steps.map((step, row) => columns.map((column) => column.cells[row]));
+    if (timed && roof && steps.some((step) => step.gb_per_s)) {
+        rows.push([roof.name, 'device-to-device cudaMemcpy', '', ...columns.slice(3).map((column) => column.ofRoof ?? '')]);
+    }
+    const sampled = steps.flatMap((step) => step.launches ?? []).filter((launch) => launch.watched_blocks < launch.blocks)
+        .sort((a, b) => b.blocks - a.blocks)[0];
+    return {
+        header: columns.map((column) => column.header),
+        left: columns.map((column) => column.left === true),
+        rows,
+        note: sampled && !timed ? words.sampled(sampled.watched_blocks, sampled.blocks) : undefined,
+        title: lesson.size ? `${words.size} ${lesson.size.join(' x ')}` : undefined,
+    };
+}
+
+/// A table that the lesson printed, by its title, by the beginning of it, or by its number from 1.
+export function lessonTable(lesson, which) {
+    const tables = lesson.tables;
+    const table = /^\d+$/.test(which)
+        ? tables[Number(which) - 1]
+        : tables.find((candidate) => candidate.title === which) ?? tables.find((candidate) => candidate.title.startsWith(which));
+    if (!table) throw new Error(`lesson '${lesson.name}' has no table '${which}'; it has ${tables.map((each) => `"${each.title}"`).join(', ') || 'none'}`);
+    const numeric = (column) => table.rows.every((row) => /^(?:-?[\d.,]+(?:e[+-]?\d+)?(?: ?(?:%|x|[kMGT]?i?B|[num]?s))?|-|)$/.test(row[column] ?? ''));
+    return { header: table.header, left: table.header.map((_, column) => !numeric(column)), rows: table.rows, title: table.title };
+}
+
+/// {kind, bars: [{label, value, text, role}], roof}: what to draw of a lesson timed on a GPU.
+export function stepBars(run, lesson, language = 'en') {
+    const words = strings[language];
+    const steps = lesson.steps.filter((step) => step.seconds);
+    if (run.device.kind !== 'cuda' || steps.length === 0) throw new Error(`lesson '${lesson.name}' of that run has no times`);
+    const kind = steps.some((step) => step.gb_per_s) ? 'gb' : steps.some((step) => step.gop_per_s) ? 'gop' : 'time';
+    const value = { gb: (step) => step.gb_per_s, gop: (step) => step.gop_per_s, time: (step) => step.seconds.median }[kind];
+    const text = { gb: (x) => `${threeDigits(x)} GB/s`, gop: (x) => `${x.toFixed(0)} Gop/s`, time: timeText }[kind];
+    const bars = steps.filter((step) => value(step) != null).map((step) => ({
+        label: step.name === 'vendor' ? `${step.change} (${words.vendor})` : nameOf(step, words),
+        value: value(step),
+        text: text(value(step)),
+        role: step.kind,
+    }));
+    const roof = kind === 'gb' && lesson.roof ? { label: lesson.roof.name, value: lesson.roof.gb_per_s, text: text(lesson.roof.gb_per_s) } : undefined;
+    return { kind, bars, roof };
+}
+
+// ---- which figures a run holds ------------------------------------------------------------------------------------
+
+/// All figures that a page may quote from a lesson of a run: {plain, gigabytes, seconds}. Plain ones are those of its
+/// tables, whatever their unit.
+export function figuresOf(run, lesson) {
+    const tables = [...lesson.tables];
+    if (lesson.steps.length > 0) tables.push(stepTable(run, lesson));
+    const cells = tables.flatMap((table) => [table.title ?? '', ...table.rows.flat()]);
+    const plain = cells.flatMap((cell) => [...String(cell).matchAll(/\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?/g)].map((match) => Number(match[0].replaceAll(',', ''))));
+    const timings = [...lesson.steps, ...(lesson.roof ? [lesson.roof] : [])];
+    return {
+        plain,
+        gigabytes: [...timings.map((step) => step.gb_per_s), ...timings.map((step) => step.gop_per_s)].filter((value) => value != null),
+        seconds: timings.map((step) => step.seconds?.median).filter((value) => value != null),
+    };
+}

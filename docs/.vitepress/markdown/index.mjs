@@ -1,0 +1,293 @@
+// The book's own Markdown. All of it stays readable where only plain Markdown is known:
+//
+//     ```code                  a function, struct or constant of a source, with the comment above it
+//     FILE: NAME, NAME         ("code bare" leaves comments out)
+//     ```
+//     ```change                what changed from one kernel to the next
+//     FILE: NAME -> NAME
+//     ```
+//     ```results               a recorded table: of the steps, or one of the lesson's own by number or title
+//     RUN LESSON [TABLE]
+//     ```
+//     ```bars                  recorded speeds of the steps against roof and vendor
+//     RUN LESSON
+//     ```
+//     ```recorded              machine, command and date of all recorded runs
+//     ```
+//     ::: predict              a question, and its answer in <details>
+//     <Measured source="RUN LESSON">552 us</Measured>, <Literature source="...">...</Literature>
+//     $x^2$, $$...$$           formulas, as MathML
+//
+// What cannot be resolved fails with page and line.
+import fs from 'node:fs';
+import path from 'node:path';
+import katex from '@vscode/markdown-it-katex';
+import container from 'markdown-it-container';
+import { placeOf } from '../book/pages.mjs';
+import { root } from '../book/repository.mjs';
+import { lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
+import { sourceLink } from '../book/sources.mjs';
+import { languageOf, strings } from '../book/strings.mjs';
+import { changedLines } from './changes.mjs';
+import { definition } from './definitions.mjs';
+
+const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
+
+/// The plugin for VitePress' markdown.config. `book` is readBook()'s; `failed({page, line, message})` is called for what
+/// cannot be resolved, and throws unless it is given.
+export function bookMarkdown(md, { book, base = '/', failed }) {
+    const { pages } = book;
+    const fail = failed ?? (({ page, line, message }) => {
+        throw new Error(`${page}:${line}: ${message}`);
+    });
+    const context = (env) => {
+        const page = env.relativePath ?? '';
+        const language = languageOf(page);
+        const origin = pages.get(page)?.origin ?? `docs/${page}`;
+        const offset = linesOfFrontMatter(path.join(root, origin));
+        return { page, language, origin, words: strings[language], prefix: language === 'zh' ? 'zh/' : '', offset };
+    };
+    /// Runs `make` for a token, and reports what it throws.
+    const guarded = (token, env, otherwise, make) => {
+        try {
+            return make(context(env));
+        } catch (error) {
+            const { origin, offset } = context(env);
+            fail({ page: origin, line: (token.map?.[0] ?? 0) + 1 + offset, message: error.message });
+            return otherwise;
+        }
+    };
+    const link = (page, anchor, { prefix }) => `${base}${prefix}${page.replace(/\.md$/, '.html')}${anchor ? `#${anchor}` : ''}`;
+
+    // katex writes TeX beside MathML, whose braces Vue would read.
+    md.use(katex.default ?? katex, { output: 'mathml', throwOnError: true });
+    for (const rule of ['math_inline', 'math_inline_block', 'math_block', 'math_inline_bare_block']) {
+        const render = md.renderer.rules[rule];
+        if (render) md.renderer.rules[rule] = (...args) => render(...args).replace(/<(span class="katex"|p class="katex-block[^"]*")/, '<$1 v-pre');
+    }
+
+    md.use(container, 'predict', {
+        render(tokens, index, options, env) {
+            if (tokens[index].nesting < 0) return '</section>\n';
+            const { words } = context(env);
+            return `<section class="predict"><p class="predict-title">${words.predict}</p>\n`;
+        },
+    });
+
+    // ---- sources ----------------------------------------------------------------------------------------------------
+
+    const readSource = (line) => {
+        const match = /^\s*([^:\s]+):\s+(.+?)\s*$/.exec(line);
+        if (!match) throw new Error(`"${line.trim()}" is not FILE: NAME`);
+        const file = path.join(root, match[1]);
+        if (!fs.existsSync(file)) throw new Error(`there is no file ${match[1]}`);
+        return { file: match[1], text: fs.readFileSync(file, 'utf8'), names: match[2] };
+    };
+    const find = (source, name) => {
+        try {
+            return { name: name.split('/')[0].split('::').pop(), ...definition(source.text, name) };
+        } catch (error) {
+            throw new Error(`${source.file}: ${error.message}`);
+        }
+    };
+    const caption = (source, found, more = '') => {
+        const last = found.lastLine > found.line ? `-L${found.lastLine}` : '';
+        const place = `${source.file}:${found.line}`;
+        return `<figcaption>${more}<a href="${sourceLink(source.file, base)}#L${found.line}" target="_self" title="L${found.line}${last}">${place}</a></figcaption>`;
+    };
+
+    /// Tokens that show code: VitePress' own for a fence, inside of a figure with a caption.
+    const listing = (state, token, lines, below, label) => {
+        const fence = new state.Token('fence', 'code', 0);
+        fence.info = 'cuda';
+        fence.markup = '```';
+        fence.content = `${lines.map((line) => line.text).join('\n')}\n`;
+        fence.map = token.map;
+        fence.meta = { kinds: lines.map((line) => line.kind) };
+        const html = (content) => Object.assign(new state.Token('html_block', '', 0), { content });
+        return [html(`<figure class="listing"${label ? ` aria-label="${escape(label)}"` : ''}>\n`), fence, html(`${below}</figure>\n`)];
+    };
+
+    const code = (state, token, here) => {
+        const bare = /\bbare\b/.test(token.info);
+        const tokens = [];
+        for (const line of token.content.split('\n').filter((each) => each.trim() !== '')) {
+            const source = readSource(line);
+            const all = source.names.split(/\s*,\s*/).map((name) => find(source, name));
+            const text = all.map((found) => (bare || !found.comment ? found.code : `${found.comment}\n${found.code}`)).join('\n\n');
+            const lines = text.split('\n').map((each) => ({ text: each, kind: '' }));
+            tokens.push(...listing(state, token, lines, caption(source, all[0])));
+        }
+        if (tokens.length === 0) throw new Error('```code needs FILE: NAME');
+        return tokens;
+    };
+
+    const change = (state, token, here) => {
+        const bare = /\bbare\b/.test(token.info);
+        const source = readSource(token.content.trim());
+        const names = source.names.split(/\s*->\s*/);
+        if (names.length !== 2) throw new Error('```change needs FILE: NAME -> NAME');
+        const [before, after] = names.map((name) => find(source, name));
+        const comment = bare || !after.comment ? [] : after.comment.split('\n').map((text) => ({ text, kind: '' }));
+        const label = here.words.changed(before.name, after.name);
+        const more = `<span>${here.words.changed(`<code>${before.name}</code>`, `<code>${after.name}</code>`)}</span> `;
+        return listing(state, token, [...comment, ...changedLines(before, after)], caption(source, after, more), label);
+    };
+
+    // ---- recorded results -------------------------------------------------------------------------------------------
+
+    const provenanceLine = (runName, run, lesson, here) => {
+        const { machine, command, date } = provenance(run, lesson);
+        return `<span class="provenance">${here.words.recordedOn(escape(machine), escape(command), date)} ` +
+            `(<a href="${link('recorded.md', runName, here)}">${here.words.recorded}</a>)</span>`;
+    };
+    const headerCell = (cell, here) =>
+        typeof cell === 'string' ? escape(cell) : `<a href="${link(cell.page, cell.anchor, here)}">${escape(cell.text)}</a>`;
+    const tableHtml = (table, below, here) => {
+        const column = (index, cell = '') => (!table.left[index] ? ' class="number"' : String(cell).length > 20 ? ' class="long"' : '');
+        const header = table.header.map((cell, index) => `<th scope="col"${column(index)}>${headerCell(cell, here)}</th>`).join('');
+        const rows = table.rows.map((row) => {
+            const cells = row.map((cell, index) => (index === 0 ? `<th scope="row"${column(0)}>${escape(cell)}</th>` : `<td${column(index, cell)}>${escape(cell)}</td>`));
+            return `<tr>${cells.join('')}</tr>`;
+        });
+        return `<figure class="results" v-pre>${table.title ? `<p class="results-title">${escape(table.title)}</p>` : ''}` +
+            `<div class="scroll" tabindex="0"><table><thead><tr>${header}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div>` +
+            `<figcaption>${table.note ? `${escape(table.note)} ` : ''}${below}</figcaption></figure>\n`;
+    };
+    const named = (token) => {
+        const match = /^\s*(\S+)\s+(\S+)(?:\s+(.+?))?\s*$/.exec(token.content);
+        if (!match) throw new Error(`\`\`\`${token.info} needs RUN LESSON`);
+        const [, runName, lessonName, rest] = match;
+        const run = recordedRun(runName);
+        return { runName, run, lesson: recordedLesson(run, lessonName), which: rest?.replace(/^"(.*)"$/, '$1') };
+    };
+
+    const results = (state, token, here) => {
+        const { runName, run, lesson, which } = named(token);
+        const table = which === undefined || which === 'steps' ? stepTable(run, lesson, here.language) : lessonTable(lesson, which);
+        return [Object.assign(new state.Token('html_block', '', 0), { content: tableHtml(table, provenanceLine(runName, run, lesson.name, here), here) })];
+    };
+
+    const bars = (state, token, here) => {
+        const { runName, run, lesson } = named(token);
+        const { kind, bars: all, roof } = stepBars(run, lesson, here.language);
+        const most = Math.max(...all.map((bar) => bar.value), roof?.value ?? 0);
+        const percent = (value) => `${((100 * value) / most).toFixed(2)}%`;
+        const rows = [...all, ...(roof ? [{ ...roof, role: 'roof' }] : [])].map(
+            (bar) => `<li class="${bar.role}"><span class="label">${escape(bar.label)}</span>` +
+                `<span class="track" aria-hidden="true"><span class="bar" style="width:${percent(bar.value)}"></span></span>` +
+                `<span class="value">${escape(bar.text)}</span></li>`);
+        const line = roof ? ` style="--roof:${percent(roof.value)}"` : '';
+        const legend = here.words.barsOf[kind] + (roof ? (here.language === 'zh' ? `。${here.words.roofLine}。` : `. ${here.words.roofLine}.`) : '.');
+        const content = `<figure class="bars${roof ? ' with-roof' : ''}"${line} v-pre><ul>\n${rows.join('\n')}\n</ul>` +
+            `<figcaption>${legend} ${provenanceLine(runName, run, lesson.name, here)}</figcaption></figure>\n`;
+        return [Object.assign(new state.Token('html_block', '', 0), { content })];
+    };
+
+    const recorded = (state, token, here) => {
+        const header = here.language === 'zh' ? ['名称', '机器', '命令', '日期'] : ['name', 'machine', 'command', 'date'];
+        const rows = recordedRuns().map((name) => {
+            const { machine, command, date } = provenance(recordedRun(name));
+            return `<tr id="${name}"><th scope="row">${name}</th><td>${escape(machine)}</td><td><code>${escape(command)}</code></td><td class="date">${date}</td></tr>`;
+        });
+        const content = `<div class="scroll" tabindex="0"><table v-pre><thead><tr>${header.map((cell) => `<th scope="col">${cell}</th>`).join('')}</tr></thead>` +
+            `<tbody>\n${rows.join('\n')}\n</tbody></table></div>\n`;
+        return [Object.assign(new state.Token('html_block', '', 0), { content })];
+    };
+
+    const makers = { code, change, results, bars, recorded };
+
+    // ---- the rules --------------------------------------------------------------------------------------------------
+
+    md.core.ruler.after('block', 'book_blocks', (state) => {
+        state.tokens = state.tokens.flatMap((token) => {
+            if (token.type === 'code_block') Object.assign(token, { type: 'fence', tag: 'code', markup: '```', info: languageOfBlock(token.content) });
+            const maker = token.type === 'fence' && makers[token.info.trim().split(/\s+/)[0]];
+            if (!maker) return [token];
+            return guarded(token, state.env, [], (here) => maker(state, token, here));
+        });
+    });
+
+    // Measured and Literature stand inside of a paragraph, also where they happen to begin a line.
+    const blocks = md.block.ruler.__rules__.find((rule) => rule.name === 'html_block');
+    const htmlBlock = blocks.fn;
+    md.block.ruler.at('html_block', (state, line, ...rest) => {
+        const text = state.src.slice(state.bMarks[line] + state.tShift[line], state.eMarks[line]);
+        return /^<\/?(Measured|Literature)\b/.test(text) ? false : htmlBlock(state, line, ...rest);
+    }, { alt: blocks.alt });
+
+    /// Opening tags of Measured and Literature, as HTML of their own.
+    const figureTag = (tag, here) => {
+        const source = /source="([^"]*)"/.exec(tag)?.[1] ?? '';
+        if (tag.startsWith('<Literature')) return { open: '<span class="literature">', close: ` <cite>(${escape(source)})</cite></span>` };
+        const [runName, lessonName] = source.split(/\s+/);
+        const { machine, command, date } = provenance(recordedRun(runName), lessonName);
+        return {
+            open: `<a class="measured" href="${link('recorded.md', runName, here)}" title="${escape(`${machine}, ${command}, ${date}`)}">`,
+            close: '</a>',
+        };
+    };
+    const inlineFigures = (tokens, block, env) => {
+        const closing = [];
+        for (const token of tokens) {
+            if (token.type !== 'html_inline') continue;
+            if (/^<(Measured|Literature)\b/.test(token.content)) {
+                const tags = guarded(block, env, { open: '<span>', close: '</span>' }, (here) => figureTag(token.content, here));
+                token.content = tags.open;
+                closing.push(tags.close);
+            } else if (/^<\/(Measured|Literature)>/.test(token.content) && closing.length > 0) {
+                token.content = closing.pop();
+            }
+        }
+    };
+
+    /// A relative link leads to a page of the book, or to the page that shows the file.
+    const resolved = (href, here) => {
+        const [, file, hash = ''] = /^([^#]*)(#.*)?$/.exec(href);
+        const target = path.posix.normalize(path.posix.join(path.posix.dirname(here.origin), decodeURI(file)));
+        const place = placeOf(target, book);
+        if (!place) throw new Error(`dead link: ${href}`);
+        if (place.source) return { href: sourceLink(place.source, base) + hash, source: true };
+        const page = here.prefix && !place.page.startsWith('zh/') ? here.prefix + place.page : place.page;
+        return { href: `/${page}${hash}` };
+    };
+    md.core.ruler.push('book_inline', (state) => {
+        for (const block of state.tokens) {
+            if (block.type !== 'inline') continue;
+            inlineFigures(block.children, block, state.env);
+            for (const token of block.children) {
+                if (token.type !== 'link_open') continue;
+                const href = token.attrGet('href');
+                if (!href || /^([a-z][a-z+.-]*:|\/|#)/i.test(href)) continue;
+                const link = guarded(block, state.env, { href: '#' }, (here) => resolved(href, here));
+                token.attrSet('href', link.href);
+                if (link.source) token.attrSet('target', '_self'); // not a page of VitePress
+            }
+        }
+    });
+
+    // Lines that came and went, marked in what the highlighter made.
+    const fence = md.renderer.rules.fence;
+    md.renderer.rules.fence = (tokens, index, ...rest) => {
+        const html = fence(tokens, index, ...rest);
+        const kinds = tokens[index].meta?.kinds;
+        if (!kinds?.some((kind) => kind)) return html;
+        let line = 0;
+        return html.replace(/<span class="line"/g, (tag) => {
+            const kind = kinds[line++];
+            return kind ? `<span class="line diff ${kind}"` : tag;
+        });
+    };
+}
+
+/// Of an indented block, which cannot say it itself.
+function languageOfBlock(content) {
+    if (/^\s*(?:\.\/warpwise|cmake|cd|npm|node|docs\/|build\/bin)\b/.test(content)) return 'sh';
+    return /__(?:global|shared|constant)__|;\s*$/m.test(content) && !/^ *\d+ |CPU device:/m.test(content) ? 'cuda' : 'txt';
+}
+
+/// Lines that the positions of tokens do not count.
+function linesOfFrontMatter(file) {
+    const text = fs.existsSync(file) && file.endsWith('.md') ? fs.readFileSync(file, 'utf8') : '';
+    return (/^---\n[^]*?\n---\n/.exec(text)?.[0].split('\n').length ?? 1) - 1;
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { createMarkdownRenderer } from 'vitepress';
+import { readBook } from '../book/pages.mjs';
+import { root } from '../book/repository.mjs';
+import { cuda } from './cuda.mjs';
+import { bookMarkdown } from './index.mjs';
+
+const book = readBook();
+const failures = [];
+const md = await createMarkdownRenderer(path.join(root, 'docs'), {
+    ...cuda,
+    config: (markdown) => bookMarkdown(markdown, { book, failed: (failure) => failures.push(failure) }),
+});
+const render = (text, page = '2_memory_model/coalescing.md') => md.render(text, { path: path.join(root, 'docs', page), relativePath: page });
+const failed = (text, page) => {
+    failures.length = 0;
+    render(text, page);
+    return failures.map((failure) => failure.message);
+};
+
+const file = 'chapters/2_memory_model/coalescing.cu';
+const code = (content, info = 'code') => `\`\`\`${info}\n${content}\n\`\`\`\n`;
+
+test('a kernel is shown with its comment, its file and its line', () => {
+    const html = render(code(`${file}: energy_from_structures`));
+    assert.match(html, /Step 1, the particles/);
+    assert.match(html, /__global__/);
+    assert.match(html, /coalescing\.cu:\d+<\/a><\/figcaption>/);
+    assert.doesNotMatch(render(code(`${file}: energy_from_structures`, 'code bare')), /Step 1, the particles/);
+});
+
+test('CUDA words have a color of their own', () => {
+    const html = render(code(`${file}: from_structures`));
+    assert.match(html, /<span style="[^"]*">\s*&lt;&lt;&lt;<\/span>|&#x3C;&#x3C;&#x3C;<\/span>/);
+});
+
+test('what changed is marked', () => {
+    const html = render(code(`${file}: energy_from_structures -> energy_from_structures_float4`, 'change'));
+    assert.equal((html.match(/class="line diff remove"/g) ?? []).length, 2);
+    assert.equal((html.match(/class="line diff add"/g) ?? []).length, 4);
+});
+
+test('an unknown kernel, file, run, lesson or table fails with page and line', () => {
+    failures.length = 0;
+    render(`text\n\n${code(`${file}: energy_from_nothing`)}`);
+    assert.equal(failures[0].page, 'docs/2_memory_model/coalescing.md');
+    assert.match(failures[0].message, /coalescing\.cu: there is no 'energy_from_nothing'/);
+    assert.match(failed(code('chapters/no.cu: x'))[0], /there is no file chapters\/no\.cu/);
+    assert.match(failed(code('h300_chapter_2 coalescing', 'results'))[0], /no recorded run/);
+    assert.match(failed(code('h200_chapter_2 coalescin', 'results'))[0], /no lesson/);
+    assert.match(failed(code('h200_chapter_2 coalescing "No such"', 'results'))[0], /has no table/);
+    assert.match(failed(code('cpu_chapter_2 coalescing', 'bars'))[0], /has no times/);
+});
+
+test('a recorded table holds what the program printed, and where it is from', () => {
+    const html = render(code('h200_chapter_2 coalescing', 'results'));
+    assert.match(html, />2429</);
+    assert.match(html, /NVIDIA H200 .*memory_model coalescing --device cuda<\/code>, 2026-/);
+    assert.match(render(code('h200_chapter_2 coalescing "Lane k reads element k + off"', 'results')), />2367</);
+    assert.match(render(code('cpu_chapter_2 coalescing', 'results')), /counters_and_reports\.html#sectors-per-request/);
+});
+
+test('measured and cited figures stay inside of their paragraph, also at the start of a line', () => {
+    const html = render('It takes\n<Measured source="h200_chapter_2 coalescing">552 us</Measured>, and\n<Literature source="GTX 260, 2008">0.117 ms</Literature> then.');
+    assert.match(html, /<p>It takes\s<a class="measured" href="\/recorded\.html#h200_chapter_2" title="NVIDIA H200[^"]*">552 us<\/a>, and/);
+    assert.match(html, /0\.117 ms <cite>\(GTX 260, 2008\)<\/cite><\/span> then\.<\/p>/);
+});
+
+test('links lead to pages of the book, and to the sources', () => {
+    assert.match(render('[x](../glossary.md)'), /href="\/glossary\.html"/);
+    assert.match(render('[x](../glossary.md#a)', 'zh/2_memory_model/shared_memory.md'), /href="\/zh\/glossary\.html#a"/);
+    assert.match(render('[x](../../exercises/2_memory_model/pad_the_tile/README.md)'), /href="\/exercises\/2_memory_model\/pad_the_tile\.html"/);
+    assert.match(render('[x](../../chapters/2_memory_model/coalescing.cu)'), /href="\/source\/chapters\/2_memory_model\/coalescing\.cu\.html" target="_self"/);
+    assert.match(failed('[x](../nowhere.md)')[0], /dead link: \.\.\/nowhere\.md/);
+});
+
+test('formulas become MathML, and predictions sections', () => {
+    assert.match(render('$x^2$'), /<math[^>]*>.*<msup>/);
+    assert.match(render('::: predict\nHow many?\n:::'), /<section class="predict"><p class="predict-title">Predict first/);
+    assert.match(render('::: predict\n几个？\n:::', 'zh/2_memory_model/coalescing.md'), /先预测/);
+});

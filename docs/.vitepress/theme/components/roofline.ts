@@ -1,0 +1,100 @@
+// The roofline of recorded results: what bandwidth and arithmetic allow, and where lessons lie. The same points as
+// chapters/3_optimization/roofline.cpp takes: of each lesson the fastest step of its own that was right.
+
+export interface RooflinePoint {
+    lesson: string;
+    step: string;
+    chapter?: string; // its folder
+    operations: number;
+    bytes: number;
+    seconds: number;
+}
+
+export interface RooflineData {
+    machine: string;
+    dates: string[];
+    commands: string[];
+    gbPerS: number; // of the fastest copy
+    gopPerS: number; // peak in single precision, a fused multiply-add counting as two
+    points: RooflinePoint[];
+}
+
+/// Results as chapter programs write them with --json; only what is read here.
+export interface ChapterResults {
+    date: string;
+    command: string[];
+    chapter: { number: number; folder: string };
+    device: { name: string; kind: string; compute_capability: string; processors: number; clock_mhz?: number };
+    lessons: {
+        name: string;
+        roof: { gb_per_s: number } | null;
+        steps: {
+            name: string;
+            kind: string;
+            bytes: number | null;
+            operations: number | null;
+            seconds: { median: number } | null;
+            check: { passed: boolean };
+        }[];
+    }[];
+}
+
+/// SMs x FP32 lanes of an SM x 2 x clock, in 1e9 operations a second. Lanes: CUDA C++ Programming Guide, throughput of
+/// native arithmetic instructions. 0 where they are not known.
+export function peakGopPerS(capability: string, processors: number, clockMhz: number): number {
+    const [major, minor] = capability.split('.').map(Number);
+    const lanes = major === 7 || (major === 8 && minor === 0) ? 64 : [8, 9, 10, 12].includes(major) ? 128 : 0;
+    return (processors * lanes * 2 * clockMhz) / 1000;
+}
+
+/// Undefined when there is no measured step among the results.
+export function rooflineOf(results: ChapterResults[]): RooflineData | undefined {
+    const measured = results.filter((result) => result.device.kind === 'cuda');
+    const latest = [...measured].sort((a, b) => (a.date < b.date ? 1 : -1))[0];
+    if (!latest) return undefined;
+    const same = measured.filter((result) => result.device.name === latest.device.name);
+    same.sort((a, b) => a.chapter.number - b.chapter.number);
+    const points: RooflinePoint[] = [];
+    for (const result of same) {
+        for (const lesson of result.lessons) {
+            const right = lesson.steps.filter((step) => step.kind === 'device' && step.seconds && step.check.passed);
+            const best = right.sort((a, b) => a.seconds!.median - b.seconds!.median)[0];
+            if (!best || !(best.operations || best.bytes)) continue;
+            points.push({
+                lesson: lesson.name,
+                step: best.name,
+                chapter: result.chapter.folder,
+                operations: best.operations ?? 0,
+                bytes: best.bytes ?? 0,
+                seconds: best.seconds!.median,
+            });
+        }
+    }
+    const roofs = same.flatMap((result) => result.lessons.map((lesson) => lesson.roof?.gb_per_s ?? 0));
+    const peaks = same.map(({ device }) =>
+        peakGopPerS(device.compute_capability, device.processors, device.clock_mhz ?? 0),
+    );
+    const data = {
+        machine: latest.device.name,
+        dates: [...new Set(same.map((result) => result.date.slice(0, 10)))].sort(),
+        commands: [...new Set(same.map((result) => result.command.join(' ')))],
+        gbPerS: Math.max(0, ...roofs),
+        gopPerS: Math.max(0, ...peaks),
+        points,
+    };
+    return data.points.length > 0 && data.gbPerS > 0 && data.gopPerS > 0 ? data : undefined;
+}
+
+/// Operations for each byte that has to move; Infinity without bytes.
+export const intensityOf = (point: RooflinePoint) =>
+    point.bytes > 0 ? point.operations / point.bytes : Infinity;
+export const rateOf = (point: RooflinePoint) => (point.operations / point.seconds) * 1e-9;
+export const bandwidthOf = (point: RooflinePoint) => (point.bytes / point.seconds) * 1e-9;
+
+/// 1e9 operations a second that the nearer limit allows.
+export const attainable = (data: Pick<RooflineData, 'gbPerS' | 'gopPerS'>, intensity: number) =>
+    Math.min(data.gopPerS, data.gbPerS * intensity);
+
+/// Of the attainable; of the bandwidth where no operations are counted.
+export const shareOf = (data: Pick<RooflineData, 'gbPerS' | 'gopPerS'>, point: RooflinePoint) =>
+    point.operations > 0 ? rateOf(point) / attainable(data, intensityOf(point)) : bandwidthOf(point) / data.gbPerS;

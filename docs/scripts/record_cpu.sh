@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Records what the CPU device counts, for the book: docs/results/cpu_chapter_N.json.
+#
+#     docs/scripts/record_cpu.sh [CHAPTER..]      # all chapters, or those with these numbers; they have to be built
+#
+# The program writes the file. What would differ from run to run (times of host code), what pages do not show (texts,
+# expectations, counts of single lines) and this machine's paths are taken out, and the compiler is added.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+
+caches=(build/CMakeCache.txt build/*/CMakeCache.txt)
+compiler=$(cat "${caches[@]}" 2>/dev/null | sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' | head -n 1) || true
+compiler=${compiler:-g++}
+name=g++
+if "$compiler" --version | grep -q clang; then name=clang++; fi
+
+for lists in chapters/*/CMakeLists.txt; do
+    chapter=$(basename "$(dirname "$lists")")
+    number=${chapter%%_*}
+    [[ $# -eq 0 || " $* " == *" $number "* ]] || continue
+    program=build/bin/cpu/$(sed -n 's/.*add_chapter(\([a-z_0-9]*\).*/\1/p' "$lists")
+    if [[ ! -x "$program" ]]; then
+        echo "record_cpu.sh: $program is not built: ./warpwise --device cpu run $number" >&2
+        exit 1
+    fi
+    file=docs/results/cpu_chapter_$number.json
+    "$program" --device cpu --json "$file" >/dev/null
+    COMPILER="$name $("$compiler" -dumpfullversion -dumpversion)" node - "$file" "$PWD/" <<'END'
+const fs = require('node:fs');
+const [file, here] = process.argv.slice(2);
+const run = JSON.parse(fs.readFileSync(file, 'utf8').replaceAll(here, ''));
+run.compiler = process.env.COMPILER;
+for (const lesson of run.lessons) {
+    delete lesson.texts;
+    delete lesson.expectations;
+    for (const step of lesson.steps) {
+        for (const time of ['seconds', 'gb_per_s', 'gop_per_s', 'speed_up']) delete step[time];
+        for (const launch of step.launches ?? []) {
+            delete launch.lines;
+            delete launch.arrays;
+        }
+    }
+}
+fs.writeFileSync(file, `${JSON.stringify(run, null, 1)}\n`);
+END
+    echo "$file"
+done
