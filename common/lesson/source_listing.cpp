@@ -113,14 +113,6 @@ const LineCounts* busiest_of(const std::vector<LineCounts>& lines) {
     return most != lines.end() && most->counts.cost() > 0 ? &*most : nullptr;
 }
 
-/// The line of the launch runs for every thread on the CPU device, because the call of the kernel stands there.
-bool is_launch(const LineCounts& line, const std::vector<LaunchCounts>& launches) {
-    return all_requests(line.counts).requests == 0 &&
-           std::any_of(launches.begin(), launches.end(), [&](const LaunchCounts& launch) {
-               return launch.line == line.line && launch.file == line.file;
-           });
-}
-
 class Listing {
 public:
     Listing(const std::vector<LineCounts>& lines, const Terminal& terminal)
@@ -229,6 +221,13 @@ std::vector<SourceRegion> regions_around(const std::vector<std::string>& source,
         }
     }
     return regions;
+}
+
+bool is_launch(const LineCounts& line, const std::vector<LaunchCounts>& launches) {
+    return all_requests(line.counts).requests == 0 &&
+           std::any_of(launches.begin(), launches.end(), [&](const LaunchCounts& launch) {
+               return launch.line == line.line && launch.file == line.file;
+           });
 }
 
 std::string seen_from_here(const std::string& file) {

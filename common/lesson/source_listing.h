@@ -29,6 +29,10 @@ std::vector<SourceRegion> regions_around(const std::vector<std::string>& source,
 /// marks the line that keeps memory busiest. Lines of source are cut at the terminal's width.
 std::string list_source(const std::vector<LaunchCounts>& launches, const Terminal& terminal);
 
+/// Whether a line is that of a launch and no more: on the CPU device it runs for every thread, because the call of the
+/// kernel stands there.
+bool is_launch(const LineCounts& line, const std::vector<LaunchCounts>& launches);
+
 /// The file's path as short as it can be from the current folder.
 std::string seen_from_here(const std::string& file);
 

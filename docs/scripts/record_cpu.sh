@@ -30,6 +30,8 @@ const fs = require('node:fs');
 const [file, here] = process.argv.slice(2);
 const run = JSON.parse(fs.readFileSync(file, 'utf8').replaceAll(here, ''));
 run.compiler = process.env.COMPILER;
+const cores = require('node:os').cpus();
+run.host = `${cores[0].model}, ${cores.length} cores`;  // of which the tables of host code speak
 for (const lesson of run.lessons) {
     delete lesson.texts;
     delete lesson.expectations;

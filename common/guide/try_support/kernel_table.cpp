@@ -157,15 +157,6 @@ std::string sample_note(const std::vector<LaunchGroup>& groups, std::uint64_t sa
         sample, largest);
 }
 
-/// The line of a launch runs for every thread on the CPU device, because the call of the kernel stands there.
-bool is_launch(const warpwise::LineCounts& line, const Kernel& kernel) {
-    double requests = line.counts.constant_load.requests;
-    requests += line.counts.global().requests + line.counts.shared().requests;
-    return requests == 0 && std::any_of(kernel.groups.begin(), kernel.groups.end(), [&](const LaunchGroup* group) {
-               return group->counts.line == line.line && group->counts.file == line.file;
-           });
-}
-
 }  // namespace
 
 std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample,
@@ -200,7 +191,8 @@ std::string kernel_listing(const std::vector<LaunchGroup>& groups, const warpwis
         all.line = kernel.groups.front()->counts.line;
         all.blocks = all.watched_blocks = 1;
         all.lines = warpwise::lines_of(kernel.counts());
-        std::erase_if(all.lines, [&](const warpwise::LineCounts& line) { return is_launch(line, kernel); });
+        std::erase_if(all.lines,
+                      [&](const warpwise::LineCounts& line) { return warpwise::is_launch(line, kernel.counts()); });
         text += warpwise::list_source({all}, terminal);
     }
     return text;

@@ -34,6 +34,7 @@ export function provenance(run, lesson) {
     if (device.clock_mhz) details.push(`${device.clock_mhz} MHz`);
     if (device.kind === 'cuda') details.push(`CUDA ${Math.floor(device.runtime_version / 1000)}.${(device.runtime_version % 1000) / 10}`);
     if (run.compiler) details.push(run.compiler);
+    if (run.host) details.push(run.host);
     const words = run.command.map((word) => word.replaceAll('LESSON', lesson ?? 'LESSON'));
     const json = words.indexOf('--json');
     if (json >= 0) words.splice(json, 2);
