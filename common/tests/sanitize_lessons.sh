@@ -4,13 +4,14 @@
 #
 #     common/tests/sanitize_lessons.sh PROGRAM FOLDER [LESSON..]
 #
-# PROGRAM: a chapter's name, such as memory_model; needs build/bin/cuda/PROGRAM, build/bin/cpu/PROGRAM, a GPU,
-# compute-sanitizer and python3. Several run at a time. Writes into FOLDER a file for each run, and sanitizer.md, a table
-# of them. Exit status 1 when some run reported an error (lessons with wrong kernels on purpose do).
+# PROGRAM: a chapter's name, such as memory_model; needs build/bin/cuda/PROGRAM, build/bin/cpu/PROGRAM (or FOLDER with the
+# LESSON.json of `steps_beside_ncu/measure.sh --count`), a GPU, compute-sanitizer and python3. Several run at a time.
+# Writes into FOLDER a file for each run, and sanitizer.md, a table of them. Exit status 1 when some run reported an
+# error (lessons with wrong kernels on purpose do).
 set -euo pipefail
 
 if [ $# -lt 2 ]; then
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 program=$1
@@ -18,7 +19,7 @@ folder=$2
 shift 2
 mkdir -p "$folder"
 if [ $# -eq 0 ]; then
-    "build/bin/cpu/$program" --list --json "$folder/list.json" > /dev/null
+    "build/bin/cuda/$program" --list --json "$folder/list.json" > /dev/null
     mapfile -t lessons < <(python3 -c 'import json, sys
 for lesson in json.load(open(sys.argv[1]))["lessons"]: print(lesson["name"])' "$folder/list.json")
 else
@@ -38,7 +39,7 @@ one() {
 
 jobs_at_a_time=${JOBS:-4}
 for lesson in "${lessons[@]}"; do
-    "build/bin/cpu/$program" "$lesson" --device cpu --once --no-counters --json "$folder/$lesson.json" > /dev/null || true
+    [ -s "$folder/$lesson.json" ] || "build/bin/cpu/$program" "$lesson" --device cpu --once --no-counters --json "$folder/$lesson.json" > /dev/null || true
     mapfile -t sizes < <(python3 -c 'import json, sys
 size = json.load(open(sys.argv[1]))["lessons"][0]["size"]
 if size is None: print("")
