@@ -84,8 +84,7 @@ void serial(const float* in, float* out, std::size_t count) {
 }
 
 // 2. Fork and join. What changed: one line. The program forks into one thread for each host processor, each takes its
-// share
-//    of the turns, and behind the loop they join: the next statement runs when the last of them is done.
+//    share of the turns, and behind the loop they join: the next statement runs when the last of them is done.
 //    Notice: without OpenMP the line is left out, and the same code is right and serial.
 void openmp(const float* in, float* out, std::size_t count) {
 #ifdef _OPENMP
@@ -110,9 +109,8 @@ __global__ void one_thread(const float* in, float* out, std::size_t count) {
 }
 
 // 4. One block of 256 threads. What changed: thread t takes the elements t, t + 256, t + 512 ... Neighboring lanes
-// read
-//    neighboring elements, and while one warp waits another one runs.
-//    Still slow: a block stays on its SM, so all the others have nothing to do.
+//    read neighboring elements, and while one warp waits another one runs. Still slow: a block stays on its SM, so
+//    all the others have nothing to do.
 __global__ void one_block(const float* in, float* out, std::size_t count) {
     for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) {
         float sum = 1;
@@ -121,9 +119,8 @@ __global__ void one_block(const float* in, float* out, std::size_t count) {
     }
 }
 
-// 5. One thread an element. What changed: the loop over i is gone, the launch is the loop. There are as many blocks as
-// it
-//    takes, and the device hands them to its SMs as room gets free.
+// 5. One thread an element. What changed: the loop over i is gone, the launch is the loop. There are as many blocks
+//    as it takes, and the device hands them to its SMs as room gets free.
 //    Notice: the guard, because the last block is seldom full.
 __global__ void one_element_a_thread(const float* in, float* out, std::size_t count) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -134,8 +131,7 @@ __global__ void one_element_a_thread(const float* in, float* out, std::size_t co
 }
 
 // 6. Grid-stride loop. What changed: only as many blocks as the device can keep at once, each thread takes every n-th
-// element
-//    where n is the number of threads. Any launch shape gives the right result, <<<1, 1>>> included.
+//    element where n is the number of threads. Any launch shape gives the right result, <<<1, 1>>> included.
 //    Notice: hardly faster here. It pays where a thread has something to set up before its first element.
 __global__ void grid_stride(const float* in, float* out, std::size_t count) {
     const std::size_t threads = static_cast<std::size_t>(gridDim.x) * blockDim.x;
@@ -147,8 +143,8 @@ __global__ void grid_stride(const float* in, float* out, std::size_t count) {
 }
 
 // 7. Both at once. What changed: after the launch the host does not wait, it computes the last 1/64 of the elements
-// itself.
-//    The copy of its share into the device's array is the join: in the default stream it waits for the kernel.
+//    itself. The copy of its share into the device's array is the join: in the default stream it waits for the
+//    kernel.
 //    Notice: a join waits for the slower side. If this step is slower than step 5, the host's share is too large.
 void host_and_device(PowerSums& p) {
     const std::size_t host_share = p.count / 64, device_share = p.count - host_share;

@@ -49,9 +49,8 @@ __global__ void say_hello() {
 }
 
 // 2. One dimension. The global index counts the threads of all blocks: those of the blocks before mine, and then my
-// place
-//    in my own. The number of elements is seldom a multiple of the block, so the last block has threads too many: the
-//    guard sends them home. Notice: without the guard they would write behind the end of the array.
+//    place in my own. The number of elements is seldom a multiple of the block, so the last block has threads too
+//    many: the guard sends them home. Notice: without the guard they would write behind the end of the array.
 __global__ void who_am_i_1d(Identity* who, unsigned count) {
     const unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= count) return;
@@ -91,9 +90,8 @@ __global__ void who_am_i_3d(Identity* who, unsigned layers, unsigned rows, unsig
 }
 
 // 5. Is that what the hardware does? Here no formula says who shares a warp: each thread gets the rank of its warp's
-// lane
-//    0 by a shuffle, which only reaches lanes of the same warp. The mask must name the lanes that exist and no others:
-//    when the block is no multiple of 32, its last warp is a partial one.
+//    lane 0 by a shuffle, which only reaches lanes of the same warp. The mask must name the lanes that exist and no
+//    others: when the block is no multiple of 32, its last warp is a partial one.
 __global__ void first_rank_of_my_warp(unsigned* first) {
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
     const unsigned rank = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -103,8 +101,7 @@ __global__ void first_rank_of_my_warp(unsigned* first) {
 }
 
 // 6. Order. One thread of each block draws a ticket; atomicAdd gives every caller a different one. Nothing in the
-// language
-//    says which block comes first, so nothing in a program may depend on it.
+//    language says which block comes first, so nothing in a program may depend on it.
 __global__ void draw_tickets(unsigned* tickets_drawn, unsigned* block_of_ticket) {
     if (threadIdx.x == 0) block_of_ticket[atomicAdd(tickets_drawn, 1u)] = blockIdx.x;
 }

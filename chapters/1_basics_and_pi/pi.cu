@@ -160,7 +160,7 @@ void add_on_host(Pi& problem) {
 // then a quarter, until one sum is left after log2(256) = 8 rounds. All threads meet at the barrier before each round.
 // Blocks cannot wait for each other inside a kernel; the end of the kernel is their barrier, and a second kernel of a
 // single block adds the block sums the same way.
-// Better: the host adds nothing, and 8 bytes leave the device. Slow: nine barriers a block, and in every round of the
+// Better: the host adds nothing, and 8 bytes leave the device. Slow: eight barriers a block, and in every round of the
 // tree half of the working threads drop out; two launches.
 __global__ void sum_by_tree(uint64_t slices, float width, float* block_sums) {
     __shared__ float partial[kThreads];

@@ -40,8 +40,8 @@ __global__ void square_plus_cube(const int* in, int* out, unsigned count) {
 }
 
 // 2. __host__ __device__. The function is compiled twice, once for each side. What changed: the host can check the
-// kernel
-//    with the very same code. Without a qualifier a function is __host__, and a kernel that calls it does not compile.
+//    kernel with the very same code. Without a qualifier a function is __host__, and a kernel that calls it does not
+//    compile.
 //    Notice: lanes of a warp whose loops are shorter wait for the longest one.
 __host__ __device__ int collatz_steps(unsigned value) {
     int steps = 0;
@@ -69,15 +69,14 @@ __global__ void polynomial(const int* in, int* out, unsigned count) {
 }
 
 // 4. A __device__ variable. It lives in global memory as long as the program, every thread of every launch sees the
-// same
-//    one, and it keeps its value from launch to launch. The host copies it with cudaMemcpyFromSymbol.
+//    same one, and it keeps its value from launch to launch. The host copies it with cudaMemcpyFromSymbol.
 //    Notice: `++threads_so_far` would lose counts, because all threads add to one variable: hence atomicAdd.
 __device__ unsigned threads_so_far = 1000;
 
 __global__ void count_threads() { atomicAdd(&threads_so_far, 1u); }
 
 // 5. A __managed__ variable. What changed: the host uses it by name, without a copy; pages move to whoever touches
-// them.
+//    them.
 //    Notice: the host has to wait for the kernel first, nothing else makes the value arrive.
 __managed__ unsigned managed_threads = 0;
 
@@ -95,10 +94,9 @@ __global__ void reverse_blocks_static(const int* in, int* out, unsigned count) {
     if (threadIdx.x < elements) out[first + threadIdx.x] = tile[elements - 1 - threadIdx.x];
 }
 
-// 7. All four launch arguments. What changed: the tile has no size in the code, the third argument of the launch gives
-// its
-//    bytes; the fourth names the stream, a queue of the device. Kernels of one stream run in order, those of different
-//    streams may overlap. There is one dynamic tile: who needs two arrays cuts it up.
+// 7. All four launch arguments. What changed: the tile has no size in the code, the third argument of the launch
+//    gives its bytes; the fourth names the stream, a queue of the device. Kernels of one stream run in order, those
+//    of different streams may overlap. There is one dynamic tile: who needs two arrays cuts it up.
 __global__ void reverse_blocks_dynamic(const int* in, int* out, unsigned count) {
     extern __shared__ int dynamic_tile[];
     const unsigned first = blockIdx.x * blockDim.x;
@@ -124,8 +122,7 @@ __global__ void built_in_variables(Seen* seen) {
 }
 
 // 9. __launch_bounds__(threads, blocks) promises that no block has more threads, and asks for registers so few that
-// this
-//    many blocks fit on an SM. __restrict__ promises that no other pointer reaches the same memory, so that the
+//    this many blocks fit on an SM. __restrict__ promises that no other pointer reaches the same memory, so that the
 //    compiler may keep what it has read. Notice: both are promises; a launch with more threads is refused, a broken
 //    __restrict__ gives wrong results.
 __global__ void __launch_bounds__(kBlock, 8)

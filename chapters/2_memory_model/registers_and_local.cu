@@ -399,7 +399,7 @@ Mistakes to avoid: `return` or `break` in a loop that is to be unrolled, and bou
 taking an array's address and handing it to a function that is not inlined; a cap on registers to win occupancy,
 without looking for spills; taking local memory for fast because it is called local.
 
-Try next: set kWindow to 32 and predict registers and local bytes of each kernel before you ask nvcc. Which one is no
+Try next: set kWindow to 16 and predict registers and local bytes of each kernel before you ask nvcc. Which one is no
 longer in local memory? (On a GPU the lesson expects spills, and will say that it was WRONG.) Then take the #pragma
 unroll away: does the report change?
 

@@ -275,6 +275,60 @@ __global__ void use_the_heap(float* out) {
     free(own);
 }
 
+struct Place {
+    float x, y, z;
+};
+
+/// The second tile is loaded while others still look at the first.
+__global__ void look_at_tiles(const Place* places, float* out, int tiles) {
+    __shared__ Place tile[64];
+    float sum = 0;
+    for (int first = 0; first < tiles * 64; first += 64) {
+        tile[threadIdx.x] = places[first + threadIdx.x];
+        __syncthreads();
+        for (int k = 0; k < 64; ++k) sum += tile[k].x * tile[k].y + tile[k].z;
+    }
+    out[threadIdx.x] = sum;
+}
+
+/// The same with single floats, and as many loads in between as are asked for.
+__global__ void overwrite_what_others_read(const float* in, float* out, int loads) {
+    __shared__ float shared[64];
+    shared[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    float sum = shared[63 - threadIdx.x];
+    for (int i = 0; i < loads; ++i) sum += in[i * 64 + threadIdx.x];
+    shared[threadIdx.x] = sum + 1;
+    out[threadIdx.x] = sum;
+}
+
+TEST_CASE("a race is found wherever counting stops the threads in between") {
+    if (!warpwise::can_watch()) SKIP("only the CPU device looks for mistakes");
+    const warpwise::Watching watching({.mistakes = true});
+    std::vector<Place> places(192);
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = {static_cast<float>(i), 1, 2};
+    DeviceBuffer<Place> d_places(places);
+    DeviceBuffer<float> d_in(std::vector<float>(64 * 150, 1.0f));
+    DeviceBuffer<float> d_out(64);
+    for (const bool counters : {false, true}) {
+        const warpwise::Watching both({.counters = counters, .mistakes = true});
+        const auto races = [&](const auto& launch) {
+            const std::vector<warpwise::Mistake> mistakes = warpwise::mistakes_during(launch);
+            warpwise::forget_mistakes(mistakes);
+            std::size_t count = 0;
+            for (const warpwise::Mistake& mistake : mistakes) count += mistake.kind == "data_race";
+            return count;
+        };
+        INFO("counters " << counters);
+        CHECK(races([&] { look_at_tiles<<<1, 64>>>(d_places.data(), d_out.data(), 2); }) > 0);
+        CHECK(races([&] { look_at_tiles<<<1, 64>>>(d_places.data(), d_out.data(), 1); }) == 0);
+        for (int loads = 0; loads < 150; ++loads) {
+            INFO(loads << " loads");
+            CHECK(races([&] { overwrite_what_others_read<<<1, 64>>>(d_in.data(), d_out.data(), loads); }) > 0);
+        }
+    }
+}
+
 TEST_CASE("what a kernel takes from the heap is its own memory") {
     device_or_skip();
     const warpwise::Watching watching({.mistakes = true});

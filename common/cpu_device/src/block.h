@@ -127,6 +127,7 @@ public:
 
     /// The running thread's trace is full: waits until other lanes of its warp have come as far.
     void make_room();
+    bool has_spare_room() const { return recorder_->has_spare_room(); }
 
 private:
     using FiberList = std::unique_ptr<Fiber*[]>;

@@ -46,15 +46,9 @@ uint3 LaunchChecker::State::thread_index(unsigned linear) const {
     return {linear % block.x, linear / block.x % block.y, linear / block.x / block.y};
 }
 
-/// The pending write, if any, has been carried out.
-inline void LaunchChecker::State::resolve() {
-    if (pending.block != nullptr) [[unlikely]]
-        pending.block->resolve_pending();
-}
-
-/// Nothing is left to be looked at.
+/// Nothing is left to be looked at; the pending write, if any, has been carried out.
 void LaunchChecker::State::settle() {
-    resolve();
+    if (pending.block != nullptr) pending.block->resolve_pending();
     look_at_deferred();
 }
 
@@ -189,6 +183,8 @@ bool BlockChecker::State::touch_all(const Access& access, const Doing& doing, co
 /// What the write makes of the memory shows when it has been carried out.
 void BlockChecker::State::await_write(const Access& access, const Doing& doing, const Space& space) {
     launch.pending.block = this;
+    launch.pending.thread = thread_of(doing.me);
+    launch.pending.source_seen = false;
     launch.pending.access = access;
     launch.pending.doing = doing;
     launch.pending.space = space;
@@ -207,6 +203,15 @@ std::uintptr_t BlockChecker::State::count_as_written(const Doing& doing, const S
         });
     }
     return place;
+}
+
+/// `a = b` of structures is announced as a write and then as a read, and carried out after both.
+bool BlockChecker::State::may_be_source_of_pending(unsigned thread, const Access& access) const {
+    const auto& write = launch.pending;
+    if (write.block != this || write.thread != thread || write.source_seen) return false;
+    if (access.kind != AccessKind::read || access.bytes != write.access.bytes) return false;
+    const std::uintptr_t from = number_of(access.address), to = number_of(write.access.address);
+    return from + access.bytes <= to || to + access.bytes <= from;
 }
 
 void BlockChecker::State::resolve_pending() {
@@ -292,7 +297,13 @@ const std::byte* BlockChecker::State::value_after(const Deferred& entry, std::ar
 // ---- what the callbacks call ---------------------------------------------------------------------------------
 
 inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
-    launch.resolve();
+    if (launch.pending.block != nullptr) [[unlikely]] {
+        if (may_be_source_of_pending(thread, access)) {
+            launch.pending.source_seen = true;
+        } else {
+            launch.pending.block->resolve_pending();
+        }
+    }
     if (access.bytes == 0) return true;
     Instruction& instruction = launch.instructions.find(access);
     const std::uintptr_t address = number_of(access.address);
@@ -386,6 +397,8 @@ BlockChecker::~BlockChecker() {
 }
 
 bool BlockChecker::access(unsigned thread, const Access& access) { return state_->access(thread, access); }
+
+bool BlockChecker::awaits_a_write() const { return state_->launch.pending.block == state_.get(); }
 
 void BlockChecker::pause() { state_->launch.settle(); }
 

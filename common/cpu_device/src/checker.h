@@ -63,6 +63,8 @@ public:
 
     /// False: the access is misaligned, and the kernel has to end with cudaErrorMisalignedAddress as on a GPU.
     [[nodiscard]] bool access(unsigned thread, const Access& access);
+    /// A write was announced that may be a race, and has not been seen carried out.
+    bool awaits_a_write() const;
     /// The running thread waits: another one of this block or of another goes on.
     void pause();
     /// All threads of the block (that have not returned) have reached a barrier.

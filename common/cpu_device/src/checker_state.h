@@ -143,7 +143,6 @@ struct LaunchChecker::State {
     const SharedRange* shared_range(std::size_t offset, std::size_t bytes);
     uint3 block_index(std::uint64_t linear) const;
     uint3 thread_index(unsigned linear) const;
-    void resolve();
     void settle();
     void report_unwritten_reads();
     void look_at_first_deferred();
@@ -175,6 +174,8 @@ struct LaunchChecker::State {
     /// soon as anything else happens.
     struct {
         BlockChecker::State* block = nullptr;  ///< null: there is none
+        unsigned thread = 0;
+        bool source_seen = false;  ///< it may be a structure that is copied: the read has been announced, too
         Access access;
         Doing doing{};
         Space space{};
@@ -217,6 +218,7 @@ struct BlockChecker::State {
     bool touch_all(const Access& access, const Doing& doing, const Space& space);
     void await_write(const Access& access, const Doing& doing, const Space& space);
     void resolve_pending();
+    bool may_be_source_of_pending(unsigned thread, const Access& access) const;
     void judge_write(const Access& access, const Doing& doing, const Space& space, const std::byte* after);
     void forget_unwritten(std::uintptr_t address, const Conflict& conflict, const Space& space);
 

@@ -62,7 +62,7 @@ bool Recorder::make_room(unsigned thread) {
     const unsigned warp = thread / 32;
     ++full_[warp];
     merge(warp);
-    if (counts_[thread] == kEvents) return false;
+    if (counts_[thread] >= kEvents) return false;
     release(thread);
     resume(thread);
     return true;

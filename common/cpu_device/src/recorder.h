@@ -67,10 +67,15 @@ public:
     void wake_full(unsigned warp, Wake wake) {
         for (unsigned lane = 0; lane < 32 && full_[warp] != 0; ++lane) {
             const unsigned thread = warp * 32 + lane;
-            if (thread >= threads_ || states_[thread] != State::full || counts_[thread] == kEvents) continue;
+            if (thread >= threads_ || states_[thread] != State::full || counts_[thread] >= kEvents) continue;
             release(thread);
             wake(thread);
         }
+    }
+
+    /// Whether the running thread's next event fits behind a full trace. For a thread that must not be stopped now.
+    bool has_spare_room() const {
+        return watched_thread.next != nullptr && watched_thread.next < watched_thread.end + kSpare;
     }
 
     /// All threads have stopped at a barrier or ended: nothing is left to wait for.
@@ -82,8 +87,9 @@ public:
     void end_block() { tally_->add_block(); }
 
 private:
-    static constexpr unsigned kEvents = 128;          // of each thread, at most, before its warp is merged
-    static constexpr unsigned kStride = kEvents + 4;  // not a power of two: lanes use different cache sets
+    static constexpr unsigned kEvents = 128;  // of each thread, at most, before its warp is merged
+    static constexpr unsigned kSpare = 4;
+    static constexpr unsigned kStride = kEvents + kSpare;  // not a power of two: lanes use different cache sets
     static constexpr unsigned kThreads = 1024;
 
     enum class State : unsigned char {

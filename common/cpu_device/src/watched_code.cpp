@@ -51,12 +51,14 @@ ALWAYS_INLINE std::uint64_t order_of(const WatchedThread& self, TraceEvent::Kind
 NEVER_INLINE void record_slowly(std::uint64_t order, std::uint64_t place) {
     WatchedThread& self = watched_thread;
     if (self.next == nullptr) return;
-    current_thread.block->make_room();
+    // A write that was announced and is not carried out yet must not meet what other threads do meanwhile.
+    const bool must_go_on = self.checker != nullptr && self.checker->awaits_a_write();
+    if (!must_go_on || !current_thread.block->has_spare_room()) current_thread.block->make_room();
     *self.next++ = {order, place};
 }
 
 ALWAYS_INLINE void record(WatchedThread& self, std::uint64_t order, std::uint64_t place) {
-    if (self.next == self.end) [[unlikely]]
+    if (self.next >= self.end) [[unlikely]]
         return record_slowly(order, place);
     *self.next++ = {order, place};
 }

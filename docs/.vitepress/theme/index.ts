@@ -1,13 +1,14 @@
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import type { Theme } from 'vitepress';
 import Layout from './Layout.vue';
+import { registerViews } from './components/register';
 import './style.css';
 
-// Components that pages may use are registered here (app.component): views of traces, explorers ...
+// Components that pages may use: views of traces, explorers (components/register.ts).
 export default {
     extends: DefaultTheme,
     Layout,
     enhanceApp({ app }) {
-        void app;
+        registerViews(app);
     },
 } satisfies Theme;

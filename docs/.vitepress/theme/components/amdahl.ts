@@ -1,6 +1,6 @@
 // Amdahl's law: a program of which a share runs on one processor, however many there are.
 //     speed-up = 1 / (serial + (1 - serial) / processors)
-// G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", AFIPS 1967.
+// G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", 1967.
 
 /// `serial`: share of the time on one processor, 0 to 1.
 export const speedUp = (serial: number, processors: number) => 1 / timeOn(serial, processors);

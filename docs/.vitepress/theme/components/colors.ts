@@ -1,4 +1,4 @@
-// Colors of lanes: from dark violet (lane 0) to yellow (lane 31), so that their order can be seen and, in grey, still is.
+// Colors of lanes: from dark violet (lane 0) to yellow (lane 31), so that their order can be seen, in gray as well.
 const stops = [
     [86, 52, 148],
     [62, 92, 160],

@@ -132,22 +132,47 @@ test('damage is found wherever it is, and its place is named', () => {
 // ---- requests ----
 
 test('sectors and efficiency follow the stride', () => {
-    for (const [stride, sectors] of [[1, 4], [2, 8], [4, 16], [8, 32], [32, 32]]) {
-        const cost = request.globalCost(made('global_load', 4, everyLane((lane) => 4 * stride * lane)));
+    for (const [stride, sectors] of [
+        [1, 4],
+        [2, 8],
+        [4, 16],
+        [8, 32],
+        [32, 32],
+    ]) {
+        const cost = request.globalCost(
+            made(
+                'global_load',
+                4,
+                everyLane((lane) => 4 * stride * lane),
+            ),
+        );
         assert.equal(cost.sectors, sectors, `stride ${stride}`);
         assert.equal(request.efficiency(cost), 128 / (32 * sectors), `stride ${stride}`);
     }
 });
 
 test('a shifted start costs a fifth sector, and begins inside of a line', () => {
-    const cost = request.globalCost(made('global_load', 4, everyLane((lane) => 4 * lane), { begin: 4 }));
+    const cost = request.globalCost(
+        made(
+            'global_load',
+            4,
+            everyLane((lane) => 4 * lane),
+            { begin: 4 },
+        ),
+    );
     assert.equal(cost.sectors, 5);
     assert.equal(cost.lines.length, 2);
     assert.equal(cost.lines[0].offset, -4);
 });
 
 test('lanes that want the same bytes share them', () => {
-    const cost = request.globalCost(made('global_load', 4, everyLane(() => 64)));
+    const cost = request.globalCost(
+        made(
+            'global_load',
+            4,
+            everyLane(() => 64),
+        ),
+    );
     assert.equal(cost.sectors, 1);
     assert.equal(cost.lines[0].pieces.length, 1);
     assert.equal(cost.lines[0].pieces[0].lanes.length, 32);
@@ -158,18 +183,48 @@ test('lanes that want the same bytes share them', () => {
 test('an access that crosses into another line is drawn in both', () => {
     const cost = request.globalCost(made('global_load', 16, [120]));
     assert.equal(cost.sectors, 2);
-    assert.deepEqual(cost.lines.map(({ pieces }) => [pieces[0].from, pieces[0].to]), [[120, 128], [0, 8]]);
+    assert.deepEqual(
+        cost.lines.map(({ pieces }) => [pieces[0].from, pieces[0].to]),
+        [
+            [120, 128],
+            [0, 8],
+        ],
+    );
 });
 
 test('atomics on one address follow each other', () => {
-    assert.equal(request.globalCost(made('global_atomic', 4, everyLane(() => 0))).sectors, 32);
-    assert.equal(request.globalCost(made('global_atomic', 4, everyLane((lane) => 4 * lane))).sectors, 4);
+    assert.equal(
+        request.globalCost(
+            made(
+                'global_atomic',
+                4,
+                everyLane(() => 0),
+            ),
+        ).sectors,
+        32,
+    );
+    assert.equal(
+        request.globalCost(
+            made(
+                'global_atomic',
+                4,
+                everyLane((lane) => 4 * lane),
+            ),
+        ).sectors,
+        4,
+    );
 });
 
 test('passes of the banks are the greatest common divisor of stride and 32', () => {
     const gcd = (a, b) => (b === 0 ? a : gcd(b, a % b));
     for (let stride = 1; stride <= 64; ++stride) {
-        const cost = request.sharedCost(made('shared_load', 4, everyLane((lane) => 4 * stride * lane)));
+        const cost = request.sharedCost(
+            made(
+                'shared_load',
+                4,
+                everyLane((lane) => 4 * stride * lane),
+            ),
+        );
         assert.equal(cost.wavefronts, gcd(stride, 32), `stride ${stride}`);
         assert.equal(cost.least, 1);
         for (const pass of cost.passes) assert.equal(new Set(pass.map(({ bank }) => bank)).size, pass.length);
@@ -178,18 +233,42 @@ test('passes of the banks are the greatest common divisor of stride and 32', () 
 });
 
 test('a word that all lanes want is delivered once', () => {
-    const cost = request.sharedCost(made('shared_load', 4, everyLane(() => 8)));
+    const cost = request.sharedCost(
+        made(
+            'shared_load',
+            4,
+            everyLane(() => 8),
+        ),
+    );
     assert.equal(cost.wavefronts, 1);
     assert.equal(cost.passes[0][0].lanes.length, 32);
     assert.equal(cost.passes[0][0].bank, 2);
 });
 
 test('wide accesses are served in groups, which is no conflict', () => {
-    const eight = request.sharedCost(made('shared_load', 8, everyLane((lane) => 8 * lane)));
+    const eight = request.sharedCost(
+        made(
+            'shared_load',
+            8,
+            everyLane((lane) => 8 * lane),
+        ),
+    );
     assert.deepEqual([eight.wavefronts, eight.least], [2, 2]);
-    const sixteen = request.sharedCost(made('shared_load', 16, everyLane((lane) => 16 * lane)));
+    const sixteen = request.sharedCost(
+        made(
+            'shared_load',
+            16,
+            everyLane((lane) => 16 * lane),
+        ),
+    );
     assert.deepEqual([sixteen.wavefronts, sixteen.least], [4, 4]);
-    const strided = request.sharedCost(made('shared_load', 8, everyLane((lane) => 16 * lane)));
+    const strided = request.sharedCost(
+        made(
+            'shared_load',
+            8,
+            everyLane((lane) => 16 * lane),
+        ),
+    );
     assert.deepEqual([strided.wavefronts, strided.conflicts], [4, 2]);
 });
 
@@ -201,8 +280,26 @@ test('which atomic operation it was is found from the counts', () => {
 });
 
 test('constant memory takes a pass for each address', () => {
-    assert.equal(request.constantCost(made('constant_load', 4, everyLane(() => 12))).wavefronts, 1);
-    assert.equal(request.constantCost(made('constant_load', 4, everyLane((lane) => 4 * (lane >> 1)))).wavefronts, 16);
+    assert.equal(
+        request.constantCost(
+            made(
+                'constant_load',
+                4,
+                everyLane(() => 12),
+            ),
+        ).wavefronts,
+        1,
+    );
+    assert.equal(
+        request.constantCost(
+            made(
+                'constant_load',
+                4,
+                everyLane((lane) => 4 * (lane >> 1)),
+            ),
+        ).wavefronts,
+        16,
+    );
 });
 
 // ---- block view ----
@@ -216,10 +313,12 @@ test("the tree of pi's block sum halves the active threads from barrier to barri
     assert.equal(barriers.length, 8);
     const sums = barriers.map((barrier, round) => {
         const part = time.columns.slice(barrier + 1, barriers[round + 1]);
-        return Math.min(...part.flatMap((column, i) => {
-            const stores = column.cells.some((cell) => cell?.event.kind === 'shared_store');
-            return stores ? [timeline.summaryOf(time, barrier + 1 + i).active] : [];
-        }));
+        return Math.min(
+            ...part.flatMap((column, i) => {
+                const stores = column.cells.some((cell) => cell?.event.kind === 'shared_store');
+                return stores ? [timeline.summaryOf(time, barrier + 1 + i).active] : [];
+            }),
+        );
     });
     assert.deepEqual(sums, [128, 64, 32, 16, 8, 4, 2, 1]);
 });
@@ -244,10 +343,18 @@ test('warps that do not enter a branch skip its columns, and wait only before a 
     const time = timeline.timelineOf(launch, '0, 0, 0');
     const first = time.columns.findIndex(({ cells }) => cells[0] && !cells[7]);
     assert.equal(timeline.stateOf(time, first, 7), 'skips');
-    const waiting = { warps: [{}, {}], lastColumn: [1, 1], columns: [{ cells: [{}, undefined] }, { barrier: {}, cells: [{}, {}] }] };
+    const waiting = {
+        warps: [{}, {}],
+        lastColumn: [1, 1],
+        columns: [{ cells: [{}, undefined] }, { barrier: {}, cells: [{}, {}] }],
+    };
     assert.equal(timeline.stateOf(waiting, 0, 1), 'waits');
     assert.equal(timeline.stateOf(time, time.columns.length - 1, 0), 'runs');
-    assert.deepEqual(timeline.runsOf([0, 1, 2, 5, 7, 8]), [[0, 3], [5, 1], [7, 2]]);
+    assert.deepEqual(timeline.runsOf([0, 1, 2, 5, 7, 8]), [
+        [0, 3],
+        [5, 1],
+        [7, 2],
+    ]);
 });
 
 // ---- occupancy ----
@@ -280,4 +387,165 @@ test("occupancy of compute capability 9.0 is that of the CPU device's tests", ()
         assert.equal(result.blocks, blocks, `${threads}, ${registers}, ${shared}`);
         assert.ok(result.limits.includes(limit), `${threads}, ${registers}, ${shared}: ${result.limits}`);
     }
+});
+
+test("occupancy of every compute capability is that of NVIDIA's calculator", () => {
+    // cudaOccMaxActiveBlocksPerMultiprocessor of cuda_occupancy.h, CUDA 13.0, with the largest share of memory as shared
+    // memory, 2026-11-22: compute capability, threads, registers, shared bytes; blocks.
+    const table = [
+        ['7.5', 256, 40, 0, 4],
+        ['7.5', 128, 64, 16384, 4],
+        ['7.5', 1024, 64, 0, 1],
+        ['7.5', 64, 16, 50000, 1],
+        ['8.0', 1000, 40, 0, 1],
+        ['8.0', 128, 97, 33000, 4],
+        ['8.6', 33, 16, 0, 16],
+        ['8.6', 256, 43, 33000, 3],
+        ['8.6', 768, 79, 0, 1],
+        ['8.9', 32, 16, 1024, 24],
+        ['8.9', 192, 100, 10000, 2],
+        ['9.0', 160, 52, 20000, 7],
+        ['9.0', 640, 70, 70000, 1],
+    ];
+    for (const [name, threads, registers, shared, blocks] of table) {
+        assert.equal(
+            occupancy(capability(name), threads, registers, shared).blocks,
+            blocks,
+            `${name}: ${threads}, ${registers}, ${shared}`,
+        );
+    }
+});
+
+// ---- Amdahl's law, roofline, words ----
+
+test("Amdahl's law: limits, and how many processors come near them", () => {
+    assert.equal(amdahl.speedUp(0, 64), 64);
+    assert.equal(amdahl.speedUp(1, 64), 1);
+    assert.equal(amdahl.limitOf(0.05), 20);
+    assert.equal(amdahl.limitOf(0), Infinity);
+    assert.equal(amdahl.processorsFor(0.05, 0.9), 171);
+    assert.ok(amdahl.speedUp(0.05, 171) >= 18 && amdahl.speedUp(0.05, 170) < 18);
+    assert.ok(Math.abs(amdahl.timeOn(0.05, 64) * amdahl.speedUp(0.05, 64) - 1) < 1e-12);
+});
+
+const chapter = (name, date, number, lessons) => ({
+    date: `${date}T00:00:00Z`,
+    command: ['program'],
+    chapter: { number, folder: `${number}_chapter` },
+    device: { name, kind: 'cuda', compute_capability: '9.0', processors: 132, clock_mhz: 1980 },
+    lessons,
+});
+const step = (name, kind, operations, bytes, median, passed = true) => ({
+    name,
+    kind,
+    operations,
+    bytes,
+    seconds: { median },
+    check: { passed },
+});
+
+test('the roofline takes the fastest right step of each lesson, of one machine', () => {
+    const results = [
+        chapter('GPU A', '2026-01-02', 2, [
+            { name: 'two', roof: { gb_per_s: 4000 }, steps: [step('a', 'device', 8e9, 8e9, 4e-3)] },
+        ]),
+        chapter('GPU A', '2026-01-01', 1, [
+            {
+                name: 'one',
+                roof: { gb_per_s: 3000 },
+                steps: [
+                    step('slow', 'device', 1e9, 0, 2),
+                    step('fast', 'device', 1e9, 0, 1),
+                    step('wrong', 'device', 1e9, 0, 0.1, false),
+                    step('vendor', 'vendor', 1e9, 0, 0.1),
+                ],
+            },
+        ]),
+        chapter('GPU B', '2025-01-01', 3, [
+            { name: 'three', roof: { gb_per_s: 9999 }, steps: [step('b', 'device', 1, 1, 1)] },
+        ]),
+    ];
+    const data = roofline.rooflineOf(results);
+    assert.equal(data.machine, 'GPU A');
+    assert.deepEqual(
+        data.points.map((point) => [point.lesson, point.step]),
+        [
+            ['one', 'fast'],
+            ['two', 'a'],
+        ],
+    );
+    assert.equal(data.gbPerS, 4000);
+    assert.equal(Math.round(data.gopPerS), 66908);
+    assert.equal(roofline.intensityOf(data.points[0]), Infinity);
+    assert.equal(roofline.attainable(data, 1), 4000);
+    assert.ok(Math.abs(roofline.shareOf(data, data.points[1]) - 0.5) < 1e-12);
+    assert.equal(roofline.rooflineOf([]), undefined);
+});
+
+test('the recorded runs give a roofline', () => {
+    const files = fs.readdirSync(here('../../../results/')).filter((name) => /_chapter_\d+\.json$/.test(name));
+    const data = roofline.rooflineOf(
+        files.map((name) => JSON.parse(fs.readFileSync(here(`../../../results/${name}`), 'utf8'))),
+    );
+    assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
+    for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
+});
+
+test('both languages have all words, and none is left in English', () => {
+    const shapeOf = (value) =>
+        typeof value === 'object'
+            ? Object.fromEntries(
+                  Object.entries(value)
+                      .map(([key, inner]) => [key, shapeOf(inner)])
+                      .sort(),
+              )
+            : typeof value;
+    assert.deepEqual(shapeOf(messages.zh), shapeOf(messages.en));
+    const walk = (value, path) => {
+        if (typeof value === 'object') Object.entries(value).forEach(([key, inner]) => walk(inner, `${path}.${key}`));
+        else if (typeof value === 'string' && value !== 'lane' && /[a-z]{4,}/.test(value))
+            assert.match(value, /[\u4e00-\u9fff]/, path);
+    };
+    walk(messages.zh, 'zh');
+});
+
+test('requests are said in words', () => {
+    const inWords = (one, cost, language = 'en') =>
+        messages[language]
+            .requestInWords({
+                request: { ...one, event: { ...one.event, line: 42 } },
+                cost,
+                index: 2,
+                count: 64,
+                threads: 32,
+            })
+            .replace(/\u00a0/g, ' ');
+    const column = made(
+        'global_load',
+        4,
+        everyLane((lane) => 128 * lane),
+    );
+    assert.equal(
+        inWords(column, { space: 'global', cost: request.globalCost(column) }),
+        'Request 3 of 64, line 42: 32 lanes load 4 bytes each from a, stride 128 bytes: 32 sectors, 12.5 % used.',
+    );
+    const half = made('shared_store', 4, [0, 256, 512], { lanes: [0, 2, 4] });
+    assert.equal(
+        inWords(half, { space: 'shared', cost: request.sharedCost(half) }),
+        'Request 3 of 64, line 42: 3 of 32 lanes store 4 bytes each to a, stride 256 bytes: 3 passes, 2 of them because of conflicts.',
+    );
+    const same = made(
+        'constant_load',
+        4,
+        everyLane(() => 0),
+    );
+    assert.equal(
+        inWords(same, { space: 'constant', cost: request.constantCost(same) }, 'zh'),
+        '第 3 次请求，共 64 次，第 42 行：32 个 lane 从 a 各加载 4 字节，都是同一处：1 个地址，1 趟。',
+    );
+    const one = made('global_store', 8, [16], { lanes: [0] });
+    assert.equal(
+        inWords(one, { space: 'global', cost: request.globalCost(one) }),
+        'Request 3 of 64, line 42: 1 of 32 lanes stores 8 bytes to a: 1 sector, 25 % used.',
+    );
 });

@@ -24,7 +24,7 @@ export function number(value: number): string {
 /// "0–15, 20"
 export function ranges(lanes: number[]): string {
     const parts: string[] = [];
-    for (let i = 0; i < lanes.length; ) {
+    for (let i = 0; i < lanes.length;) {
         let j = i;
         while (j + 1 < lanes.length && lanes[j + 1] === lanes[j] + 1) ++j;
         parts.push(j > i ? `${lanes[i]}–${lanes[j]}` : String(lanes[i]));
@@ -81,13 +81,16 @@ const en = {
     lineWithRequests: (line: number, requests: number) => `${line} (${plural(requests, 'request')})`,
     noRequests: 'This warp makes no requests here.',
     finished: (count: number) => `No more: these are all ${count} requests.`,
+    finishedSteps: (count: number) => `No more: these are all ${count} steps.`,
     source: (path: string) => `Source: ${path}`,
     lanes: 'lane',
     laneInactive: (lane: number) => `lane ${lane} takes no part`,
     arrayOf: (name: string, bytes: number) => `${name}, ${number(bytes)} bytes`,
     spaces: { global: 'Global memory', shared: 'Shared memory', constant: 'Constant memory' },
-    sectorsHint: 'Each row is a line of 128 bytes in four sectors of 32. Left: its first byte, counted from the start of the array.',
-    banksHint: 'Columns are the 32 banks, rows the passes. In which pass a bank serves whom is not known; here it goes by lane.',
+    sectorsHint:
+        'Each row is a line of 128 bytes in four sectors of 32. Left: its first byte, counted from the start of the array.',
+    banksHint:
+        'Columns are the 32 banks, rows the passes (wavefronts). In which pass a bank serves whom is not known; here it goes by lane.',
     constantHint: 'Columns are the 32 lanes, rows the addresses, one pass each. Left: the byte of the array.',
     legend: {
         used: 'used, with its lane',
@@ -107,7 +110,7 @@ const en = {
         sectors: 'sectors a request',
         moved: 'bytes moved',
         used: 'of them used',
-        wavefronts: 'passes a request (wavefronts)',
+        wavefronts: 'passes a request',
         conflicts: 'passes by conflicts',
         constant: 'passes a constant read',
     },
@@ -122,9 +125,14 @@ const en = {
         const verb = kind.endsWith('load') ? 'load' : kind.endsWith('store') ? 'store' : 'update';
         const where = kind.endsWith('load') ? 'from' : kind.endsWith('store') ? 'to' : 'in';
         const stride = strideOf(request);
-        const pattern =
-            one ? '' : stride === undefined ? ', at uneven distances' : stride === 0 ? ', all the same' : `, stride ${plural(stride, 'byte')}`;
-        const start = `Request ${index + 1} of ${count}, line ${event.line}: ${who} ${verb}${one && lanes.length !== threads ? '' : one ? 's' : ''} ${plural(bytes, 'byte')}${one ? '' : ' each'} ${where} ${array.name}${pattern}: `;
+        const pattern = one
+            ? ''
+            : stride === undefined
+              ? ', at uneven distances'
+              : stride === 0
+                ? ', all the same'
+                : `, stride ${plural(stride, 'byte')}`;
+        const start = `Request ${index + 1} of ${count}, line ${event.line}: ${who} ${verb}${one ? 's' : ''} ${plural(bytes, 'byte')}${one ? '' : ' each'} ${where} ${array.name}${pattern}: `;
         if (cost.space === 'global') {
             const queued = event.same_address ? `, ${event.same_address} wait for others at the same address` : '';
             return `${start}${plural(cost.cost.sectors, 'sector')}, ${percent(efficiency(cost.cost))} used${queued}.`;
@@ -148,14 +156,34 @@ const en = {
     done: 'done',
     lineShort: (line: number) => `line ${line}`,
     barrier: 'barrier',
-    cellKinds: { step: 'computes', global: 'global memory', shared: 'shared memory', constant: 'constant memory' } as Record<CellKind, string>,
+    cellKinds: {
+        step: 'computes',
+        global: 'global memory',
+        shared: 'shared memory',
+        constant: 'constant memory',
+    } as Record<CellKind, string>,
     inactive: 'inactive',
     noEvents: 'The trace has no steps of this block.',
-    blockInWords({ column, columns, active, threads, runs, waits, skips, done, lines, barrier }: BlockInWords): string {
+    blockInWords({
+        column,
+        columns,
+        active,
+        threads,
+        runs,
+        waits,
+        skips,
+        done,
+        lines,
+        barrier,
+    }: BlockInWords): string {
         const start = `Step ${column + 1} of ${columns}: `;
         if (barrier !== undefined) return `${start}barrier in line ${barrier}, ${plural(runs, 'warp')} meet.`;
         const where = lines.length === 1 ? `line ${lines[0]}` : `lines ${lines.join(', ')}`;
-        const others = [skips > 0 ? `${skips} skip it` : '', waits > 0 ? `${waits} wait at the barrier` : '', done > 0 ? `${done} are done` : ''].filter(Boolean);
+        const others = [
+            skips > 0 ? `${skips} skip it` : '',
+            waits > 0 ? `${waits} wait at the barrier` : '',
+            done > 0 ? `${done} are done` : '',
+        ].filter(Boolean);
         return `${start}${where}, ${active} of ${threads} threads active, in ${plural(runs, 'warp')}${others.map((text) => `; ${text}`).join('')}.`;
     },
     timelineLabel: 'All steps of the block',
@@ -166,12 +194,15 @@ const en = {
     chooseFile: 'Choose a trace',
     dropHere: 'or drop it here',
     loaded: (name: string, launches: number) => `${name}: ${plural(launches, 'launch', 'launches')}.`,
-    fileTooLarge: (megabytes: number) => `The file has ${number(megabytes)} MB; traces of up to 64 MB can be shown. Trace a smaller run.`,
+    fileTooLarge: (megabytes: number) =>
+        `The file has ${number(megabytes)} MB; traces of up to 64 MB can be shown. Trace a smaller run.`,
     notReadable: 'The file could not be read.',
     problems: {
         not_json: () => 'This is no trace: the file holds no JSON. Record one with --trace FILE.',
-        not_a_trace: () => 'This is JSON, but no trace of Warpwise: "warpwise_trace" is missing. Files of --json are something else; use --trace FILE.',
-        newer_version: (detail: string) => `This trace has version ${detail}; this page reads version 1. Record it again with the Warpwise that this page belongs to.`,
+        not_a_trace: () =>
+            'This is JSON, but no trace of Warpwise: "warpwise_trace" is missing. Files of --json are something else; use --trace FILE.',
+        newer_version: (detail: string) =>
+            `This trace has version ${detail}; this page reads version 1. Record it again with the Warpwise that this page belongs to.`,
         no_launches: () => 'The trace holds no launch. Did the program launch a kernel while it was watched?',
         damaged: (detail: string) => `The trace is damaged or was changed: ${detail} is not as it should be.`,
     } as Record<TraceProblem, (detail: string) => string>,
@@ -196,7 +227,8 @@ const en = {
     blocksAllowed: 'Blocks that fit, by',
     occupancyAgainst: (what: string) => `Occupancy against: ${what}`,
     tableOfValues: 'Table of values',
-    occupancyFacts: "Theoretical occupancy, by the rules of NVIDIA's occupancy calculator; limits from the CUDA C++ Programming Guide, “Compute Capabilities”.",
+    occupancyFacts:
+        "Theoretical occupancy, by the rules of NVIDIA's occupancy calculator; limits from the CUDA C++ Programming Guide, “Compute Capabilities”.",
 
     // amdahl
     amdahlTitle: "Amdahl's law",
@@ -225,7 +257,14 @@ const en = {
         `${lesson}, ${step}: ${rate} Gop/s at ${intensity} operations a byte, ${share} of the attainable.`,
     pointHint: 'Point at a lesson, or go through them with the tab key or the arrow keys.',
     tableOfLessons: 'Table of the lessons',
-    rooflineHead: { lesson: 'lesson', step: 'fastest step', intensity: 'op/byte', rate: 'Gop/s', bandwidth: 'GB/s', share: 'of attainable' },
+    rooflineHead: {
+        lesson: 'lesson',
+        step: 'fastest step',
+        intensity: 'op/byte',
+        rate: 'Gop/s',
+        bandwidth: 'GB/s',
+        share: 'of attainable',
+    },
     rooflineFrom: (machine: string, commands: string, dates: string) => `${machine}, ${commands}, ${dates}`,
     rooflineRoofs: 'Memory: the fastest copy in these runs. Peak: SMs × FP32 lanes × 2 × highest clock.',
     noOperations: (lessons: string) => `Not drawn, because no operations are counted: ${lessons}.`,
@@ -252,13 +291,15 @@ const zh: Messages = {
     lineWithRequests: (line, requests) => `${line}（${requests} 次请求）`,
     noRequests: '这个线程束在这里没有请求。',
     finished: (count) => `到此为止，一共 ${count} 次请求。`,
+    finishedSteps: (count) => `到此为止，一共 ${count} 步。`,
     source: (path) => `源代码：${path}`,
     lanes: 'lane',
     laneInactive: (lane) => `lane ${lane} 没有参与`,
     arrayOf: (name, bytes) => `${name}，${number(bytes)} 字节`,
     spaces: { global: '全局内存', shared: '共享内存', constant: '常量内存' },
     sectorsHint: '每行是一条 128 字节的缓存行，含四个 32 字节的扇区。左边是该行首字节在数组中的位置。',
-    banksHint: '列是 32 个存储体，行是访问的趟数。存储体在哪一趟服务哪个 lane 无从得知，图中按 lane 的顺序排列。',
+    banksHint:
+        '列是 32 个存储体，行是一趟趟的访问（波前，wavefront）。存储体在哪一趟服务哪个 lane 无从得知，图中按 lane 的顺序排列。',
     constantHint: '列是 32 个 lane，行是地址，每个地址一趟。左边是数组中的字节位置。',
     legend: {
         used: '用到，数字是 lane',
@@ -278,7 +319,7 @@ const zh: Messages = {
         sectors: '每次请求的扇区数',
         moved: '搬运的字节',
         used: '其中用到',
-        wavefronts: '每次请求的趟数 (wavefront)',
+        wavefronts: '每次请求的趟数',
         conflicts: '冲突造成的趟数',
         constant: '每次常量读取的趟数',
     },
@@ -288,12 +329,23 @@ const zh: Messages = {
 
     requestInWords({ request, cost, index, count, threads }) {
         const { event, bytes, lanes, array, kind } = request;
-        const who = lanes.length === threads ? `${lanes.length} 个 lane` : `${threads} 个 lane 中的 ${lanes.length} 个`;
-        const verb = kind.endsWith('load') ? `从 ${array.name} 各加载` : kind.endsWith('store') ? `向 ${array.name} 各存储` : `在 ${array.name} 中各原子更新`;
+        const who =
+            lanes.length === threads ? `${lanes.length} 个 lane` : `${threads} 个 lane 中的 ${lanes.length} 个`;
+        const verb = kind.endsWith('load')
+            ? `从 ${array.name} 各加载`
+            : kind.endsWith('store')
+              ? `向 ${array.name} 各存储`
+              : `在 ${array.name} 中各原子更新`;
         const stride = strideOf(request);
         const pattern =
-            lanes.length === 1 ? '' : stride === undefined ? '，间隔不等' : stride === 0 ? '，都是同一处' : `，步长 ${stride} 字节`;
-        const start = `第 ${index + 1} 次请求，共 ${count} 次，第 ${event.line} 行：${who}${verb} ${bytes} 字节${pattern}：`;
+            lanes.length === 1
+                ? ''
+                : stride === undefined
+                  ? '，间隔不等'
+                  : stride === 0
+                    ? '，都是同一处'
+                    : `，步长 ${stride} 字节`;
+        const start = `第 ${index + 1} 次请求，共 ${count} 次，第 ${event.line} 行：${who} ${verb} ${bytes} 字节${pattern}：`;
         if (cost.space === 'global') {
             const queued = event.same_address ? `，${event.same_address} 个在同一地址排队` : '';
             return `${start}${cost.cost.sectors} 个扇区，利用率 ${percent(efficiency(cost.cost))}${queued}。`;
@@ -321,7 +373,11 @@ const zh: Messages = {
     blockInWords({ column, columns, active, threads, runs, waits, skips, done, lines, barrier }) {
         const start = `第 ${column + 1} 步，共 ${columns} 步：`;
         if (barrier !== undefined) return `${start}第 ${barrier} 行的屏障，${runs} 个线程束会合。`;
-        const others = [skips > 0 ? `${skips} 个跳过这一步` : '', waits > 0 ? `${waits} 个在屏障处等待` : '', done > 0 ? `${done} 个已结束` : ''].filter(Boolean);
+        const others = [
+            skips > 0 ? `${skips} 个跳过这一步` : '',
+            waits > 0 ? `${waits} 个在屏障处等待` : '',
+            done > 0 ? `${done} 个已结束` : '',
+        ].filter(Boolean);
         return `${start}第 ${lines.join('、')} 行，${threads} 个线程中 ${active} 个活跃，分布在 ${runs} 个线程束${others.map((text) => `；${text}`).join('')}。`;
     },
     timelineLabel: '线程块的所有步骤',
@@ -335,8 +391,10 @@ const zh: Messages = {
     notReadable: '无法读取文件。',
     problems: {
         not_json: () => '这不是跟踪记录：文件不是 JSON。请用 --trace FILE 记录。',
-        not_a_trace: () => '这是 JSON，但不是 Warpwise 的跟踪记录：缺少 "warpwise_trace"。--json 写的文件是另一种，请用 --trace FILE。',
-        newer_version: (detail) => `这份跟踪记录的版本是 ${detail}，本页只能读版本 1。请用与本页配套的 Warpwise 重新记录。`,
+        not_a_trace: () =>
+            '这是 JSON，但不是 Warpwise 的跟踪记录：缺少 "warpwise_trace"。--json 写的文件是另一种，请用 --trace FILE。',
+        newer_version: (detail) =>
+            `这份跟踪记录的版本是 ${detail}，本页只能读版本 1。请用与本页配套的 Warpwise 重新记录。`,
         no_launches: () => '跟踪记录里没有启动。程序在被观察时启动过核函数吗？',
         damaged: (detail) => `跟踪记录已损坏或被改动：${detail} 不正确。`,
     },
@@ -348,13 +406,20 @@ const zh: Messages = {
     sharedMemory: '每个线程块的共享内存（字节）',
     residentBlocks: '驻留线程块',
     residentWarps: (warps, most) => `${most} 个线程束中的 ${warps} 个`,
-    limits: { blocks: '线程块数', threads: '线程束数', registers: '寄存器', shared_memory: '共享内存', impossible: '这样的线程块放不下' },
+    limits: {
+        blocks: '线程块数',
+        threads: '线程束数',
+        registers: '寄存器',
+        shared_memory: '共享内存',
+        impossible: '这样的线程块放不下',
+    },
     limitedBy: (limits) => `受限于${limits.join('和')}。`,
     doesNotFit: '这样的线程块放不下，无法启动。',
     blocksAllowed: '各项限制允许的线程块数',
     occupancyAgainst: (what) => `占用率随「${what}」的变化`,
     tableOfValues: '数值表',
-    occupancyFacts: '理论占用率，规则与 NVIDIA 的占用率计算器相同；各项上限出自《CUDA C++ Programming Guide》的 Compute Capabilities 一章。',
+    occupancyFacts:
+        '理论占用率，规则与 NVIDIA 的占用率计算器相同；各项上限出自《CUDA C++ Programming Guide》的 Compute Capabilities 一章。',
 
     amdahlTitle: '阿姆达尔定律',
     serialShare: '串行部分占时间的比例',
@@ -367,7 +432,8 @@ const zh: Messages = {
     parallelPart: '并行部分',
     onOne: '1 个处理器',
     onMany: (processors) => `${processors} 个处理器`,
-    amdahlInWords: (serial, processors, speed) => `串行部分占 ${serial} 时，${processors} 个处理器的速度是一个的 ${speed} 倍。`,
+    amdahlInWords: (serial, processors, speed) =>
+        `串行部分占 ${serial} 时，${processors} 个处理器的速度是一个的 ${speed} 倍。`,
     idealLine: '全部可并行时',
     amdahlFormula: '加速比 = 1 / (串行 + (1 − 串行) / 处理器数)',
 
@@ -380,7 +446,14 @@ const zh: Messages = {
         `${lesson}，${step}：${rate} Gop/s，每字节 ${intensity} 次运算，达到可及上限的 ${share}。`,
     pointHint: '把指针移到某一课上，或用 Tab 键、方向键逐个查看。',
     tableOfLessons: '各课列表',
-    rooflineHead: { lesson: '课', step: '最快的步骤', intensity: '运算/字节', rate: 'Gop/s', bandwidth: 'GB/s', share: '占上限' },
+    rooflineHead: {
+        lesson: '课',
+        step: '最快的步骤',
+        intensity: '运算/字节',
+        rate: 'Gop/s',
+        bandwidth: 'GB/s',
+        share: '占上限',
+    },
     rooflineFrom: (machine, commands, dates) => `${machine}，${commands}，${dates}`,
     rooflineRoofs: '内存：这些运行中最快的拷贝。峰值：SM 数 × FP32 通道数 × 2 × 最高时钟频率。',
     noOperations: (lessons) => `没有统计运算次数、因此没有画出的课：${lessons}。`,

@@ -17,11 +17,56 @@ export interface Capability {
 const kib = 1024;
 
 export const capabilities: Capability[] = [
-    { name: '7.5', example: 'T4, RTX 20', warps: 32, blocks: 16, sharedBytes: 64 * kib, sharedBytesOfBlock: 64 * kib, reservedBytes: 0, sharedUnit: 256 },
-    { name: '8.0', example: 'A100', warps: 64, blocks: 32, sharedBytes: 164 * kib, sharedBytesOfBlock: 163 * kib, reservedBytes: kib, sharedUnit: 128 },
-    { name: '8.6', example: 'A40, RTX 30', warps: 48, blocks: 16, sharedBytes: 100 * kib, sharedBytesOfBlock: 99 * kib, reservedBytes: kib, sharedUnit: 128 },
-    { name: '8.9', example: 'L4, RTX 40', warps: 48, blocks: 24, sharedBytes: 100 * kib, sharedBytesOfBlock: 99 * kib, reservedBytes: kib, sharedUnit: 128 },
-    { name: '9.0', example: 'H100, H200', warps: 64, blocks: 32, sharedBytes: 228 * kib, sharedBytesOfBlock: 227 * kib, reservedBytes: kib, sharedUnit: 128 },
+    {
+        name: '7.5',
+        example: 'T4, RTX 20',
+        warps: 32,
+        blocks: 16,
+        sharedBytes: 64 * kib,
+        sharedBytesOfBlock: 64 * kib,
+        reservedBytes: 0,
+        sharedUnit: 256,
+    },
+    {
+        name: '8.0',
+        example: 'A100',
+        warps: 64,
+        blocks: 32,
+        sharedBytes: 164 * kib,
+        sharedBytesOfBlock: 163 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
+    {
+        name: '8.6',
+        example: 'A40, RTX 30',
+        warps: 48,
+        blocks: 16,
+        sharedBytes: 100 * kib,
+        sharedBytesOfBlock: 99 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
+    {
+        name: '8.9',
+        example: 'L4, RTX 40',
+        warps: 48,
+        blocks: 24,
+        sharedBytes: 100 * kib,
+        sharedBytesOfBlock: 99 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
+    {
+        name: '9.0',
+        example: 'H100, H200',
+        warps: 64,
+        blocks: 32,
+        sharedBytes: 228 * kib,
+        sharedBytesOfBlock: 227 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
 ];
 
 export const maxThreadsOfBlock = 1024;
@@ -42,7 +87,12 @@ export interface Occupancy {
 
 const roundUp = (value: number, unit: number) => Math.ceil(value / unit) * unit;
 
-export function occupancy(capability: Capability, threads: number, registers: number, sharedBytes: number): Occupancy {
+export function occupancy(
+    capability: Capability,
+    threads: number,
+    registers: number,
+    sharedBytes: number,
+): Occupancy {
     const warps = Math.ceil(threads / 32);
     const registersOfWarp = roundUp(registers * 32, registerUnit);
     const tooLarge =
@@ -55,7 +105,9 @@ export function occupancy(capability: Capability, threads: number, registers: nu
         const by = { threads: 0, registers: 0, shared_memory: 0, blocks: 0 };
         return { blocks: 0, warps: 0, share: 0, limits: ['impossible'], by };
     }
-    const warpsOfScheduler = Math.floor(registersOfMultiprocessor / schedulers / Math.max(registerUnit, registersOfWarp));
+    const warpsOfScheduler = Math.floor(
+        registersOfMultiprocessor / schedulers / Math.max(registerUnit, registersOfWarp),
+    );
     const sharedOfBlock = roundUp(sharedBytes + capability.reservedBytes, capability.sharedUnit);
     const by = {
         threads: Math.floor(capability.warps / warps),

@@ -8,12 +8,30 @@ import { rooflineSource, traceSource } from './sources';
 const traces = import.meta.glob('../../../public/traces/*.json', { import: 'default' });
 
 export function registerViews(app: App) {
-    app.component('WarpView', defineAsyncComponent(() => import('./WarpView.vue')));
-    app.component('BlockView', defineAsyncComponent(() => import('./BlockView.vue')));
-    app.component('TraceLoader', defineAsyncComponent(() => import('./TraceLoader.vue')));
-    app.component('OccupancyExplorer', defineAsyncComponent(() => import('./OccupancyExplorer.vue')));
-    app.component('AmdahlExplorer', defineAsyncComponent(() => import('./AmdahlExplorer.vue')));
-    app.component('Roofline', defineAsyncComponent(() => import('./Roofline.vue')));
+    app.component(
+        'WarpView',
+        defineAsyncComponent(() => import('./WarpView.vue')),
+    );
+    app.component(
+        'BlockView',
+        defineAsyncComponent(() => import('./BlockView.vue')),
+    );
+    app.component(
+        'TraceLoader',
+        defineAsyncComponent(() => import('./TraceLoader.vue')),
+    );
+    app.component(
+        'OccupancyExplorer',
+        defineAsyncComponent(() => import('./OccupancyExplorer.vue')),
+    );
+    app.component(
+        'AmdahlExplorer',
+        defineAsyncComponent(() => import('./AmdahlExplorer.vue')),
+    );
+    app.component(
+        'Roofline',
+        defineAsyncComponent(() => import('./Roofline.vue')),
+    );
     app.provide(traceSource, (name) => {
         const load = traces[`../../../public/traces/${name}.json`];
         return load ? load() : Promise.reject(new Error(`there is no trace ${name}`));

@@ -40,7 +40,7 @@ export function globalCost(request: Request): GlobalCost {
     const bytes = new Set<number>();
     addresses.forEach((address, rank) => {
         for (let byte = address; byte < address + request.bytes; ++byte) bytes.add(byte);
-        for (let from = address; from < address + request.bytes; ) {
+        for (let from = address; from < address + request.bytes;) {
             const number = Math.floor(from / lineBytes);
             const to = Math.min(address + request.bytes, (number + 1) * lineBytes);
             let line = lines.get(number);

@@ -86,8 +86,7 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
 }
 
 /// Operations for each byte that has to move; Infinity without bytes.
-export const intensityOf = (point: RooflinePoint) =>
-    point.bytes > 0 ? point.operations / point.bytes : Infinity;
+export const intensityOf = (point: RooflinePoint) => (point.bytes > 0 ? point.operations / point.bytes : Infinity);
 export const rateOf = (point: RooflinePoint) => (point.operations / point.seconds) * 1e-9;
 export const bandwidthOf = (point: RooflinePoint) => (point.bytes / point.seconds) * 1e-9;
 

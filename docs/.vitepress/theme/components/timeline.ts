@@ -50,7 +50,7 @@ function aligned(sequences: TraceEvent[][]): (TraceEvent | undefined)[][] {
         }
         const merged: Row[] = [];
         let i = 0;
-        for (let j = 0; j < events.length; ) {
+        for (let j = 0; j < events.length;) {
             if (i < rows.length && sameEvent(rows[i].like, events[j])) {
                 rows[i].events[index] = events[j++];
                 merged.push(rows[i++]);
@@ -97,7 +97,11 @@ export function timelineOf(launch: Launch, block: string): Timeline {
     for (let phase = 0; phase < count; ++phase) {
         for (const events of aligned(phases.map((parts) => parts[phase]?.events ?? []))) put(events);
         const barrier = phases.map((parts) => parts[phase]?.barrier).find(Boolean);
-        if (barrier) put(phases.map((parts) => parts[phase]?.barrier), barrier);
+        if (barrier)
+            put(
+                phases.map((parts) => parts[phase]?.barrier),
+                barrier,
+            );
     }
     return { warps, columns, lastColumn, threads: warps.reduce((sum, warp) => sum + warp.threads, 0) };
 }

@@ -149,7 +149,10 @@ export function checkTrace(document: unknown): Trace {
         if (!Array.isArray(launch.warps) || launch.warps.length === 0) throw damaged(`${here}.warps`);
         launch.warps.forEach((warp: unknown, w) => {
             const good =
-                isObject(warp) && isDim3(warp.block) && isCount(warp.warp) && isCount(warp.threads, 33) &&
+                isObject(warp) &&
+                isDim3(warp.block) &&
+                isCount(warp.warp) &&
+                isCount(warp.threads, 33) &&
                 Array.isArray(warp.events);
             if (!good) throw damaged(`${here}.warps[${w}]`);
             const wrong = (warp as unknown as TracedWarp).events.findIndex(
@@ -246,7 +249,9 @@ export function requestsOf(warp: TracedWarp, launch: Launch, place?: string): Re
 export const placeOf = (event: TraceEvent) => `${event.file}:${event.line}`;
 
 /// Lines with requests, in the order of the source: {place, line, requests}.
-export function linesWithRequests(warp: TracedWarp): { place: string; file: number; line: number; requests: number }[] {
+export function linesWithRequests(
+    warp: TracedWarp,
+): { place: string; file: number; line: number; requests: number }[] {
     const lines = new Map<string, { place: string; file: number; line: number; requests: number }>();
     for (const event of warp.events) {
         if (!isAccess(event)) continue;

@@ -1,0 +1,748 @@
+// Problem: the Euclidean distance of two vectors of n elements, sqrt((a[0] - b[0])^2 + ... + (a[n-1] - b[n-1])^2), for
+// elements of type float, double and int.
+//
+// It is a dot product in disguise, two vectors in and one number out, and so it is the same ladder (lesson
+// dot_product) in fewer steps. New is the type. All kernels are templates, and each type asks two questions anew: in
+// which type are the squares added up, and how many elements are 16 bytes? A kernel that is right for float may be
+// wrong for int, where the very first subtraction can overflow.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#ifndef __CPU_DEVICE__
+#include <cublas_v2.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/zip_function.h>
+
+#include <cub/device/device_reduce.cuh>
+#endif
+
+#include "chapters/4_examples/lessons.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/compare.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
+#include "common/helpers/launch_shape.h"
+#include "common/helpers/parallel_for.h"
+
+namespace examples {
+namespace {
+
+using warpwise::DeviceBuffer;
+
+constexpr unsigned kThreads = 256;           // a block
+constexpr unsigned kWarps = kThreads / 32;   // a block
+constexpr std::size_t kElementsAThread = 8;  // at least, before there are more blocks
+constexpr unsigned kLoads = 4;  // of 16 bytes from each vector that a thread of the last step has under way
+
+// What a GPU measured, shown where there is none: microseconds for 2^20 elements, GB/s for 1 GiB a vector.
+struct Recorded {
+    const char* type;
+    const char* step;
+    double microseconds, gigabytes_per_second;
+};
+constexpr std::initializer_list<Recorded> recorded_h200 = {};
+constexpr const char* recorded_on = "";  // where and when, for the table's title
+
+// ---- what depends on the type -------------------------------------------------------------------------------------
+
+// The type in which squares of differences are added up, and of the distance.
+//
+// float: the sum of the squares overflows to infinity beyond 3.4e38, so no difference may pass 1.8e19.
+// double: the same beyond 1.8e308, and 1.3e154.
+// int: double. It holds every int and every difference of two ints exactly, up to 2^32 - 1; there is no overflow, for
+// any n and any elements. The sum is exact as long as it is at most 2^53 (for 2^28 elements: differences up to 5792),
+// and rounded like any other sum of doubles beyond.
+template <class T>
+struct Accumulator {
+    using type = T;
+};
+template <>
+struct Accumulator<int> {
+    using type = double;
+};
+template <class T>
+using Sum = typename Accumulator<T>::type;
+
+// Both elements are converted first. `a - b` and a conversion behind it would be too late for an int.
+template <class T>
+__host__ __device__ Sum<T> squared_difference(T a, T b) {
+    const Sum<T> difference = static_cast<Sum<T>>(a) - static_cast<Sum<T>>(b);
+    return difference * difference;
+}
+
+// 16 bytes of a vector, for one load: 4 floats, 2 doubles or 4 ints.
+template <class T>
+struct alignas(16) Pack {
+    static constexpr unsigned size = 16 / sizeof(T);
+    T element[size];
+};
+
+template <class T>
+constexpr const char* type_name = std::is_same_v<T, float>    ? "float"
+                                  : std::is_same_v<T, double> ? "double"
+                                                              : "int";
+
+// float and double in [-1, 1]; ints over all of their range, so that differences pass 2^31 and squares 2^63.
+template <class T>
+std::vector<T> elements(std::size_t count, std::uint64_t seed) {
+    if constexpr (std::is_same_v<T, int>) {
+        return warpwise::uniform_integers(count, seed, std::numeric_limits<int>::min(),
+                                          std::numeric_limits<int>::max());
+    } else {
+        return warpwise::uniform<T>(count, seed);
+    }
+}
+
+// The vectors, their distance, and memory for the steps. The counter of tickets is set to zero once, when it is made:
+// each launch leaves it as it found it.
+template <class T>
+struct Distance {
+    std::size_t count;
+    std::vector<T> a, b;
+    long double squares = 0;  // the reference's, in more digits than any step has
+    DeviceBuffer<T> d_a, d_b;
+    DeviceBuffer<Sum<T>> d_block_sums, d_distance{1};
+    DeviceBuffer<unsigned> d_drawn{std::vector<unsigned>{0}};
+    DeviceBuffer<unsigned char> d_vendor_storage;
+    std::size_t chain = 0;   // the longest chain of roundings behind the result
+    bool is_square = false;  // set by a step that leaves the square of the distance
+
+    explicit Distance(const warpwise::Size& size) : Distance(elements<T>(size[0], 1), elements<T>(size[0], 2)) {}
+
+    Distance(std::vector<T> of_a, std::vector<T> of_b)
+        : count(of_a.size()),
+          a(std::move(of_a)),
+          b(std::move(of_b)),
+          d_a(a),
+          d_b(b),
+          d_block_sums(warpwise::blocks_for(count, kThreads * kElementsAThread)) {
+        std::vector<long double> sums(warpwise::parallel_parts(count));
+        warpwise::parallel_for_parts(count, sums.size(), [&](std::size_t part, std::size_t begin, std::size_t end) {
+            long double sum = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                const long double difference = static_cast<long double>(a[i]) - static_cast<long double>(b[i]);
+                sum += difference * difference;
+            }
+            sums[part] = sum;
+        });
+        for (const long double sum : sums) squares += sum;
+    }
+
+    void poison() {
+        d_distance.fill_bytes(0xFF);
+        d_block_sums.fill_bytes(0xFF);
+        chain = 0;
+        is_square = false;
+    }
+
+    // All squares are positive, so their magnitudes add up to the sum. The root halves its relative error.
+    warpwise::Comparison compare() {
+        std::vector<Sum<T>> result = d_distance.download();
+        if (is_square) result[0] = std::sqrt(result[0]);
+        constexpr double epsilon = std::numeric_limits<Sum<T>>::epsilon();
+        const double relative = warpwise::sum_tolerance(chain, epsilon, 1) / 2 + epsilon;
+        return warpwise::compare(result, {static_cast<double>(std::sqrt(squares))}, {.relative = relative});
+    }
+
+    // A subtraction, a multiplication and an addition an element.
+    warpwise::Work work() const {
+        return {.bytes = 2.0 * sizeof(T) * static_cast<double>(count), .operations = 3 * static_cast<double>(count)};
+    }
+
+    static std::size_t device_bytes(const warpwise::Size& size) {
+        return (2 * size[0] + size[0] / kThreads) * sizeof(T) + (std::size_t{1} << 20);
+    }
+
+    // No more blocks than fit on the device at once.
+    template <class Kernel>
+    unsigned blocks(Kernel kernel, std::size_t elements_a_block = kThreads * kElementsAThread) {
+        const unsigned blocks =
+            std::min(warpwise::blocks_for(count, elements_a_block), warpwise::blocks_that_fill(kernel, kThreads));
+        // A square, the additions of a thread, and 8 rounds of a tree; the last two again for the block sums.
+        chain = 3 + warpwise::ceil_div(count, std::size_t{blocks} * kThreads) + 8 +
+                warpwise::ceil_div(blocks, kThreads) + 8;
+        return blocks;
+    }
+};
+
+std::string text_of(const char* format, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+// ---- steps --------------------------------------------------------------------------------------------------------
+
+// Step 1, the loop on one core, in double.
+template <class T>
+void serial(Distance<T>& problem) {
+    double sum = 0;
+    for (std::size_t i = 0; i < problem.count; ++i) {
+        const double difference = static_cast<double>(problem.a[i]) - static_cast<double>(problem.b[i]);
+        sum += difference * difference;
+    }
+    problem.d_distance.upload({static_cast<Sum<T>>(std::sqrt(sum))});
+    problem.chain = std::is_same_v<T, float> ? 4 : problem.count + 4;
+}
+
+// Step 2, two kernels. The threads stride over the vectors and add up squares in a register; each block adds up its
+// 256 sums by a tree in shared memory and leaves one. Then a single block adds up those, and takes the root.
+// Slow: the tree waits at a barrier in each of its eight rounds, the second launch waits for the first, and a thread
+// has only a few bytes under way.
+template <class T>
+__global__ void sum_by_tree(const T* a, const T* b, std::size_t count, Sum<T>* block_sums) {
+    __shared__ Sum<T> part[kThreads];
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    Sum<T> sum = 0;
+    for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) {
+        sum += squared_difference(a[i], b[i]);
+    }
+    part[threadIdx.x] = sum;
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = part[0];
+}
+
+template <class S>
+__global__ void finish_by_tree(const S* block_sums, unsigned blocks, S* distance) {
+    __shared__ S part[kThreads];
+    S sum = 0;
+    for (unsigned block = threadIdx.x; block < blocks; block += kThreads) sum += block_sums[block];
+    part[threadIdx.x] = sum;
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) *distance = sqrt(part[0]);
+}
+
+template <class T>
+void by_tree(Distance<T>& problem) {
+    const unsigned blocks = problem.blocks(sum_by_tree<T>);
+    sum_by_tree<T>
+        <<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count, problem.d_block_sums.data());
+    warpwise::check_launch();
+    finish_by_tree<Sum<T>><<<1, kThreads>>>(problem.d_block_sums.data(), blocks, problem.d_distance.data());
+    warpwise::check_launch();
+}
+
+// Step 3, shuffles. Warps add from register to register, and the first warp adds up the eight sums of the warps.
+// Better: one barrier in the place of eight. A double is shuffled as two words, which costs two instructions, not two
+// lines. Slow: still two launches, and the bytes under way.
+template <class S>
+__device__ S sum_of_block(S value) {  // for thread 0
+    __shared__ S warp_sums[kWarps];
+    for (unsigned distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);
+    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x >= 32) return value;
+    value = threadIdx.x < kWarps ? warp_sums[threadIdx.x] : S{0};
+    for (unsigned distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);
+    return value;
+}
+
+template <class T>
+__global__ void sum_by_shuffles(const T* a, const T* b, std::size_t count, Sum<T>* block_sums) {
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    Sum<T> sum = 0;
+    for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) {
+        sum += squared_difference(a[i], b[i]);
+    }
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = sum;
+}
+
+template <class S>
+__global__ void finish_by_shuffles(const S* block_sums, unsigned blocks, S* distance) {
+    S sum = 0;
+    for (unsigned block = threadIdx.x; block < blocks; block += kThreads) sum += block_sums[block];
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) *distance = sqrt(sum);
+}
+
+template <class T>
+void by_shuffles(Distance<T>& problem) {
+    const unsigned blocks = problem.blocks(sum_by_shuffles<T>);
+    sum_by_shuffles<T>
+        <<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count, problem.d_block_sums.data());
+    warpwise::check_launch();
+    finish_by_shuffles<Sum<T>><<<1, kThreads>>>(problem.d_block_sums.data(), blocks, problem.d_distance.data());
+    warpwise::check_launch();
+}
+
+// Step 4, one kernel: the block with the last ticket adds up the block sums (lesson fences_and_last_block).
+// Better: one launch. Slow: the bytes under way.
+template <class T>
+__global__ void distance_last_block(const T* a, const T* b, std::size_t count, Sum<T>* block_sums, unsigned* drawn,
+                                    Sum<T>* distance) {
+    __shared__ bool is_last;
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    Sum<T> sum = 0;
+    for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) {
+        sum += squared_difference(a[i], b[i]);
+    }
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;  // all threads of the block, or none
+
+    Sum<T> rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = sum_of_block(rest);
+    if (threadIdx.x == 0) *distance = sqrt(rest);
+}
+
+template <class T>
+void last_block(Distance<T>& problem) {
+    const unsigned blocks = problem.blocks(distance_last_block<T>);
+    distance_last_block<T><<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count,
+                                                 problem.d_block_sums.data(), problem.d_drawn.data(),
+                                                 problem.d_distance.data());
+    warpwise::check_launch();
+}
+
+// Step 5, 16 bytes a load, and `Loads` of them from each vector under way before the first is needed. Each has a sum of
+// its own, so that additions need not wait for each other. What is behind the last whole tile goes one by one. Both
+// vectors have to start at multiples of 16 bytes, as cudaMalloc has them. __launch_bounds__ lets the compiler spend
+// registers: content with two blocks on an SM, it asks for all loads first.
+// Better: the memory always has work. Slow: nothing that could be helped; the bytes have to come.
+template <class T, unsigned Loads>
+__global__ void __launch_bounds__(kThreads, 2)
+    distance_packs(const T* a, const T* b, std::size_t count, Sum<T>* block_sums, unsigned* drawn, Sum<T>* distance) {
+    __shared__ bool is_last;
+    constexpr unsigned tile = Loads * kThreads;  // packs of each vector
+    const auto* packs_a = reinterpret_cast<const Pack<T>*>(a);
+    const auto* packs_b = reinterpret_cast<const Pack<T>*>(b);
+    const std::size_t tiles = count / (tile * Pack<T>::size);
+    Sum<T> sums[Loads] = {};
+    for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const std::size_t first = t * tile + threadIdx.x;
+        Pack<T> of_a[Loads], of_b[Loads];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) {
+            of_a[k] = packs_a[first + k * kThreads];
+            of_b[k] = packs_b[first + k * kThreads];
+        }
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) {
+#pragma unroll
+            for (unsigned e = 0; e < Pack<T>::size; ++e) {
+                sums[k] += squared_difference(of_a[k].element[e], of_b[k].element[e]);
+            }
+        }
+    }
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    for (std::size_t i = tiles * tile * Pack<T>::size + thread; i < count; i += stride) {
+        sums[0] += squared_difference(a[i], b[i]);
+    }
+    Sum<T> sum = 0;
+    for (unsigned k = 0; k < Loads; ++k) sum += sums[k];
+
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+
+    Sum<T> rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = sum_of_block(rest);
+    if (threadIdx.x == 0) *distance = sqrt(rest);
+}
+
+template <class T, unsigned Loads = kLoads>
+void packs(Distance<T>& problem) {
+    const unsigned blocks = problem.blocks(distance_packs<T, Loads>, kThreads * Loads * Pack<T>::size);
+    distance_packs<T, Loads><<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count,
+                                                   problem.d_block_sums.data(), problem.d_drawn.data(),
+                                                   problem.d_distance.data());
+    warpwise::check_launch();
+}
+
+#ifndef __CPU_DEVICE__
+// What a user would call instead: a sum over squares that nobody ever writes down, an iterator makes them where CUB
+// looks. The root is left to the host.
+template <class T>
+struct SquaredDifference {
+    __host__ __device__ Sum<T> operator()(T a, T b) const { return squared_difference(a, b); }
+};
+
+template <class T>
+void vendor_cub(Distance<T>& problem) {
+    const T *const a = problem.d_a.data(), *const b = problem.d_b.data();
+    const auto squares = thrust::make_transform_iterator(thrust::make_zip_iterator(a, b),
+                                                         thrust::make_zip_function(SquaredDifference<T>()));
+    std::size_t needed = 0;
+    warpwise::check(cub::DeviceReduce::Sum(nullptr, needed, squares, problem.d_distance.data(), problem.count));
+    if (problem.d_vendor_storage.size() < needed) problem.d_vendor_storage = DeviceBuffer<unsigned char>(needed);
+    warpwise::check(cub::DeviceReduce::Sum(problem.d_vendor_storage.data(), needed, squares, problem.d_distance.data(),
+                                           problem.count));
+    problem.is_square = true;
+    problem.chain = warpwise::ceil_div(problem.count, 32768) + 32;  // it does not say how it adds
+}
+
+void check_cublas(cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
+}
+
+// cuBLAS has no distance. Its dot product of the same vectors reads the same bytes: only a yardstick, not a result.
+template <class T>
+void vendor_dot(Distance<T>& problem) {
+    static const cublasHandle_t handle = [] {
+        cublasHandle_t made = nullptr;
+        check_cublas(cublasCreate(&made));
+        check_cublas(cublasSetPointerMode(made, CUBLAS_POINTER_MODE_DEVICE));
+        return made;
+    }();
+    const auto count = static_cast<std::int64_t>(problem.count);
+    if constexpr (std::is_same_v<T, float>) {
+        check_cublas(
+            cublasSdot_64(handle, count, problem.d_a.data(), 1, problem.d_b.data(), 1, problem.d_distance.data()));
+    } else if constexpr (std::is_same_v<T, double>) {
+        check_cublas(
+            cublasDdot_64(handle, count, problem.d_a.data(), 1, problem.d_b.data(), 1, problem.d_distance.data()));
+    }
+}
+#endif
+
+// ---- the types ----------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kCounted = 65536;
+
+template <class T>
+struct Method {
+    const char* name;
+    void (*run)(Distance<T>&);
+};
+template <class T>
+const Method<T> methods[] = {{"distance_tree", by_tree<T>},
+                             {"distance_shuffles", by_shuffles<T>},
+                             {"distance_last_block", last_block<T>},
+                             {"distance_packs", packs<T>}};
+
+template <class T>
+void expect_right(warpwise::Lesson& lesson, Distance<T>& problem) {
+    for (const Method<T>& method : methods<T>) {
+        problem.poison();
+        method.run(problem);
+        lesson.expect(problem.compare().passed, std::string(method.name) + " of " + type_name<T> + ", " +
+                                                    std::to_string(problem.count) + " elements: the distance is right");
+    }
+}
+
+// Sizes around a warp, a block, a tile of packs; the largest differences that there are; and the distance of a vector
+// from itself.
+template <class T>
+void expect_any_size(warpwise::Lesson& lesson) {
+    for (const std::size_t count : {0, 1, 2, 31, 33, 257, 2047, 2049, 4095, 4096, 4097, 10007}) {
+        Distance<T> problem(warpwise::Size{count});
+        expect_right(lesson, problem);
+    }
+    for (const std::size_t count : {1, 2, 1009}) {
+        T least = -1, most = 1;
+        if constexpr (std::is_same_v<T, int>) {
+            least = std::numeric_limits<int>::min();
+            most = std::numeric_limits<int>::max();
+        }
+        Distance<T> furthest(std::vector<T>(count, least), std::vector<T>(count, most));
+        expect_right(lesson, furthest);
+        Distance<T> itself(std::vector<T>(count, most), std::vector<T>(count, most));
+        expect_right(lesson, itself);
+    }
+}
+
+// What 65536 elements ask of memory and of barriers, predicted and held against the counters. `blocks`: 32 in steps 2
+// to 4; in step 5 one for each tile of 16 KB of each vector. Eight warps of a block pass each barrier.
+template <class T>
+void show_counts(warpwise::Lesson& lesson, std::vector<std::vector<std::string>>& rows) {
+    Distance<T> problem(warpwise::Size{kCounted});
+    const double blocks = kCounted * sizeof(T) / (16.0 * kLoads * kThreads);
+    const double loads = 2.0 * kCounted / 32, wide = loads / Pack<T>::size, w = kWarps;
+    const double expected_loads[] = {loads, loads, loads, wide};
+    const double barriers[] = {33 * 8 * w, 33 * w, (33 + 32) * w, (blocks + 1 + blocks) * w};
+    const double sectors = 2.0 * kCounted * sizeof(T) / 32;
+    for (unsigned k = 0; k < 4; ++k) {
+        const Method<T>& method = methods<T>[k];
+        rows.push_back({type_name<T>, method.name, warpwise::count_text(expected_loads[k]),
+                        warpwise::ratio_text(sectors / expected_loads[k]), warpwise::count_text(barriers[k])});
+        problem.poison();
+        const auto counts = lesson.count([&] { method.run(problem); });
+        if (!counts) continue;
+        const std::string name = std::string(method.name) + " of " + type_name<T> + ": ";
+        lesson.expect(problem.compare().passed, name + "the distance is right");
+        // Up to 32 block sums are read besides: one load more.
+        lesson.expect(counts->global_load.requests == expected_loads[k] + 1, name + "loads");
+        const double of_sums = counts->global_load.sectors - sectors;
+        lesson.expect(of_sums >= 1 && of_sums <= 8, name + "sectors");
+        lesson.expect(counts->barriers == barriers[k], name + "barriers");
+    }
+}
+
+// ---- what overflows -----------------------------------------------------------------------------------------------
+
+// The same ints in three ways. In 32 bits as an int would do it: differences, squares and sum all wrap around (in
+// unsigned numbers, where that is defined). In 64 bits: differences and squares fit, their sum may not. In double.
+struct ThreeSums {
+    unsigned in_32_bits;
+    unsigned long long in_64_bits;
+    double in_double;
+};
+__global__ void sum_three_ways(const int* a, const int* b, unsigned count, ThreeSums* sums) {
+    ThreeSums sum = {0, 0, 0};
+    for (unsigned i = 0; i < count; ++i) {
+        const unsigned narrow = static_cast<unsigned>(a[i]) - static_cast<unsigned>(b[i]);
+        const long long wide = static_cast<long long>(a[i]) - b[i];
+        const unsigned long long magnitude = wide < 0 ? -wide : wide;
+        sum.in_32_bits += narrow * narrow;
+        sum.in_64_bits += magnitude * magnitude;
+        sum.in_double += squared_difference(a[i], b[i]);
+    }
+    *sums = sum;
+}
+
+void show_overflow(warpwise::Lesson& lesson) {
+    constexpr int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
+    struct Case {
+        int a, b;
+        unsigned count;
+        const char* text;
+        bool fits_32_bits, fits_64_bits;
+    };
+    const Case cases[] = {{0, 3, 4, "4 differences of 3", true, true},
+                          {0, 46340, 2, "2 differences of 46340", true, true},
+                          {0, 65536, 4, "4 differences of 65536", false, true},
+                          {least, most, 1, "INT_MIN against INT_MAX, once", false, true},
+                          {least, most, 2, "INT_MIN against INT_MAX, twice", false, false}};
+    std::vector<std::vector<std::string>> rows;
+    for (const Case& each : cases) {
+        DeviceBuffer<int> d_a(std::vector<int>(each.count, each.a)), d_b(std::vector<int>(each.count, each.b));
+        DeviceBuffer<ThreeSums> d_sums(1);
+        sum_three_ways<<<1, 1>>>(d_a.data(), d_b.data(), each.count, d_sums.data());
+        warpwise::check_launch();
+        const ThreeSums sums = d_sums.download()[0];
+        const double exact = each.count * std::pow(static_cast<double>(each.b) - each.a, 2);
+        const double results[] = {std::sqrt(static_cast<double>(sums.in_32_bits)),
+                                  std::sqrt(static_cast<double>(sums.in_64_bits)), std::sqrt(sums.in_double)};
+        const bool right[] = {each.fits_32_bits, each.fits_64_bits, true};
+        rows.push_back({each.text, text_of("%.10g", std::sqrt(exact))});
+        for (unsigned k = 0; k < 3; ++k) {
+            const bool agrees = std::abs(results[k] - std::sqrt(exact)) <= 1e-15 * std::sqrt(exact);
+            lesson.expect(agrees == right[k], std::string(each.text) + ": way " + std::to_string(k + 1));
+            rows.back().push_back(text_of("%.10g", results[k]) + (agrees ? "" : " !"));
+        }
+    }
+    lesson.table("The distance of a few ints", {"vectors", "exact", "in 32 bits", "in 64 bits", "in double"}, rows);
+}
+
+// ---- times, on a GPU ----------------------------------------------------------------------------------------------
+
+// Reads both vectors and does nothing else, even blocks one of them, odd blocks the other: the roof R.
+template <unsigned Loads>
+__global__ void __launch_bounds__(kThreads, 2)
+    read_only(const uint4* a, const uint4* b, std::size_t packs, unsigned* out) {
+    const uint4* const from = blockIdx.x % 2 == 0 ? a : b;
+    constexpr unsigned tile = Loads * kThreads;
+    unsigned bits = 0;
+    for (std::size_t t = blockIdx.x / 2; t < packs / tile; t += gridDim.x / 2) {
+        uint4 pack[Loads];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) pack[k] = from[t * tile + k * kThreads + threadIdx.x];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) bits |= pack[k].x | pack[k].y | pack[k].z | pack[k].w;
+    }
+    if (bits == 1) *out = bits;  // hardly ever; keeps the compiler from dropping the loads
+}
+
+template <class T>
+void roof(Distance<T>& problem) {
+    const unsigned blocks = std::max(2u, warpwise::blocks_that_fill(read_only<8>, kThreads) / 2 * 2);
+    read_only<8><<<blocks, kThreads>>>(
+        reinterpret_cast<const uint4*>(problem.d_a.data()), reinterpret_cast<const uint4*>(problem.d_b.data()),
+        problem.count / Pack<T>::size, reinterpret_cast<unsigned*>(problem.d_distance.data()));
+    warpwise::check_launch();
+}
+
+constexpr std::size_t kSmall = std::size_t{1} << 20;
+constexpr std::size_t kLargeBytes = std::size_t{1} << 30;  // of each vector
+
+// Half of what is free, and at most 1 GiB a vector.
+template <class T>
+std::size_t large_count() {
+    std::size_t free_bytes = 0, all_bytes = 0, count = kLargeBytes / sizeof(T);
+    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    while (count > kSmall && Distance<T>::device_bytes({count}) > free_bytes / 2) count /= 2;
+    return count;
+}
+
+// The steps from 4 on, step 5 with other numbers of loads, the vendor's routines, and the roof.
+template <class T>
+std::vector<Recorded> measure(warpwise::Lesson& lesson) {
+    std::vector<Method<T>> timed = {{"distance_last_block", last_block<T>},
+                                    {"distance_packs", packs<T>},
+                                    {"  with 2 loads", packs<T, 2>},
+                                    {"  with 8 loads", packs<T, 8>}};
+    std::size_t unchecked = timed.size();
+#ifndef __CPU_DEVICE__
+    timed.push_back({"cub::DeviceReduce", vendor_cub<T>});
+    unchecked = timed.size();
+    if (!std::is_same_v<T, int>) timed.push_back({"cuBLAS dot product", vendor_dot<T>});
+#endif
+    timed.push_back({"roof R", roof<T>});
+    std::vector<Recorded> rows;
+    for (const std::size_t count : {kSmall, large_count<T>()}) {
+        Distance<T> problem(warpwise::Size{count});
+        std::vector<warpwise::Candidate> candidates;
+        for (const Method<T>& each : timed) candidates.push_back({[&each, &problem] { each.run(problem); }});
+        const auto timings = warpwise::measure_in_turn(candidates, {.samples = 20, .seconds = 0.2});
+        for (std::size_t k = 0; k < timed.size(); ++k) {
+            const double bytes = problem.work().bytes;
+            if (count == kSmall) rows.push_back({type_name<T>, timed[k].name, timings[k].median * 1e6, 0});
+            if (count != kSmall) rows[k].gigabytes_per_second = bytes / timings[k].median * 1e-9;
+            if (k >= unchecked) continue;
+            problem.poison();
+            timed[k].run(problem);
+            lesson.expect(problem.compare().passed, std::string(timed[k].name) + ": right after timing");
+        }
+    }
+    return rows;
+}
+
+void show_times(warpwise::Lesson& lesson) {
+    std::vector<Recorded> results = recorded_h200;
+    if (warpwise::Lesson::on_gpu()) {
+        results = measure<float>(lesson);
+        for (const Recorded& row : measure<double>(lesson)) results.push_back(row);
+        for (const Recorded& row : measure<int>(lesson)) results.push_back(row);
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const Recorded& row : results) {
+        double of_roof = 0;
+        for (const Recorded& other : results) {
+            if (std::string(other.type) == row.type && std::string(other.step) == "roof R")
+                of_roof = other.gigabytes_per_second;
+        }
+        rows.push_back({row.type, row.step, text_of("%.1f", row.microseconds),
+                        text_of("%.0f", row.gigabytes_per_second),
+                        text_of("%.3f", row.gigabytes_per_second / of_roof)});
+    }
+    if (rows.empty()) return;
+    lesson.table(std::string("2^20 elements, and 1 GiB a vector (or what fits)") + recorded_on,
+                 {"type", "step", "2^20, us", "large, GB/s", "of roof R"}, rows);
+}
+
+}  // namespace
+
+void vector_distance(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(The distance of two vectors takes the ladder of the dot product for granted: threads add in registers, then
+a block adds up its threads, then somebody adds up the blocks. What you will see is how it carries over, in four
+kernels that are written once, for float, double and int.
+
+A template does not make a kernel right for every type. Predict: which is the smallest difference of two ints whose
+square is no int any more? How large can a difference of two ints become, and how many squares of such differences
+does an unsigned number of 64 bits hold?)");
+    show_overflow(lesson);
+    lesson.text(
+        R"(`!` marks what is wrong. An int holds the square of 46340, and not that of 46341; in 32 unsigned bits the
+square of 65536 is 0. A difference can be 2^32 - 1, which is no int either: INT_MIN minus INT_MAX wraps around to 1.
+(For signed numbers C++ does not even promise that: the overflow is undefined.) In 64 bits every square fits, but two
+of the largest already do not. Nothing of that gives a message.
+
+The rule of this lesson: both elements are converted before they are subtracted, and squares of ints are added in
+double. An int is exact in it, and so is a difference of two. The sum cannot overflow, and is exact up to 2^53. Beyond,
+it is rounded, like any sum of doubles, to about 16 digits. An unsigned 64-bit sum is exact up to 2^64, and then wrong:
+it would do for 2^28 elements whose differences stay below 2^18.
+
+float and double are added in their own type. Their squares overflow to infinity, which shows, when a difference
+passes 1.8e19 or 1.3e154.)");
+
+    std::vector<warpwise::Step<Distance<float>>> steps = {
+        {"serial", "a loop in double, one core", serial<float>, warpwise::StepKind::host},
+        {"distance_tree", "a tree a block, then one block", by_tree<float>},
+        {"distance_shuffles", "warps add from register to register", by_shuffles<float>},
+        {"distance_last_block", "one kernel: the last block finishes", last_block<float>},
+        {"distance_packs", "16 bytes a load, eight loads under way", packs<float>},
+    };
+#ifndef __CPU_DEVICE__
+    steps.push_back(
+        {"vendor", "cub::DeviceReduce, squares by iterator", vendor_cub<float>, warpwise::StepKind::vendor});
+#endif
+    lesson.text("First the ladder for float. Predict: which steps does a long vector notice, and which a short one?");
+    lesson.steps<Distance<float>>(
+        {.gpu = {std::size_t{1} << 28},
+         .cpu = {std::size_t{1} << 17},
+         .awkward = {{0}, {1}, {3}, {31}, {32}, {33}, {255}, {257}, {1009}, {4095}, {4096}, {4099}, {100003}}},
+        steps);
+    expect_any_size<float>(lesson);
+    expect_any_size<double>(lesson);
+    expect_any_size<int>(lesson);
+    lesson.text(
+        R"(Steps 2 to 4 load the same bytes in the same way; they differ in barriers and launches, which is what a
+short vector consists of. A long one should notice step 5: a quarter of the loads, and eight of them under way for
+each thread.
+
+Now the types, with 65536 elements. Predict for double: how many loads does step 4 need, how many step 5, and how many
+sectors has each?)");
+    std::vector<std::vector<std::string>> rows;
+    show_counts<float>(lesson, rows);
+    show_counts<double>(lesson, rows);
+    show_counts<int>(lesson, rows);
+    lesson.table("Loads and barriers of 65536 elements, predicted",
+                 {"type", "step", "loads", "sectors/load", "barriers"}, rows);
+    lesson.text(
+        R"(A load of an element a lane is 4 sectors for float and int, and 8 for double. With 16 bytes a lane it is 16
+for all types; step 5 makes a quarter of the loads of step 4 for float and int, and half of them for double. The CPU
+device counts what the table says; there the lesson fails if it does not.
+
+What a type does cost is arithmetic. An element is two instructions for float and for double. For int two conversions
+to double come before them, of which a multiprocessor of compute capability 9.0 does 16 a clock. That is 8 elements a
+clock, or 16.7 TB/s of two vectors with 132 multiprocessors at 1.98 GHz: more than three times what an H200's memory
+has. Chips for desktops do 2 conversions and 2 operations on doubles a clock, and there arithmetic may become the
+limit. Where the range of the elements is known, sums in 64-bit integers are the way out.)");
+    show_times(lesson);
+    lesson.text(
+        warpwise::Lesson::on_gpu()
+            ? R"(Roof R is a kernel that reads the same bytes and adds nothing. cuBLAS has no distance of two vectors;
+its dot product reads the same bytes, and is here to compare. CUB leaves the square, and the root to the host.)"
+            : R"(Times are for a GPU to tell: there the lesson shows steps 4 and 5 for all types and two lengths, with
+other numbers of loads, beside CUB, a dot product of cuBLAS, and a kernel that reads and does nothing else.)");
+    lesson.text(
+        R"(Mistakes to avoid: subtracting before converting; std::abs of INT_MIN; a template whose accumulator is the
+element's type; `extern __shared__ T part[]` in a template, which declares one array with several types; loads of 16
+bytes from a pointer that is no multiple of 16.
+
+Try next: the barriers of step 2, a length that is a multiple of nothing, and the exercise distance_any_type.
+
+    examples vector_distance --lines --step distance_tree
+    examples vector_distance --size 1000003 --check)");
+}
+
+}  // namespace examples
