@@ -578,7 +578,7 @@ store (at the edge, other threads load than store); leaving before the barrier w
 row * cols; rows in grid.y without a loop; a test with 1024 x 1024 and no other. The exercises transpose_any_shape and
 transpose_both_ways begin there.
 
-Try next: leave the `^ x` away where step 7 reads its tile, then also where it writes it; number the tiles down the
+Try next: leave the exclusive or away where step 7 reads its tile, then also where it writes it; number the tiles down the
 columns in corner_of_block; transpose a matrix of 4 columns, and compare the requests of loads and stores: what shape
 should a tile have for it?
 
