@@ -43,7 +43,10 @@ for (const lesson of run.lessons) {
         }
     }
 }
-fs.writeFileSync(file, `${JSON.stringify(run, null, 1)}\n`);
+// A launch a line: some steps have hundreds.
+const on_one_line = (key, value) => (key === 'launches' ? value?.map((launch) => `@${JSON.stringify(launch)}`) ?? null : value);
+const text = JSON.stringify(run, on_one_line, 1).replace(/"@((?:[^"\\]|\\.)*)"/g, (_, launch) => JSON.parse(`"${launch}"`));
+fs.writeFileSync(file, `${text}\n`);
 END
     echo "$file"
 done
