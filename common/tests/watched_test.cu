@@ -329,6 +329,29 @@ TEST_CASE("a race is found wherever counting stops the threads in between") {
     }
 }
 
+__global__ void write_far_away(float* out, std::size_t step) {
+    out[threadIdx.x * step] = static_cast<float>(threadIdx.x);
+}
+
+TEST_CASE("a write far outside of everything ends the kernel, and not the program") {
+    if (!warpwise::can_watch()) SKIP("only the CPU device looks for mistakes");
+    const warpwise::Watching watching({.mistakes = true});
+    for (std::size_t step = 1 << 12; step <= 1 << 22; step *= 2) {
+        INFO("a step of " << step << " floats");
+        float* d_out = nullptr;
+        REQUIRE(cudaMalloc(&d_out, 64 * sizeof(float)) == cudaSuccess);
+        cudaError_t error = cudaSuccess;
+        const std::vector<warpwise::Mistake> mistakes = warpwise::mistakes_during([&] {
+            write_far_away<<<1, 64>>>(d_out, step);
+            error = cudaDeviceSynchronize();
+        });
+        warpwise::forget_mistakes(mistakes);
+        CHECK(error == cudaErrorIllegalAddress);
+        CHECK_FALSE(mistakes.empty());
+        cudaDeviceReset();  // after a kernel has died, nothing else can be done
+    }
+}
+
 TEST_CASE("what a kernel takes from the heap is its own memory") {
     device_or_skip();
     const warpwise::Watching watching({.mistakes = true});

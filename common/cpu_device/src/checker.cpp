@@ -296,7 +296,7 @@ const std::byte* BlockChecker::State::value_after(const Deferred& entry, std::ar
 
 // ---- what the callbacks call ---------------------------------------------------------------------------------
 
-inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
+inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& access) {
     if (launch.pending.block != nullptr) [[unlikely]] {
         if (may_be_source_of_pending(thread, access)) {
             launch.pending.source_seen = true;
@@ -304,13 +304,13 @@ inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
             launch.pending.block->resolve_pending();
         }
     }
-    if (access.bytes == 0) return true;
+    if (access.bytes == 0) return cudaSuccess;
     Instruction& instruction = launch.instructions.find(access);
     const std::uintptr_t address = number_of(access.address);
     if ((address & (access.bytes - 1)) != 0 && !access.is_block_copy && std::has_single_bit(access.bytes) &&
         access.bytes <= kLargestUnit) [[unlikely]] {
         report_misaligned(thread, access);
-        return false;
+        return cudaErrorMisalignedAddress;
     }
     Doing doing{order.now(thread), instruction.number, is_atomic(access.kind), address, access.bytes, access.address};
     const std::size_t offset = address - arena;
@@ -320,15 +320,15 @@ inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
             range = launch.shared_range(offset, access.bytes);
             if (range == nullptr) {
                 report_shared_stray(thread, access, instruction);
-                return true;
+                return cudaSuccess;
             }
             instruction.shared = range;
         }
-        if (!shared->exists()) return true;
+        if (!shared->exists()) return cudaSuccess;
         if (doing.relaxed) doing.mark |= kRelaxed;
         touch(access, doing, {shared.get(), arena, order.born(), order.floor(), nullptr});
         if (doing.relaxed) order.synchronize(thread, address, true, reads(access.kind), writes(access.kind));
-        return true;
+        return cudaSuccess;
     }
     Region* region = instruction.region;
     if (region == nullptr || !region->holds(address, access.bytes)) {
@@ -339,28 +339,27 @@ inline bool BlockChecker::State::access(unsigned thread, const Access& access) {
             }
         }
         if (region == nullptr) {
-            report_stray(thread, access, instruction);
-            return true;
+            return report_stray(thread, access, instruction) ? cudaSuccess : cudaErrorIllegalAddress;
         }
         instruction.region = region;
     }
     if (region->shadow == nullptr) {
-        if (region->allocation.address == nullptr) return true;  // harmless
+        if (region->allocation.address == nullptr) return cudaSuccess;  // harmless
         region->shadow = &shadow_of(region->allocation.address, region->allocation.bytes);
     }
-    if (!region->shadow->cells.exists()) return true;
+    if (!region->shadow->cells.exists()) return cudaSuccess;
     doing.relaxed |= is_volatile(access.kind);
     if (doing.relaxed) doing.mark |= kRelaxed;
     uses_flags |= doing.relaxed;
     const bool synchronizes = doing.relaxed && order.may_synchronize();
     if (!synchronizes && access.bytes <= sizeof(Deferred::seen)) {
         defer(access, doing, *region->shadow);
-        return true;
+        return cudaSuccess;
     }
     launch.look_at_deferred();
     touch(access, doing, global_space(*region->shadow));
     if (synchronizes) order.synchronize(thread, address, false, reads(access.kind), writes(access.kind));
-    return true;
+    return cudaSuccess;
 }
 
 // ---- interface -----------------------------------------------------------------------------------------------
@@ -396,7 +395,7 @@ BlockChecker::~BlockChecker() {
     give_back_shared_shadow(std::move(state_->shared));
 }
 
-bool BlockChecker::access(unsigned thread, const Access& access) { return state_->access(thread, access); }
+cudaError_t BlockChecker::access(unsigned thread, const Access& access) { return state_->access(thread, access); }
 
 bool BlockChecker::awaits_a_write() const { return state_->launch.pending.block == state_.get(); }
 

@@ -61,8 +61,8 @@ public:
                  std::size_t arena_bytes);
     ~BlockChecker();
 
-    /// False: the access is misaligned, and the kernel has to end with cudaErrorMisalignedAddress as on a GPU.
-    [[nodiscard]] bool access(unsigned thread, const Access& access);
+    /// Not cudaSuccess: the access must not be carried out, and the kernel has to end with this error as on a GPU.
+    [[nodiscard]] cudaError_t access(unsigned thread, const Access& access);
     /// A write was announced that may be a race, and has not been seen carried out.
     bool awaits_a_write() const;
     /// The running thread waits: another one of this block or of another goes on.

@@ -117,14 +117,19 @@ void BlockChecker::State::report_shared_stray(unsigned thread, const Access& acc
     report(std::move(found));
 }
 
-void BlockChecker::State::report_stray(unsigned thread, const Access& access, Instruction& instruction) {
+bool BlockChecker::State::report_stray(unsigned thread, const Access& access, Instruction& instruction) {
     const std::uintptr_t address = number_of(access.address);
-    if (launch.map.refresh(address, access.bytes)) return launch.instructions.forget_regions();
+    if (launch.map.refresh(address, access.bytes)) {
+        launch.instructions.forget_regions();
+        return true;
+    }
     using Place = Stray::Place;
-    const Stray stray = launch.map.stray(address, access.bytes, instruction.region);
+    Stray stray = launch.map.stray(address, access.bytes, instruction.region);
+    const bool is_wild = stray.place == Place::host && writes(access.kind) && !launch.map.is_meant(address);
+    if (is_wild) stray.place = Place::inaccessible;  // for a GPU, at any rate
     if (stray.place == Place::unknown) {
         if (stray.region.end != 0) launch.harmless.push_back(stray.region);
-        return;
+        return true;
     }
     last_stray.begin = address;
     last_stray.end = address + access.bytes;
@@ -134,7 +139,7 @@ void BlockChecker::State::report_stray(unsigned thread, const Access& access, In
                                                                : FindingKind::illegal_access;
     const Region& region = stray.region;
     if (stray.place == Place::near_region && writes(access.kind)) note_reported(region.allocation.address);
-    if (report_again(kind, access.code)) return;
+    if (report_again(kind, access.code)) return !is_wild;
     Finding found = finding(kind, thread, access);
     found.array = region.name;
     switch (stray.place) {
@@ -170,6 +175,7 @@ void BlockChecker::State::report_stray(unsigned thread, const Access& access, In
             break;
     }
     report(std::move(found));
+    return !is_wild;
 }
 
 void BlockChecker::State::note_unwritten(const Access& access, const Doing& doing, const Space& space,

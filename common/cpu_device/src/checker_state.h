@@ -200,7 +200,7 @@ struct BlockChecker::State {
           arena_bytes(memory_bytes),
           shared(take_shared_shadow(memory_bytes)) {}
 
-    bool access(unsigned thread, const Access& access);
+    cudaError_t access(unsigned thread, const Access& access);
     Conflict conflict_of_read(const Cell& cell, const Doing& doing, const Space& space) const;
     Conflict conflict_of_write(const Cell& cell, const Doing& doing, const Space& space) const;
     void remember_read(Cell& cell, Stamp stamp, Mark mark, Stamp floor) const;
@@ -226,7 +226,9 @@ struct BlockChecker::State {
     void describe(Finding& finding, const Access& access) const;
     void report_misaligned(unsigned thread, const Access& access);
     void report_shared_stray(unsigned thread, const Access& access, Instruction& instruction);
-    void report_stray(unsigned thread, const Access& access, Instruction& instruction);
+    /// False: a write into memory that is neither the kernel's nor what somebody meant. It must not be carried out: it
+    /// might hit what the CPU device itself needs.
+    bool report_stray(unsigned thread, const Access& access, Instruction& instruction);
     std::uintptr_t count_as_written(const Doing& doing, const Space& space);
     /// `place`: the first byte that nobody has written.
     void note_unwritten(const Access& access, const Doing& doing, const Space& space, std::uintptr_t place);

@@ -210,6 +210,16 @@ Stray MemoryMap::stray(std::uintptr_t address, std::size_t bytes, const Region* 
     return {Place::host, {}};
 }
 
+bool MemoryMap::is_meant(std::uintptr_t address) {
+    const Mapping* mapping = mapping_of(address);
+    if (mapping == nullptr) return false;
+    for (std::size_t i = 0; i < launch_.code.arguments; ++i) {
+        const auto pointer = reinterpret_cast<std::uintptr_t>(launch_.code.pointers[i]);
+        if (pointer >= mapping->begin && pointer < mapping->end && find(pointer, 1) == nullptr) return true;
+    }
+    return false;
+}
+
 /// True if a pointer to host memory among the kernel's arguments explains the address better than the region does.
 bool MemoryMap::behind_host_pointer(std::uintptr_t address, const Region& region, const Mapping& mapping) {
     for (std::size_t i = 0; i < launch_.code.arguments; ++i) {

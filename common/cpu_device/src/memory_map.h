@@ -55,6 +55,10 @@ public:
     /// before, or null.
     Stray stray(std::uintptr_t address, std::size_t bytes, const Region* usual);
 
+    /// Whether one of the kernel's arguments points to the same stretch of the process's memory as this address, of
+    /// which `stray` has just said what it is.
+    bool is_meant(std::uintptr_t address);
+
     /// True if there is a region with exactly these bounds.
     bool has(std::uintptr_t begin, std::size_t bytes) {
         const Region* region = find(begin, bytes);

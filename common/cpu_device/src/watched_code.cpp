@@ -90,10 +90,10 @@ NEVER_INLINE void check_and_record(const Access& access, std::uint64_t order, st
     // Functions of the standard library that watched code uses, too, are linked once: the runtime's own use of them
     // is not to be watched.
     self.active = false;
-    const bool go_on = self.checker->access(self.thread, access);
+    const cudaError_t error = self.checker->access(self.thread, access);
     self.active = true;
-    if (!go_on) [[unlikely]] {
-        current_thread.block->launch().fail(cudaErrorMisalignedAddress);
+    if (error != cudaSuccess) [[unlikely]] {
+        current_thread.block->launch().fail(error);
         current_thread.block->abandon();
     }
     record(self, order, place);

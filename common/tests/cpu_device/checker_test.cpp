@@ -106,8 +106,8 @@ public:
     // Thread `thread` of block `in_block` does something at instruction `line`.
     bool see(unsigned thread, AccessKind kind, const void* address, std::uint32_t bytes, int line,
              unsigned in_block = 0, bool is_block_copy = false) {
-        return block(in_block).access(thread,
-                                      {static_cast<const std::byte*>(address), bytes, kind, is_block_copy, code(line)});
+        const Access access{static_cast<const std::byte*>(address), bytes, kind, is_block_copy, code(line)};
+        return block(in_block).access(thread, access) == cudaSuccess;
     }
     void read(unsigned thread, const void* address, int line, unsigned in_block = 0) {
         CHECK(see(thread, AccessKind::read, address, 4, line, in_block));
