@@ -226,7 +226,7 @@ void two_launches(LinearSystem& system) {
 // which rows have been one (column_of_row), so that they are not chosen again. And wide loads: a thread has 4 columns
 // and 8 rows, so 128 bytes are under way for each. Better: 8 bytes for each element right of the pivot, read and
 // written once, which is the least that elimination column by column can do, and one launch.
-// Slow: it is 4 n^3 bytes in all, for 2 n^3 operations. (An equal pivot may now be another row than in steps 1 to 3,
+// Slow: it is 4 n^3 bytes in all, for n^3 operations. (An equal pivot may now be another row than in steps 1 to 3,
 // since the lowest row is the lowest of the original order.)
 constexpr unsigned kRowsAThread = 8;
 constexpr unsigned kColsABlock = 4 * kLanes;

@@ -491,8 +491,8 @@ barrier, so that a fast warp overwrites the tile that a slow one still reads; le
 barrier that others wait at; guarding by a branch inside of the inner loop, where a zero in the tile does the same; n
 where the row length is k; comparing with a library that rounds to TF32 without asking.
 
-Try next: where do the passes come from? Then change PlainSizes in matrix_multiply_pipeline.h: thread tiles of 8 x 8,
-depth 8, three stages. What do the counts say, and what would the registers?
+Try next: where do the passes come from? Then change PlainSizes in matrix_multiply_pipeline.h: thread tiles of 8 x 8 in
+warp tiles of 32 x 64, depth 8, three stages. What do the counts say, and what would the registers?
 
     examples matrix_multiply --lines --step product_float4
     examples matrix_multiply --size 127x129x65 --check

@@ -196,15 +196,19 @@ constexpr std::array<const char*, 4> dashes = {"dt 1", "dt 2", "dt 4", "dt 3"};
 struct Range {
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();
+    double least_above_zero = std::numeric_limits<double>::infinity();
     bool has_zero = false;
 
     void add(double value) {
         if (value == 0) has_zero = true;
+        if (value > 0) least_above_zero = std::min(least_above_zero, value);
         least = std::min(least, value);
         most = std::max(most, value);
     }
     /// Worth a logarithmic axis: positive over more than a decade and a half.
     bool is_wide() const { return least > 0 && most > 30 * least; }
+    /// So wide beside some zeros that a linear axis would show nothing else. A logarithmic one leaves the zeros out.
+    bool is_wide_beside_zero() const { return has_zero && least == 0 && most > 1e4 * least_above_zero; }
 };
 
 std::string series_style(std::size_t index) {
@@ -248,9 +252,11 @@ std::string script_of(const Curves& curves) {
             y.add(point.second);
         }
     }
-    std::string script = layout(curves.series.size(), curves.x_axis, curves.y_axis);
+    const bool leaves_zeros_out = y.is_wide_beside_zero();
+    const std::string y_axis = leaves_zeros_out ? curves.y_axis + " (without zeros)" : curves.y_axis;
+    std::string script = layout(curves.series.size(), curves.x_axis, y_axis);
     if (x.is_wide()) script += "set logscale x\nunset mxtics\n";
-    script += y.is_wide() ? "set logscale y\nunset mytics\n" : y.least >= 0 ? "set yrange [0:*]\n" : "";
+    script += y.is_wide() || leaves_zeros_out ? "set logscale y\nunset mytics\n" : y.least >= 0 ? "set yrange [0:*]\n" : "";
     if (x.least == x.most) script += fmt::format("set xrange [{:.9g}:{:.9g}]\n", x.least - 1, x.least + 1);
     if (y.least == 0 && y.most == 0) script += "set yrange [0:1]\n";
     std::vector<std::string> plots;

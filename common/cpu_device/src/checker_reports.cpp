@@ -124,9 +124,8 @@ bool BlockChecker::State::report_stray(unsigned thread, const Access& access, In
         return true;
     }
     using Place = Stray::Place;
-    Stray stray = launch.map.stray(address, access.bytes, instruction.region);
+    const Stray stray = launch.map.stray(address, access.bytes, instruction.region);
     const bool is_wild = stray.place == Place::host && writes(access.kind) && !launch.map.is_meant(address);
-    if (is_wild) stray.place = Place::inaccessible;  // for a GPU, at any rate
     if (stray.place == Place::unknown) {
         if (stray.region.end != 0) launch.harmless.push_back(stray.region);
         return true;
@@ -172,6 +171,7 @@ bool BlockChecker::State::report_stray(unsigned thread, const Access& access, In
                             " memory of the host, where a GPU cannot reach";
             found.memory = "memory of the host, or a local variable of another thread";
             found.hint = "copy the data to memory from cudaMalloc and give the kernel that pointer";
+            if (is_wild) found.hint += "; or is an index far too large?";
             break;
     }
     report(std::move(found));
