@@ -256,7 +256,9 @@ std::string script_of(const Curves& curves) {
     const std::string y_axis = leaves_zeros_out ? curves.y_axis + " (without zeros)" : curves.y_axis;
     std::string script = layout(curves.series.size(), curves.x_axis, y_axis);
     if (x.is_wide()) script += "set logscale x\nunset mxtics\n";
-    script += y.is_wide() || leaves_zeros_out ? "set logscale y\nunset mytics\n" : y.least >= 0 ? "set yrange [0:*]\n" : "";
+    script += y.is_wide() || leaves_zeros_out ? "set logscale y\nunset mytics\n"
+              : y.least >= 0                  ? "set yrange [0:*]\n"
+                                              : "";
     if (x.least == x.most) script += fmt::format("set xrange [{:.9g}:{:.9g}]\n", x.least - 1, x.least + 1);
     if (y.least == 0 && y.most == 0) script += "set yrange [0:1]\n";
     std::vector<std::string> plots;
