@@ -223,8 +223,12 @@ function(add_exercise name kind)
     endif()
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_library(${name}_grader_${device} OBJECT EXCLUDE_FROM_ALL)
+        set(grader ${folder}/${name}_test.cpp)
+        if(EXISTS ${folder}/${name}_test.cu)  # it has kernels of its own
+            set(grader ${folder}/${name}_test.cu)
+        endif()
         target_device_sources(${name}_grader_${device} ${device}
-            ${folder}/${name}_test.cpp
+            ${grader}
             ${PROJECT_SOURCE_DIR}/common/grading/main.cpp)
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
         add_answer(${name} ${device} ${name} ${folder}/${name}.cu)

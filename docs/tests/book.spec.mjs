@@ -99,7 +99,7 @@ test('the language switch stays on the page', async () => {
         assert.equal(await heading(page), '合并访问');
         assert.equal(await page.locator('.twin-banner').count(), 0);
     });
-    await visit('/zh/the_guide', async (page) => {
+    await visit('/zh/writing_pages', async (page) => {
         assert.match(await page.locator('.twin-banner').innerText(), /还没有中文译文/);
     });
 });
