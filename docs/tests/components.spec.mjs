@@ -4,51 +4,27 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
-import { serveSite } from './site.mjs';
+import { eventually, openBrowser, serveSite } from './site.mjs';
 
 const traces = fileURLToPath(new URL('../public/traces/', import.meta.url));
 let site, browser;
 
 before(async () => {
     site = process.env.BOOK_URL ? { url: process.env.BOOK_URL.replace(/\/$/, ''), close() {} } : await serveSite();
-    browser = await chromium.launch({
-        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-        args: ['--no-sandbox'],
-    });
+    browser = await openBrowser(site.url, '.ww-warp-view .ww-player');
 });
 after(async () => {
     await browser?.close();
     await site?.close();
 });
 
-/// Opens the page, runs `look`, and fails on errors of the console and on requests that leave the site.
-async function visit(place, look, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-    const page = await context.newPage();
-    page.setDefaultTimeout(15000);
-    const wrong = [];
-    page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()}`);
-    });
-    page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
-    page.on('request', (request) => {
-        const url = request.url();
-        if (!/^(data|blob):/.test(url) && !url.startsWith(site.url)) wrong.push(`leaves the site: ${url}`);
-    });
-    try {
-        await page.goto(site.url + place, { waitUntil: 'networkidle' });
-        await page.locator('.ww-warp-view .ww-player').first().waitFor();
-        await look(page);
-        assert.deepEqual(wrong, [], place);
-    } finally {
-        await context.close();
-    }
-}
-
+const visit = (...how) => browser.visit(...how);
 const warpView = (page, index = 0) => page.locator('.ww-warp-view').nth(index);
 const said = (view, panel = 0) => view.locator('.ww-say').nth(panel).innerText();
 const plain = (text) => text.replace(/\s+/g, ' ').trim();
+/// Waits until a text, without its line breaks, matches.
+const reads = (text, expected, message) => eventually(async () => assert.match(plain(await text()), expected, message));
+const says = (view, expected, panel = 0, message = undefined) => reads(() => said(view, panel), expected, message);
 const button = (view, name) => view.getByRole('button', { name, exact: true });
 
 for (const [language, place] of [
@@ -65,10 +41,12 @@ for (const [language, place] of [
                 place,
                 async (page) => {
                     for (const view of ['warp-view', 'block-view', 'loader', 'occupancy', 'amdahl', 'roofline']) {
-                        assert.ok((await page.locator(`.ww-${view}`).count()) > 0, view);
+                        await page.locator(`.ww-${view}`).first().waitFor();
                     }
                     await page.locator('.ww-roofline circle').first().waitFor();
-                    assert.equal(await page.locator('.ww [role=alert]', { hasText: /\S/ }).count(), 0);
+                    await eventually(async () =>
+                        assert.equal(await page.locator('.ww [role=alert]', { hasText: /\S/ }).count(), 0),
+                    );
                     const tooWide = await page.evaluate(
                         () =>
                             [...document.querySelectorAll('.ww, .ww svg, .ww table')].filter((element) => {
@@ -94,20 +72,22 @@ for (const [language, place] of [
 test('each request is said in words, and both sides step together', async () => {
     await visit('/warp_view', async (page) => {
         const view = warpView(page);
-        assert.match(
-            plain(await said(view, 0)),
+        await says(
+            view,
             /^Request 1 of 5, line \d+: 32 lanes load 4 bytes each from particles, stride 32 bytes: 32 sectors, 12\.5 % used\.$/,
         );
-        assert.match(plain(await said(view, 1)), /^Request 1 of 5, .*stride 4 bytes: 4 sectors, 100 % used\.$/);
+        await says(view, /^Request 1 of 5, .*stride 4 bytes: 4 sectors, 100 % used\.$/, 1);
         await button(view, 'Step forward').click();
-        assert.match(await said(view, 0), /^Request 2 of 5/);
-        assert.match(await said(view, 1), /^Request 2 of 5/);
+        await says(view, /^Request 2 of 5/);
+        await says(view, /^Request 2 of 5/, 1);
         await button(view, 'Step back').click();
-        assert.match(await said(view, 0), /^Request 1 of 5/);
-        assert.equal(await button(view, 'Step back').getAttribute('aria-disabled'), 'true');
+        await says(view, /^Request 1 of 5/);
+        await eventually(async () =>
+            assert.equal(await button(view, 'Step back').getAttribute('aria-disabled'), 'true'),
+        );
         await button(view, 'Step back').click({ force: true });
-        assert.match(await said(view, 0), /^Request 1 of 5/);
-        assert.match(plain(await view.locator('.ww-counters').first().innerText()), /sectors a request 32 32 26\.4/);
+        await says(view, /^Request 1 of 5/);
+        await reads(() => view.locator('.ww-counters').first().innerText(), /sectors a request 32 32 26\.4/);
     });
 });
 
@@ -115,11 +95,11 @@ test('the drawing shows fetched sectors and what is used of them', async () => {
     await visit('/warp_view', async (page) => {
         const view = warpView(page);
         const panel = (index) => view.locator('.ww-panel').nth(index);
-        assert.equal(await panel(0).locator('.ww-fetched').count(), 32);
-        assert.equal(await panel(1).locator('.ww-fetched').count(), 4);
-        assert.equal(await panel(0).locator('.ww-piece').count(), 32);
+        await eventually(async () => assert.equal(await panel(0).locator('.ww-fetched').count(), 32));
+        await eventually(async () => assert.equal(await panel(1).locator('.ww-fetched').count(), 4));
+        await eventually(async () => assert.equal(await panel(0).locator('.ww-piece').count(), 32));
         await panel(0).locator('.ww-piece').nth(3).hover();
-        assert.equal(await panel(0).locator('.ww-piece[opacity="1"]').count(), 1);
+        await eventually(async () => assert.equal(await panel(0).locator('.ww-piece[opacity="1"]').count(), 1));
     });
 });
 
@@ -136,21 +116,28 @@ test('the keyboard steps, jumps and plays', async () => {
             ['Enter', 2],
         ]) {
             await page.keyboard.press(key);
-            assert.match(await said(view), new RegExp(`^Request ${expected} of 5`), key);
+            await says(view, new RegExp(`^Request ${expected} of 5`), 0, key);
         }
         await view.getByRole('slider').focus();
         await page.keyboard.press('ArrowRight');
-        assert.match(await said(view), /^Request 3 of 5/);
-        assert.equal(await view.locator('.ww-say').first().getAttribute('aria-live'), 'polite');
+        await says(view, /^Request 3 of 5/);
+        await eventually(async () =>
+            assert.equal(await view.locator('.ww-say').first().getAttribute('aria-live'), 'polite'),
+        );
+        await page.keyboard.press('Home');
         await page.keyboard.press('Space');
         await button(view, 'Pause').waitFor();
-        assert.equal(await view.locator('.ww-say').first().getAttribute('aria-live'), 'off');
+        await eventually(async () =>
+            assert.equal(await view.locator('.ww-say').first().getAttribute('aria-live'), 'off'),
+        );
         await page.waitForFunction(() => /^Request 5/.test(document.querySelector('.ww-say').innerText));
         await button(view, 'Play').waitFor();
-        assert.equal(await view.locator('.ww-say').first().getAttribute('aria-live'), 'polite');
+        await eventually(async () =>
+            assert.equal(await view.locator('.ww-say').first().getAttribute('aria-live'), 'polite'),
+        );
         await button(view, 'Play').click(); // from the start again
         await button(view, 'Pause').click();
-        assert.match(await said(view), /^Request [12] of 5/);
+        await says(view, /^Request [1-4] of 5/);
     });
 });
 
@@ -158,48 +145,49 @@ test('launch, line and warp can be chosen', async () => {
     await visit('/warp_view', async (page) => {
         const view = warpView(page);
         await view.getByLabel('Launch').nth(1).selectOption('copy_with_gaps, stride 2');
-        assert.match(
-            plain(await said(view, 1)),
-            /^Request 1 of 2, .* from in, stride 8 bytes: 8 sectors, 50 % used\.$/,
-        );
+        await says(view, /^Request 1 of 2, .* from in, stride 8 bytes: 8 sectors, 50 % used\.$/, 1);
         await view
             .locator('label', { hasText: /^\s*Warp/ })
             .locator('select')
             .selectOption('1');
         await view.locator('.ww-panel').nth(0).getByText('Table of lanes').click();
-        assert.match(
-            plain(await view.locator('.ww-panel').nth(0).locator('details tbody tr').nth(1).innerText()),
-            /^1 10\d\d /,
-        );
+        const row = view.locator('.ww-panel').nth(0).locator('details tbody tr').nth(1);
+        await reads(() => row.innerText(), /^1 10\d\d /);
         const banks = warpView(page, 2);
-        assert.match(
-            plain(await said(banks, 0)),
+        await says(
+            banks,
             /line \d+: 32 lanes load 4 bytes each from tiles, stride 128 bytes: 32 passes, 31 of them because of conflicts\.$/,
         );
-        assert.match(plain(await said(banks, 1)), /stride 132 bytes: 1 pass, no conflict\.$/);
+        await says(banks, /stride 132 bytes: 1 pass, no conflict\.$/, 1);
         await banks.getByLabel('Line').nth(0).selectOption({ index: 0 });
-        assert.match(await said(banks, 0), /^Request 1 of 96/);
+        await says(banks, /^Request 1 of 96/);
     });
 });
 
 test('the current source line is marked', async () => {
     await visit('/warp_view', async (page) => {
         const marked = warpView(page, 2).locator('.ww-source li[aria-current]');
-        assert.match(await marked.nth(0).innerText(), /sum \+= tile\[lane\]\[col\]/);
-        const visible = await marked.nth(0).evaluate((line) => {
-            const [inner, outer] = [line.getBoundingClientRect(), line.closest('.ww-source').getBoundingClientRect()];
-            return inner.top >= outer.top && inner.bottom <= outer.bottom;
+        await reads(() => marked.nth(0).innerText(), /sum \+= tile\[lane\]\[col\]/);
+        await eventually(async () => {
+            const visible = await marked.nth(0).evaluate((line) => {
+                const [inner, outer] = [line, line.closest('.ww-source')].map((one) => one.getBoundingClientRect());
+                return inner.top >= outer.top && inner.bottom <= outer.bottom;
+            });
+            assert.ok(visible, 'the marked line is out of sight');
         });
-        assert.ok(visible, 'the marked line is out of sight');
     });
 });
 
 test('the block view counts active threads, and shows barriers', async () => {
     await visit('/warp_view', async (page) => {
         const view = page.locator('.ww-block-view').first();
-        assert.match(await said(view), /^Step 1 of \d+: line \d+, 256 of 256 threads active, in 8 warps\.$/);
-        assert.equal(await view.locator('.ww-panel').nth(0).locator('.ww-barrier').count(), 8);
-        assert.equal(await view.locator('.ww-panel').nth(1).locator('.ww-barrier').count(), 1);
+        await says(view, /^Step 1 of \d+: line \d+, 256 of 256 threads active, in 8 warps\.$/);
+        await eventually(async () =>
+            assert.equal(await view.locator('.ww-panel').nth(0).locator('.ww-barrier').count(), 8),
+        );
+        await eventually(async () =>
+            assert.equal(await view.locator('.ww-panel').nth(1).locator('.ww-barrier').count(), 1),
+        );
         const seen = new Set();
         await button(view, 'Step forward').focus();
         for (let i = 0; i < 64; ++i) {
@@ -214,7 +202,7 @@ test('the block view counts active threads, and shows barriers', async () => {
             .locator('.ww-timeline')
             .first()
             .click({ position: { x: box.width / 2, y: 20 } });
-        assert.doesNotMatch(await said(view), /^Step 65 /);
+        await eventually(async () => assert.doesNotMatch(await said(view), /^Step 65 /));
     });
 });
 
@@ -234,13 +222,13 @@ test('readers load a trace of their own, and wrong files are explained', async (
         ]) {
             await put('wrong.json', text);
             await loader.getByRole('alert').filter({ hasText: expected }).waitFor();
-            assert.equal(await loader.locator('.ww-warp-view').count(), 0);
+            await eventually(async () => assert.equal(await loader.locator('.ww-warp-view').count(), 0));
         }
         await put('mine.json', good);
         await loader.getByRole('status').filter({ hasText: 'mine.json: 2 launches.' }).waitFor();
-        assert.equal(plain(await loader.getByRole('alert').first().innerText()), '');
-        assert.match(await said(loader.locator('.ww-warp-view')), /^Request 1 of 3/);
-        assert.match(await said(loader.locator('.ww-block-view')), /^Step 1 of/);
+        await eventually(async () => assert.equal(plain(await loader.getByRole('alert').first().innerText()), ''));
+        await says(loader.locator('.ww-warp-view'), /^Request 1 of 3/);
+        await says(loader.locator('.ww-block-view'), /^Step 1 of/);
 
         // Dropped: the same.
         const data = await page.evaluateHandle((text) => {
@@ -256,40 +244,42 @@ test('readers load a trace of their own, and wrong files are explained', async (
 test('the occupancy explorer says what limits', async () => {
     await visit('/warp_view', async (page) => {
         const view = page.locator('.ww-occupancy');
-        const result = async () => plain(await view.locator('.ww-result').innerText());
+        const result = () => view.locator('.ww-result').innerText();
         const put = async (label, value) => {
             await view.getByRole('spinbutton', { name: label }).fill(String(value));
             await page.keyboard.press('Tab');
         };
-        assert.match(await result(), /^75 % 48 of 64 warps resident blocks: 6 Limited by registers\.$/);
+        await reads(result, /^75 % 48 of 64 warps resident blocks: 6 Limited by registers\.$/);
         await put('Registers a thread', 32);
-        assert.match(await result(), /^100 % .* Limited by warps and registers\.$/);
+        await reads(result, /^100 % .* Limited by warps and registers\.$/);
         await put('Shared memory a block, bytes', 49152);
-        assert.match(await result(), /^50 % 32 of 64 warps resident blocks: 4 Limited by shared memory\.$/);
+        await reads(result, /^50 % 32 of 64 warps resident blocks: 4 Limited by shared memory\.$/);
         await view.getByLabel('Compute capability').selectOption('8.6');
-        assert.match(await result(), /^33\.3 % 16 of 48 warps resident blocks: 2 Limited by shared memory\.$/);
+        await reads(result, /^33\.3 % 16 of 48 warps resident blocks: 2 Limited by shared memory\.$/);
         await put('Threads a block', 1024);
         await put('Registers a thread', 128);
-        assert.match(await result(), /does not fit/);
+        await reads(result, /does not fit/);
         await put('Registers a thread', 9999);
-        assert.equal(await view.getByRole('spinbutton', { name: 'Registers a thread' }).inputValue(), '255');
+        await eventually(async () =>
+            assert.equal(await view.getByRole('spinbutton', { name: 'Registers a thread' }).inputValue(), '255'),
+        );
         const slider = view.getByRole('slider', { name: 'Threads a block' });
         await slider.focus();
         await page.keyboard.press('Home');
-        assert.equal(await view.getByRole('spinbutton', { name: 'Threads a block' }).inputValue(), '1');
+        await eventually(async () =>
+            assert.equal(await view.getByRole('spinbutton', { name: 'Threads a block' }).inputValue(), '1'),
+        );
     });
 });
 
 test("Amdahl's law is computed", async () => {
     await visit('/warp_view', async (page) => {
         const view = page.locator('.ww-amdahl');
-        assert.match(
-            plain(await view.locator('.ww-result').innerText()),
-            /^15\.4× .*at most 20×, with any number 90 % of that with 171 processors$/,
-        );
+        const result = () => view.locator('.ww-result').innerText();
+        await reads(result, /^15\.4× .*at most 20×, with any number 90 % of that with 171 processors$/);
         await view.getByRole('spinbutton').fill('0');
         await page.keyboard.press('Tab');
-        assert.match(plain(await view.locator('.ww-result').innerText()), /^64× /);
+        await reads(result, /^64× /);
     });
 });
 
@@ -297,14 +287,14 @@ test('lessons on the roofline are named on focus, and in a table', async () => {
     await visit('/warp_view', async (page) => {
         const view = page.locator('.ww-roofline');
         await view.locator('circle').first().focus();
+        await reads(() => view.locator('.ww-say').innerText(), /Gop\/s at .* operations a byte/);
         const first = await view.locator('.ww-say').innerText();
-        assert.match(first, /Gop\/s at .* operations a byte/);
         await page.keyboard.press('ArrowRight');
-        assert.notEqual(await view.locator('.ww-say').innerText(), first);
+        await eventually(async () => assert.notEqual(await view.locator('.ww-say').innerText(), first));
         await view.getByText('Table of the lessons').click();
-        assert.match(await view.locator('table').innerText(), /coalescing/);
-        assert.match(
-            await view.locator('.ww-provenance').innerText(),
+        await reads(() => view.locator('table').innerText(), /coalescing/);
+        await reads(
+            () => view.locator('.ww-provenance').innerText(),
             /NVIDIA .*, build\/bin\/cuda\/.*, 20\d\d-\d\d-\d\d/,
         );
     });
@@ -313,13 +303,13 @@ test('lessons on the roofline are named on focus, and in a table', async () => {
 test('the Chinese page speaks Chinese', async () => {
     await visit('/zh/warp_view', async (page) => {
         const view = warpView(page);
-        assert.match(
-            plain(await said(view)),
+        await says(
+            view,
             /^第 1 次请求，共 5 次，第 \d+ 行：32 个 lane 从 particles 各加载 4 字节，步长 32 字节：32 个扇区，利用率 12\.5 %。$/,
         );
         await view.getByRole('button', { name: '下一步' }).click();
-        assert.match(await said(view), /^第 2 次请求/);
-        assert.match(await said(page.locator('.ww-block-view').first()), /^第 1 步/);
+        await says(view, /^第 2 次请求/);
+        await says(page.locator('.ww-block-view').first(), /^第 1 步/);
         const words = await page.locator('.ww').allInnerTexts();
         for (const word of ['Step', 'lanes', 'Request', 'Launch', 'sectors', 'occupancy', 'Table']) {
             assert.ok(!words.some((text) => new RegExp(`\\b${word}\\b`).test(text)), word);
@@ -330,8 +320,8 @@ test('the Chinese page speaks Chinese', async () => {
 test('every recorded trace says where it is from', async () => {
     await visit('/warp_view', async (page) => {
         for (const view of await page.locator('.ww-warp-view, .ww-block-view').all()) {
-            assert.match(
-                plain(await view.locator('.ww-provenance').first().innerText()),
+            await reads(
+                () => view.locator('.ww-provenance').first().innerText(),
                 /^CPU device, build\/bin\/cpu\/\w+ .*\.json ?, 20\d\d-\d\d-\d\d\./,
             );
         }
