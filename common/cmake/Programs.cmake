@@ -82,6 +82,10 @@ function(add_device_sources target device options)
             set_source_files_properties(${rewritten} PROPERTIES
                 COMPILE_OPTIONS "${options}"
                 COMPILE_DEFINITIONS "__CUDACC__")
+            if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND WARPWISE_WATCHED_HEADER IN_LIST options)
+                # g++ names no precompiled header among the files that an object depends on.
+                set_source_files_properties(${rewritten} PROPERTIES OBJECT_DEPENDS ${WARPWISE_WATCHED_HEADER}.gch)
+            endif()
             target_sources(${target} PRIVATE ${rewritten})
         else()
             target_sources(${target} PRIVATE ${source})

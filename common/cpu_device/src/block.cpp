@@ -251,19 +251,21 @@ __attribute__((noinline)) void Block::switch_away(boost::context::detail::fconte
     }
 }
 
-/// The end of the stack that comes after the next one. A large block's stacks do not fit the first-level cache.
-ALWAYS_INLINE void prefetch_stack(const Fiber& fiber) {
+/// What the thread that comes after the next one needs. A large block's stacks do not fit the first-level cache.
+ALWAYS_INLINE void Block::prefetch_thread(const Fiber& fiber) const {
     const char* end = static_cast<const char*>(fiber.context);
     __builtin_prefetch(end);
     __builtin_prefetch(end + 64);
     __builtin_prefetch(end + 128);
+    if (watched_ && recording_) [[unlikely]]
+        recorder_->prefetch(fiber.linear_thread);
 }
 
 ALWAYS_INLINE void Block::switch_to_next() {
     Fiber* self = running_;
     if (!has_ready()) return switch_away(&self->context);
     Fiber* next = pop_ready();
-    if (has_ready()) prefetch_stack(*ready_[ready_head_ % kMaxThreadsPerBlock]);
+    if (has_ready()) prefetch_thread(*ready_[ready_head_ % kMaxThreadsPerBlock]);
     running_ = next;
     if (next != self) switch_context(next->context, &self->context);
 }
@@ -297,7 +299,7 @@ void Block::abandon() {
     for (;;) switch_context(host_, &nowhere);
 }
 
-bool Block::next_thread_slowly() {
+ALWAYS_INLINE bool Block::next_thread_slowly() {
     ThreadState& state = current_thread;
     if (watched_ && !thread_is_first_) {
         watched_thread.active = false;
@@ -318,6 +320,8 @@ bool Block::next_thread_slowly() {
     }
     return true;
 }
+
+bool start_next_thread_slowly() { return current_thread.block->next_thread_slowly(); }
 
 void Block::yield() {
     if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) abandon();

@@ -139,6 +139,7 @@ private:
     void go_on_watching_thread();
     void watch_barrier();
     void wake_threads_with_room(unsigned warp);
+    void prefetch_thread(const Fiber& fiber) const;
     void switch_to_next();
     void switch_away(boost::context::detail::fcontext_t* from);
     bool has_ready() const { return ready_head_ != ready_tail_; }

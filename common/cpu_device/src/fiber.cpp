@@ -48,7 +48,7 @@ void FiberPool::add_stacks() {
         const std::size_t stagger = (fibers_.size() * 192) % 4096;
         auto fiber = std::make_unique<Fiber>();
         fiber->stack_top = bottom + kStackBytes - stagger;
-        fiber->stack_bytes = kStackBytes - stagger - page;
+        fiber->stack_bytes = static_cast<std::uint32_t>(kStackBytes - stagger - page);
         reset(fiber.get());
         idle_.push_back(fiber.get());
         fibers_.push_back(std::move(fiber));

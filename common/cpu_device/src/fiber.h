@@ -20,12 +20,13 @@ struct alignas(64) Fiber {
     uint3 thread_index{};
     unsigned linear_thread = 0;
     Wait wait = Wait::nothing;
-    Site site;
     std::uint32_t converged = 0;  ///< answer for Wait::convergence
+    Site site;
 
+    std::uint32_t stack_bytes = 0;
     void* stack_top = nullptr;
-    std::size_t stack_bytes = 0;
 };
+static_assert(sizeof(Fiber) == 64, "one cache line a switch");
 
 /// Jumps to `to` and stores where this context went on from in `*from` once something jumps back.
 inline void switch_context(boost::context::detail::fcontext_t to, boost::context::detail::fcontext_t* from) {

@@ -401,8 +401,6 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure), site);
 }
 
-bool start_next_thread_slowly() { return current_thread.block->next_thread_slowly(); }
-
 void* SharedVariable::address() {
     Block& block = running_block("a __shared__ variable is used");
     Launch& running = block.launch();

@@ -79,8 +79,14 @@ void Recorder::merge(unsigned warp) {
     const unsigned first = warp * 32;
     const unsigned lanes = std::min(32u, threads_ - first);
     const std::size_t done = merge_common_events(first);
-    Heads heads{};
-    Heads ends{};
+    std::size_t more = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) more |= counts_[first + lane] ^ done;
+    if (more == 0) {
+        std::fill_n(counts_.begin() + first, lanes, 0);
+        return;
+    }
+    Heads heads;
+    Heads ends;
     std::uint32_t present = 0;  // lanes that have an event to show
     bool stuck = false;
     const auto may_show_more = [&](unsigned lane) {
@@ -95,10 +101,6 @@ void Recorder::merge(unsigned warp) {
         } else {
             stuck |= may_show_more(lane);
         }
-    }
-    if (present == 0) {
-        std::fill_n(counts_.begin() + first, lanes, 0);
-        return;
     }
     while (present != 0 && !stuck) {
         std::uint64_t least = ~std::uint64_t{0};
@@ -141,10 +143,21 @@ std::size_t Recorder::merge_common_events(unsigned first) {
             count_step(leader->code(), 0xFFFFFFFFu);
             continue;
         }
+        std::uint64_t places = 0;
+        std::uint64_t others = 0;
         for (unsigned lane = 0; lane < 32; ++lane) {
-            request_.address[lane] = TraceEvent::address_of(leader[lane * kStride].place);
+            const std::uint64_t place = leader[lane * kStride].place;
+            request_.address[lane] = TraceEvent::address_of(place);
+            places |= place;
+            others |= ~place;
         }
-        count_access(*leader, 0xFFFFFFFFu);
+        if (!TraceEvent::is_in_shared(places)) {
+            count_access(*leader, false, 0xFFFFFFFFu);
+        } else if (!TraceEvent::is_in_shared(others)) {
+            count_access(*leader, true, 0xFFFFFFFFu);
+        } else {
+            return i;
+        }
     }
     return least;
 }
@@ -155,32 +168,18 @@ void Recorder::count_event(const TraceEvent& event, std::uint32_t lanes, const H
         count_step(event.code(), lanes);
         return;
     }
-    for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] = TraceEvent::address_of(heads[lane]->place); });
-    count_access(event, lanes);
-}
-
-/// Of lanes whose addresses stand in `request_`.
-void Recorder::count_access(const TraceEvent& event, std::uint32_t lanes) {
     std::uint32_t in_shared = 0;
-    if (lanes == 0xFFFFFFFFu) {
-        std::uint64_t least = ~std::uint64_t{0}, most = 0;
-        for (unsigned lane = 0; lane < 32; ++lane) {
-            least = std::min(least, request_.address[lane] - arena_);
-            most = std::max(most, request_.address[lane] - arena_);
-        }
-        if (most < arena_bytes_) return count_in_one_space(event, true, lanes);
-        if (least >= arena_bytes_) return count_in_one_space(event, false, lanes);
-    }
     for_each_lane(lanes, [&](unsigned lane) {
-        in_shared |= std::uint32_t{request_.address[lane] - arena_ < arena_bytes_} << lane;
+        request_.address[lane] = TraceEvent::address_of(heads[lane]->place);
+        in_shared |= std::uint32_t{TraceEvent::is_in_shared(heads[lane]->place)} << lane;
     });
-    if (in_shared != 0) count_in_one_space(event, true, in_shared);
-    if (in_shared != lanes) count_in_one_space(event, false, lanes & ~in_shared);
+    if (in_shared != 0) count_access(event, true, in_shared);
+    if (in_shared != lanes) count_access(event, false, lanes & ~in_shared);
 }
 
-/// One access of the host may be several requests of a GPU: nvcc copies structures by their alignment, and this takes
-/// it to be that of four bytes.
-void Recorder::count_in_one_space(const TraceEvent& event, bool shared, std::uint32_t lanes) {
+/// Of lanes whose addresses stand in `request_`, all of them in shared memory or none. One access of the host may be
+/// several requests of a GPU: nvcc copies structures by their alignment, and this takes it to be that of four bytes.
+void Recorder::count_access(const TraceEvent& event, bool shared, std::uint32_t lanes) {
     const std::uint64_t leader = request_.address[static_cast<unsigned>(std::countr_zero(lanes))];
     const TraceEvent::Kind kind = event.kind();
     const bool reads = kind == TraceEvent::read || kind == TraceEvent::copy_read;

@@ -53,6 +53,8 @@ public:
         watched_thread.end = trace(thread) + kEvents;
     }
     void release_all_blocked();  ///< behind a barrier
+    /// It will be resumed soon.
+    void prefetch(unsigned thread) { __builtin_prefetch(trace(thread), 1); }
     /// The trace of the running thread is full. True when there is room now; false: it has to wait for other lanes.
     bool make_room(unsigned thread);
 
@@ -110,8 +112,7 @@ private:
     std::size_t merge_common_events(unsigned first);
     using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next
     void count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
-    void count_access(const TraceEvent& event, std::uint32_t lanes);
-    void count_in_one_space(const TraceEvent& event, bool shared, std::uint32_t lanes);
+    void count_access(const TraceEvent& event, bool shared, std::uint32_t lanes);
     int shared_array(std::uint64_t offset);
     void count_step(std::uint32_t code, std::uint32_t lanes) {
         tally_->add_step(code, static_cast<unsigned>(std::popcount(lanes)));

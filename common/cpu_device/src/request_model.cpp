@@ -48,20 +48,18 @@ bool RequestModel::is_contiguous(const WarpRequest& request) {
 /// How many different values `address >> shift` takes; an access that crosses a border counts on both sides.
 unsigned RequestModel::distinct(const WarpRequest& request, unsigned shift) {
     // Many requests ascend with the lane: then neighbors tell.
-    std::uint64_t last = ~std::uint64_t{0};
+    std::uint64_t next = 0;  // what no lane up to here has touched, nor anything behind it
     unsigned count = 0;
-    bool ascending = true;
-    for_each_lane(request.lanes, [&](unsigned lane) {
-        const std::uint64_t first = request.address[lane] >> shift;
-        const std::uint64_t end = (request.address[lane] + request.bytes - 1) >> shift;
-        if (first != last) {
-            ascending = ascending && (last == ~std::uint64_t{0} || first > last);
-            ++count;
-        }
-        if (end != first) ++count;
-        last = end;
-    });
-    if (ascending) return count;
+    std::uint32_t rest = request.lanes;
+    for (; rest != 0; rest &= rest - 1) {
+        const std::uint64_t address = request.address[static_cast<unsigned>(std::countr_zero(rest))];
+        const std::uint64_t first = address >> shift;
+        const std::uint64_t end = (address + request.bytes - 1) >> shift;
+        if (first + 1 < next) break;
+        count += (first >= next) + (end >= next && end != first);
+        next = std::max(next, end + 1);
+    }
+    if (rest == 0) return count;
     forget();
     count = 0;
     for_each_lane(request.lanes, [&](unsigned lane) {

@@ -33,8 +33,9 @@ std::atomic<std::uintptr_t> device_end{0};
 
 using Kind = AccessKind;
 
-/// Where a callback was called, and the stack there: to know how deep in calls the thread is.
-#define HERE __builtin_return_address(0), __builtin_frame_address(0)
+/// Where a callback was called, and the stack there: to know how deep in calls the thread is. The canonical frame
+/// address does without a frame.
+#define HERE __builtin_return_address(0), __builtin_dwarf_cfa()
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /// What a callback does for most events has to need no register of its caller's: anything else is done by functions
@@ -42,9 +43,9 @@ using Kind = AccessKind;
 #define NEVER_INLINE __attribute__((noinline))
 
 ALWAYS_INLINE std::uint64_t order_of(const WatchedThread& self, TraceEvent::Kind kind, const void* code,
-                                     const void* frame) {
+                                     const void* stack) {
     const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
-    return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(frame) - self.lowest_height, offset, kind);
+    return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(stack) - self.lowest_height, offset, kind);
 }
 
 /// The trace is full, or there is none because nothing is counted.
@@ -85,8 +86,13 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
     report(std::move(found));
 }
 
-NEVER_INLINE void check_and_record(const Access& access, std::uint64_t order, std::uint64_t place) {
+NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind kind, const void* code,
+                                   std::uint64_t order, std::uint64_t place) {
     WatchedThread& self = watched_thread;
+    const TraceEvent::Kind event = TraceEvent::kind_of(order);
+    const bool copies = event == TraceEvent::copy_read || event == TraceEvent::copy_write;
+    const Access access = {static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind, copies,
+                           code};
     // Functions of the standard library that watched code uses, too, are linked once: the runtime's own use of them
     // is not to be watched.
     self.active = false;
@@ -100,7 +106,7 @@ NEVER_INLINE void check_and_record(const Access& access, std::uint64_t order, st
 }
 
 ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEvent::Kind event, const void* code,
-                       const void* frame) {
+                       const void* stack) {
     WatchedThread& self = watched_thread;
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     if (!self.active) {
@@ -110,32 +116,31 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
         }
         return;
     }
-    if (address - self.arena >= self.arena_bytes &&
+    const bool in_shared = address - self.arena < self.arena_bytes;
+    if (!in_shared &&
         (address - self.stack < self.stack_bytes || address - self.own_variables < self.own_variable_bytes ||
          address - self.arena < self.arena_bytes + self.runtime_bytes)) {
         return;
     }
     __builtin_prefetch(memory);  // the access itself follows: what is done here meanwhile hides its latency
-    const std::uint64_t order = order_of(self, event, code, frame);
-    const std::uint64_t place = address | static_cast<std::uint64_t>(bytes < 0xFFFF ? bytes : 0xFFFF) << 48;
+    const std::uint64_t order = order_of(self, event, code, stack);
+    const std::uint64_t place = TraceEvent::place_of(address, in_shared, bytes);
     if (self.checker == nullptr) return record(self, order, place);
-    const bool copies = event == TraceEvent::copy_read || event == TraceEvent::copy_write;
-    check_and_record({static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind, copies, code},
-                     order, place);
+    check_and_record(memory, bytes, kind, code, order, place);
 }
 
-ALWAYS_INLINE void see_read(const void* memory, std::size_t bytes, const void* code, const void* frame) {
-    see(memory, bytes, Kind::read, TraceEvent::read, code, frame);
+ALWAYS_INLINE void see_read(const void* memory, std::size_t bytes, const void* code, const void* stack) {
+    see(memory, bytes, Kind::read, TraceEvent::read, code, stack);
 }
-ALWAYS_INLINE void see_write(const void* memory, std::size_t bytes, const void* code, const void* frame) {
-    see(memory, bytes, Kind::write, TraceEvent::write, code, frame);
+ALWAYS_INLINE void see_write(const void* memory, std::size_t bytes, const void* code, const void* stack) {
+    see(memory, bytes, Kind::write, TraceEvent::write, code, stack);
 }
 /// A structure that is aligned to less than its size, or memory that the C library copies.
-ALWAYS_INLINE void see_copy_read(const void* memory, std::size_t bytes, const void* code, const void* frame) {
-    see(memory, bytes, Kind::read, TraceEvent::copy_read, code, frame);
+ALWAYS_INLINE void see_copy_read(const void* memory, std::size_t bytes, const void* code, const void* stack) {
+    see(memory, bytes, Kind::read, TraceEvent::copy_read, code, stack);
 }
-ALWAYS_INLINE void see_copy_write(const void* memory, std::size_t bytes, const void* code, const void* frame) {
-    see(memory, bytes, Kind::write, TraceEvent::copy_write, code, frame);
+ALWAYS_INLINE void see_copy_write(const void* memory, std::size_t bytes, const void* code, const void* stack) {
+    see(memory, bytes, Kind::write, TraceEvent::copy_write, code, stack);
 }
 
 }  // namespace

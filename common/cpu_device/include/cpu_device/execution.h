@@ -15,17 +15,27 @@
 
 // The built-in variables. Real variables and not macros, because host code likes to call its own launch shapes
 // `blockDim` and `gridDim`.
-// Watched code sees them as constants, which a thread's are: their loads need no watching.
 #ifdef __CPU_DEVICE_WATCHED__
-#define CPU_DEVICE_BUILT_IN extern constinit const thread_local
+namespace cpu_device {
+/// A dim3 without constructors. Of a constant of such a type g++ knows that nothing ever writes it.
+struct ConstantDim3 {
+    unsigned int x, y, z;
+
+    constexpr operator dim3() const { return {x, y, z}; }   // NOLINT
+    constexpr operator uint3() const { return {x, y, z}; }  // NOLINT
+};
+}  // namespace cpu_device
+// Watched code sees them as constants, which a thread's are: their loads need no watching.
+extern constinit const thread_local uint3 threadIdx __attribute__((tls_model("initial-exec")));
+extern constinit const thread_local uint3 blockIdx __attribute__((tls_model("initial-exec")));
+extern constinit const thread_local cpu_device::ConstantDim3 blockDim __attribute__((tls_model("initial-exec")));
+extern constinit const thread_local cpu_device::ConstantDim3 gridDim __attribute__((tls_model("initial-exec")));
 #else
-#define CPU_DEVICE_BUILT_IN extern constinit thread_local
+extern constinit thread_local uint3 threadIdx __attribute__((tls_model("initial-exec")));
+extern constinit thread_local uint3 blockIdx __attribute__((tls_model("initial-exec")));
+extern constinit thread_local dim3 blockDim __attribute__((tls_model("initial-exec")));
+extern constinit thread_local dim3 gridDim __attribute__((tls_model("initial-exec")));
 #endif
-CPU_DEVICE_BUILT_IN uint3 threadIdx __attribute__((tls_model("initial-exec")));
-CPU_DEVICE_BUILT_IN uint3 blockIdx __attribute__((tls_model("initial-exec")));
-CPU_DEVICE_BUILT_IN dim3 blockDim __attribute__((tls_model("initial-exec")));
-CPU_DEVICE_BUILT_IN dim3 gridDim __attribute__((tls_model("initial-exec")));
-#undef CPU_DEVICE_BUILT_IN
 constexpr int warpSize = 32;
 
 namespace cpu_device {

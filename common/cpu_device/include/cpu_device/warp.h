@@ -146,7 +146,7 @@ inline constexpr bool never = false;
 
 // ---- barriers --------------------------------------------------------------------------------------------
 
-CPU_DEVICE_UNSEEN inline void __syncthreads(CPU_DEVICE_CALL_SITE) { cpu_device::block_barrier(0, site); }
+CPU_DEVICE_INLINE void __syncthreads(CPU_DEVICE_CALL_SITE) { cpu_device::block_barrier(0, site); }
 /// Threads of the block whose predicate is not zero.
 CPU_DEVICE_UNSEEN inline int __syncthreads_count(int predicate, CPU_DEVICE_CALL_SITE) {
     return static_cast<int>(cpu_device::block_barrier(predicate != 0, site));
