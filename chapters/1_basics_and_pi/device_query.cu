@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,12 +15,14 @@
 #include "chapters/1_basics_and_pi/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
+#include "common/helpers/text.h"
 
 namespace basics_and_pi {
 namespace {
 
 using warpwise::check;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 // The limits below are promises of the driver; this kernel takes three of them at their word. It is launched as one
 // block with as many threads and as much shared memory as a block may have, and writes down what the threads see:
@@ -65,10 +66,8 @@ std::optional<double> fp32_lanes(int major, int minor) {
 /// A number with four digits and its unit; `-` for what the device does not know.
 std::string show(std::optional<double> value, const char* unit) {
     if (!value) return "-";
-    char text[64];
-    std::snprintf(text, sizeof text, std::abs(*value - std::round(*value)) < 1e-9 ? "%.0f%s%s" : "%.4g%s%s", *value,
-                  *unit ? " " : "", unit);
-    return text;
+    const bool whole = std::abs(*value - std::round(*value)) < 1e-9;
+    return text_of(whole ? "%.0f" : "%.4g", *value) + (*unit ? " " : "") + unit;
 }
 
 std::string show_bytes(std::optional<double> bytes) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <limits>
 #include <string>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 #include "common/helpers/timer.h"
 
 namespace basics_and_pi {
@@ -36,6 +36,7 @@ using warpwise::check;
 using warpwise::check_finished;
 using warpwise::check_launch;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr int kTerms = 64;
 
@@ -158,9 +159,7 @@ void host_and_device(PowerSums& p) {
 
 std::string microseconds(double seconds) {
     if (!warpwise::Lesson::on_gpu()) return "-";  // the CPU device runs the kernel inside the launch: no launch to time
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
-    return text;
+    return text_of("%.1f us", seconds * 1e6);
 }
 
 /// Launches a kernel that takes a while (one thread for 16384 elements) and looks at what the host can do meanwhile.
@@ -189,8 +188,7 @@ void launch_and_look(warpwise::Lesson& lesson) {
     (void)cudaGetLastError();  // "not ready" was an answer and not a mistake: forget it
     check_finished();
 
-    char ratio[32] = "-";
-    if (warpwise::Lesson::on_gpu()) std::snprintf(ratio, sizeof ratio, "%.0f times", finished / launched);
+    const std::string ratio = warpwise::Lesson::on_gpu() ? text_of("%.0f times", finished / launched) : "-";
     lesson.table("One launch, seen from the host", {"question", "answer"},
                  {{"is the kernel still running when the launch has returned?", running ? "yes" : "no, it has ended"},
                   {"turns of a host loop before it ended", std::to_string(turns)},

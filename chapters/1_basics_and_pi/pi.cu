@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <string>
@@ -24,12 +23,14 @@
 #include "common/helpers/compare.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace basics_and_pi {
 namespace {
 
 using std::uint64_t;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;  // threads a block; the sums inside a block count on it
 constexpr double kFloatEpsilon = std::numeric_limits<float>::epsilon();
@@ -345,11 +346,7 @@ __global__ void sum_three_ways(double* plain, double* compensated, double* in_do
     in_double[thread] = width * double_sum;
 }
 
-std::string scientific(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1e", value);
-    return text;
-}
+std::string scientific(double value) { return text_of("%.1e", value); }
 
 void show_error_curve(warpwise::Lesson& lesson) {
     const unsigned rows = warpwise::Lesson::on_gpu() ? 9 : 7;  // up to 2^24 slices a thread, or 2^20
@@ -408,13 +405,11 @@ void show_limit(warpwise::Lesson& lesson) {
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
         {{[&] { multiply_add_only<<<blocks, kThreads>>>(rounds, 0.5, problem.d_pi.data()); }, false},
          {[&] { one_pass<sum_fours<double>>(problem, kDoubleEpsilon); }, false}});
-    char limit[32], step[32], share[32];
-    std::snprintf(limit, sizeof limit, "%.3f ms", timings[0].median * 1e3);
-    std::snprintf(step, sizeof step, "%.3f ms", timings[1].median * 1e3);
-    std::snprintf(share, sizeof share, "%.2f", timings[0].median / timings[1].median);
+    const double limit = timings[0].median, step = timings[1].median;
     lesson.table("The limit of the double units: 25 instructions for four slices",
                  {"what", "time", "share of the limit"},
-                 {{"as many multiply-adds and nothing else", limit, "1"}, {"sum_fours_double", step, share}});
+                 {{"as many multiply-adds and nothing else", text_of("%.3f ms", limit * 1e3), "1"},
+                  {"sum_fours_double", text_of("%.3f ms", step * 1e3), text_of("%.2f", limit / step)}});
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -27,11 +26,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kLanes = 32;
 constexpr unsigned kBanks = 32;
@@ -87,12 +88,6 @@ std::optional<double> recorded(const std::string& what) {
         if (what == record.what) return record.figure;
     }
     return std::nullopt;
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 // One row of a table of passes.

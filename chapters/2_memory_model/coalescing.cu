@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -24,11 +23,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr std::size_t kLanes = 32;
@@ -146,12 +147,6 @@ std::size_t elements_of_a_sweep() {
     std::size_t count = std::size_t{1} << 24;
     while (count > 1024 && count * SweepArrays::largest_stride * sizeof(float) > free_bytes / 2) count /= 2;
     return count;
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 std::optional<double> recorded_bandwidth(const std::string& access) {

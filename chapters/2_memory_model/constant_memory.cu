@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
@@ -25,11 +24,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 32;
@@ -52,9 +53,7 @@ void print_recorded(warpwise::Lesson& lesson, const std::string& title, const st
     std::vector<std::vector<std::string>> rows;
     for (const std::string& step : steps) {
         for (const Recorded& record : recorded_h200) {
-            char figure[32];
-            std::snprintf(figure, sizeof figure, "%.0f", record.gops_per_second);
-            if (step == record.step) rows.push_back({step, figure});
+            if (step == record.step) rows.push_back({step, text_of("%.0f", record.gops_per_second)});
         }
     }
     if (!warpwise::Lesson::on_gpu() && !rows.empty()) lesson.table(title, {"step", "Gop/s"}, rows);
@@ -469,9 +468,7 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
         const double operations = 10.0 * static_cast<double>(points) * static_cast<double>(charges);
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            char figure[32];
-            std::snprintf(figure, sizeof figure, "%.0f", operations / timings[i].median * 1e-9);
-            rows[i] = {rows[i][0], rows[i][1], figure};
+            rows[i] = {rows[i][0], rows[i][1], text_of("%.0f", operations / timings[i].median * 1e-9)};
         }
     }
     std::vector<std::string> header = {"step", "what changed"};

@@ -16,7 +16,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -34,11 +33,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;          // a block
 constexpr unsigned kWarps = kThreads / 32;  // a block
@@ -325,12 +326,6 @@ void show_predictions(warpwise::Lesson& lesson) {
 }
 
 // ---- one launch against two, from a thousand floats on ------------------------------------------------------------
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 std::vector<std::string> row_of(std::size_t count, double two, double one) {
     return {std::to_string(count), text_of("%.1f", two), text_of("%.1f", one), text_of("%.2f", two / one)};

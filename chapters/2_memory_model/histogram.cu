@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -33,11 +32,13 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kBins = 256;
 constexpr unsigned kLanes = 32;
@@ -490,12 +491,6 @@ Collisions collisions_of(const std::vector<unsigned char>& bytes, std::size_t wi
     }
     const double requests = static_cast<double>(bytes.size()) / kLanes;
     return {sum.waiting / requests, sum.passes / requests};
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 // A step of the ladder, and how it finds its counters.

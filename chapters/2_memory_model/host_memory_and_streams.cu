@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -28,6 +27,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 #include "common/helpers/timer.h"
 
 namespace memory_model {
@@ -35,6 +35,7 @@ namespace {
 
 using warpwise::check;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 
@@ -76,12 +77,6 @@ std::optional<double> recorded(const std::string& what) {
         if (what == record.what) return record.figure;
     }
     return std::nullopt;
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 std::string text_or_dash(const char* format, std::optional<double> value) {

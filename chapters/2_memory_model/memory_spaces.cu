@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -24,6 +23,7 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 #include "common/helpers/timer.h"
 
 namespace memory_model {
@@ -31,6 +31,7 @@ namespace {
 
 using warpwise::check;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 32;
@@ -555,22 +556,18 @@ public:
             median = record.cycles;
             nanoseconds = record.nanoseconds;
         }
-        if (median) rows_.push_back({place, reach, text_of(*median), text_of(*nanoseconds)});
+        if (median) rows_.push_back({place, reach, digits(*median), digits(*nanoseconds)});
     }
 
     void print() const {
         if (rows_.empty()) return;
         const std::string where =
-            warpwise::Lesson::on_gpu() ? ", at " + text_of(hertz_ * 1e-6) + " MHz" : std::string(", ") + recorded_on;
+            warpwise::Lesson::on_gpu() ? text_of(", at %.0f MHz", hertz_ * 1e-6) : std::string(", ") + recorded_on;
         lesson_.table("One load after the other, one thread" + where, {"place", "chain", "cycles", "ns"}, rows_);
     }
 
 private:
-    static std::string text_of(double value) {
-        char text[32];
-        std::snprintf(text, sizeof text, value < 100 ? "%.1f" : "%.0f", value);
-        return text;
-    }
+    static std::string digits(double value) { return text_of(value < 100 ? "%.1f" : "%.0f", value); }
 
     warpwise::Lesson& lesson_;
     DeviceBuffer<Trip> d_trip_;

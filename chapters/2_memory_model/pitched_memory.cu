@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -22,11 +21,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr std::size_t kLanes = 32;
 constexpr std::size_t kSectorBytes = 32;
@@ -239,12 +240,6 @@ double predicted_sectors(std::size_t rows, std::size_t cols, std::size_t row_byt
         }
     }
     return requests == 0 ? 0 : static_cast<double>(sectors) / static_cast<double>(requests);
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 // Pitches as this device hands them out, and the share of the memory that is padding.

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -24,11 +23,13 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kWindow = 64;  // samples of a sum
 constexpr unsigned kThreads = 128;
@@ -314,9 +315,7 @@ void expect_the_same_requests(warpwise::Lesson& lesson) {
 void print_recorded_rates(warpwise::Lesson& lesson) {
     std::vector<std::vector<std::string>> rows;
     for (const Recorded& recorded : recorded_h200) {
-        char rate[32];
-        std::snprintf(rate, sizeof rate, "%.4g", recorded.gigabytes_per_second);
-        rows.push_back({recorded.step, rate});
+        rows.push_back({recorded.step, text_of("%.4g", recorded.gigabytes_per_second)});
     }
     if (!rows.empty())
         lesson.table(std::string("The same steps, 256 x 1048576, ") + recorded_on, {"step", "GB/s"}, rows);

@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -25,11 +24,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr int kThreads = 256;
 constexpr int kRadius = 16;  // of the steps; the tables behind them have others as well
@@ -351,12 +352,6 @@ constexpr std::array<Way, 4> ways = {{{"smooth_from_global", from_global, asked_
 
 constexpr std::array<Kernels, 6> radii = {kernels_of<1>, kernels_of<2>,  kernels_of<4>,
                                           kernels_of<8>, kernels_of<16>, kernels_of<32>};
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // Holds the prediction for one way and radius against the counters.
 void expect_asked(warpwise::Lesson& lesson, Smoothing& problem, const Way& way) {

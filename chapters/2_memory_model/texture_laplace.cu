@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -25,11 +24,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr std::size_t kOldSize = std::size_t{1} << 20;  // elements, of the measurement of 2008
@@ -299,12 +300,6 @@ void expect_predicted_loads(warpwise::Lesson& lesson) {
         lesson.expect(counts->global_load.sectors == step.sectors_per_256 * blocks, name + ": sectors as predicted");
         lesson.expect(counts->shared().conflicts() == 0, name + ": no bank conflicts");
     }
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 // Microseconds of each step at kOldSize: measured on a GPU; without one, what was recorded. Empty where nothing is.

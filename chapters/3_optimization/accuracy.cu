@@ -25,7 +25,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -43,11 +42,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace optimization {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;             // a block
 constexpr std::size_t kChunk = 16 * kThreads;  // floats that a block of the pairwise sum makes one of
@@ -464,11 +465,7 @@ const std::array<Method, 7> methods = {
      {"Sum2", in_a_row<Sum2<float>>, neumaier_bound, operations_a_term<Sum2>},
      {"double", in_a_row<Plain<double>>, double_bound, operations_a_term<Plain>}}};
 
-std::string scientific(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1e", value);
-    return text;
-}
+std::string scientific(double value) { return text_of("%.1e", value); }
 
 // Relative errors of all methods on all inputs, one thread adding (the pairwise sum aside), with what theory
 // promises.
@@ -577,11 +574,7 @@ warpwise::Candidate in_registers(const DeviceBuffer<float>& d_values, DeviceBuff
 
 void show_price(warpwise::Lesson& lesson) {
     std::vector<std::vector<std::string>> rows;
-    const auto add_row = [&](const char* method, double ratio) {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.2f", ratio);
-        rows.push_back({method, text});
-    };
+    const auto add_row = [&](const char* method, double ratio) { rows.push_back({method, text_of("%.2f", ratio)}); };
     std::string title = "Time of an addition to a sum in registers, plain float = 1";
     if (warpwise::Lesson::on_gpu()) {
         const unsigned blocks = warpwise::blocks_that_fill(add_from_registers<Sum2<double>>, kThreads);

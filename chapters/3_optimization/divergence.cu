@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -28,11 +27,13 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace optimization {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kLanes = 32;
 constexpr unsigned kThreads = 256;  // of a block
@@ -45,12 +46,6 @@ struct Recorded {
 constexpr std::initializer_list<Recorded> recorded_h200 = {};
 // What stands beside the figures where they are printed.
 constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda)";
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 void print_recorded(warpwise::Lesson& lesson, const std::string& title, const std::vector<std::string>& steps) {
     std::vector<std::vector<std::string>> rows;

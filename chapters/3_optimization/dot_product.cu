@@ -11,11 +11,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -33,15 +31,19 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/read_only.cuh"
+#include "common/helpers/text.h"
 
 namespace optimization {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;           // a block, and products of a tile
 constexpr unsigned kWarps = kThreads / 32;   // a block
@@ -132,12 +134,6 @@ struct Dot {
                warpwise::ceil_div(blocks, kThreads) + 8;
     }
 };
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // ---- steps --------------------------------------------------------------------------------------------------------
 
@@ -392,18 +388,11 @@ __global__ void __launch_bounds__(kThreads, 2)
     if (threadIdx.x == 0) *dot = rest;
 }
 
-unsigned processors() {
-    int device = 0, count = 0;
-    warpwise::check(cudaGetDevice(&device));
-    warpwise::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-    return static_cast<unsigned>(count);
-}
-
 // Both numbers are tried out below. `BlocksAnSm`: 0 stands for as many as fit.
 template <unsigned Loads, unsigned BlocksAnSm = 0>
 void float4_loads(Dot& problem) {
-    const unsigned most =
-        BlocksAnSm == 0 ? warpwise::blocks_that_fill(dot_float4<Loads>, kThreads) : BlocksAnSm * processors();
+    const unsigned most = BlocksAnSm == 0 ? warpwise::blocks_that_fill(dot_float4<Loads>, kThreads)
+                                          : BlocksAnSm * warpwise::multiprocessors();
     const unsigned blocks = std::min(warpwise::blocks_for(problem.count, Loads * 4 * kThreads), most);
     dot_float4<Loads><<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count,
                                             problem.d_block_sums.data(), problem.d_drawn.data(), problem.d_dot.data());
@@ -416,25 +405,12 @@ void float4_loads(Dot& problem) {
 // the products.
 std::size_t chain_of_vendor(const Dot& problem) { return warpwise::ceil_div(problem.count, 32768) + 32; }
 
-void check_cublas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
-// Made once, for as long as the program runs: that takes longer than most dot products.
-cublasHandle_t cublas() {
-    static const cublasHandle_t handle = [] {
-        cublasHandle_t made = nullptr;
-        check_cublas(cublasCreate(&made));
-        check_cublas(cublasSetPointerMode(made, CUBLAS_POINTER_MODE_DEVICE));  // the result stays on the device
-        return made;
-    }();
-    return handle;
-}
-
 void vendor_cublas(Dot& problem) {
+    // The result stays on the device.
+    static const cublasHandle_t handle = warpwise::make_cublas_handle(CUBLAS_POINTER_MODE_DEVICE);
     if (problem.count == 0) return problem.d_dot.fill_bytes(0);  // not promised by its manual
-    check_cublas(cublasSdot_64(cublas(), static_cast<std::int64_t>(problem.count), problem.d_a.data(), 1,
-                               problem.d_b.data(), 1, problem.d_dot.data()));
+    warpwise::check_cublas(cublasSdot_64(handle, static_cast<std::int64_t>(problem.count), problem.d_a.data(), 1,
+                                         problem.d_b.data(), 1, problem.d_dot.data()));
     problem.rounds_like(chain_of_vendor(problem));
 }
 
@@ -507,30 +483,10 @@ void show_predictions(warpwise::Lesson& lesson) {
 
 // ---- small and large vectors, and the roof for reading ------------------------------------------------------------
 
-// Reads both vectors and does nothing else, even blocks one of them, odd blocks the other: the roof R.
-template <unsigned Loads>
-__global__ void __launch_bounds__(kThreads, 2)
-    read_only(const uint4* a, const uint4* b, std::size_t fours, unsigned* out) {
-    const uint4* const from = blockIdx.x % 2 == 0 ? a : b;
-    constexpr unsigned tile = Loads * kThreads;
-    unsigned bits = 0;
-    for (std::size_t t = blockIdx.x / 2; t < fours / tile; t += gridDim.x / 2) {
-        uint4 four[Loads];
-#pragma unroll
-        for (unsigned k = 0; k < Loads; ++k) four[k] = from[t * tile + k * kThreads + threadIdx.x];
-#pragma unroll
-        for (unsigned k = 0; k < Loads; ++k) bits |= four[k].x | four[k].y | four[k].z | four[k].w;
-    }
-    if (bits == 1) *out = bits;  // never with our vectors; keeps the compiler from dropping the loads
-}
-
+// The roof R: reads both vectors and does nothing else.
 template <unsigned Loads>
 void read_both(Dot& problem) {
-    const unsigned blocks = std::max(2u, warpwise::blocks_that_fill(read_only<Loads>, kThreads) / 2 * 2);
-    read_only<Loads><<<blocks, kThreads>>>(reinterpret_cast<const uint4*>(problem.d_a.data()),
-                                           reinterpret_cast<const uint4*>(problem.d_b.data()), problem.count / 4,
-                                           problem.d_drawn.data());
-    warpwise::check_launch();
+    warpwise::read_only<Loads>(problem.d_a.data(), problem.d_b.data(), problem.d_a.bytes(), problem.d_drawn.data());
 }
 
 // The steps from 5 on, step 10 with other numbers of loads and blocks, the vendor's routines, and the roof.

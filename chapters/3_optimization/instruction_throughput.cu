@@ -28,12 +28,14 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace optimization {
 namespace {
 
 using warpwise::check;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 // What a GPU measured, shown where there is none: results per clock and multiprocessor.
 struct Recorded {
@@ -43,12 +45,6 @@ struct Recorded {
 constexpr std::initializer_list<Recorded> recorded_h200 = {};
 // What stands beside the figures where they are printed.
 constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda)";
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // ---- the operations ----------------------------------------------------------------------------------------------
 
@@ -203,7 +199,7 @@ std::vector<V> numbers() {
 template <class V, V (*next)(V, V, V, V), unsigned unroll, double (*in_double)(double, double, double) = nullptr>
 Outcome run() {
     const bool on_gpu = warpwise::Lesson::on_gpu();
-    const unsigned blocks = on_gpu ? static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)) : 1;
+    const unsigned blocks = on_gpu ? warpwise::multiprocessors() : 1;
     const unsigned threads = on_gpu ? kThreads : kLanes;
     const unsigned rounds = on_gpu ? 256 : 64 / unroll;
     const std::vector<V> in = numbers<V>();

@@ -12,7 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -25,22 +24,18 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace optimization {
 namespace {
 
 using warpwise::check;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kLanes = 32;
 constexpr unsigned kThreads = 256;
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // What a GPU measured, shown where there is none: operations a cycle and scheduler, and GB/s of the steps.
 struct RecordedChains {

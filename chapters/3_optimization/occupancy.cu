@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 #include "common/helpers/watch.h"
 
 namespace optimization {
@@ -29,6 +29,7 @@ namespace {
 
 using warpwise::check;
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr int kThreads = 256;  // of a block, unless a table says otherwise
 
@@ -40,12 +41,6 @@ struct Recorded {
 // Nothing is recorded yet.
 constexpr std::initializer_list<Recorded> recorded_h200 = {};
 constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda)";
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 std::string percent(double share) { return text_of("%.3g %%", 100 * share); }
 

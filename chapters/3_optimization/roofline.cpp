@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,11 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/helpers/text.h"
+
 namespace optimization {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using warpwise::text_of;
 
 // ---- reading results ----------------------------------------------------------------------------------------------
 
@@ -145,16 +147,7 @@ Axis rate_axis(const Roofline& roofline, const Axis& intensity) {
 
 /// "0.01", "10", "10k": a power of ten.
 std::string power_text(int power) {
-    char text[32];
-    const bool thousands = power >= 4;
-    std::snprintf(text, sizeof text, "%g%s", std::pow(10, thousands ? power - 3 : power), thousands ? "k" : "");
-    return text;
-}
-
-std::string text_of(const char* format, double value) {
-    char text[64];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
+    return power >= 4 ? text_of("%gk", std::pow(10, power - 3)) : text_of("%g", std::pow(10, power));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <string>
@@ -18,9 +17,12 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/inputs.h"
+#include "common/helpers/text.h"
 
 namespace optimization {
 namespace {
+
+using warpwise::text_of;
 
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
@@ -181,14 +183,8 @@ void check_loops(warpwise::Lesson& lesson) {
     }
 }
 
-std::string digits(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
-std::string nanoseconds(double seconds) { return digits("%.3g", seconds * 1e9); }
-std::string times(double factor) { return digits("%.2fx", factor); }
+std::string nanoseconds(double seconds) { return text_of("%.3g", seconds * 1e9); }
+std::string times(double factor) { return text_of("%.2fx", factor); }
 
 // What times tell about the compiler. Less than this factor is not taken for a difference: most machines do something
 // else at the same time, and where arrays happen to lie makes some loops a quarter slower or faster.

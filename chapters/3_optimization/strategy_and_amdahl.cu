@@ -18,7 +18,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -35,12 +34,14 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 #include "common/lesson/results.h"
 
 namespace optimization {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;  // a block
 constexpr int kDegree = 16;         // of the steps
@@ -209,12 +210,6 @@ void run(Values& problem, unsigned values, double operations) {
 }
 
 // ---- which of the two limits --------------------------------------------------------------------------------------
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // Bytes a second of a copy on the device, both directions counted.
 double measured_bandwidth(const DeviceBuffer<float>& from, DeviceBuffer<float>& to) {

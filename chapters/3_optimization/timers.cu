@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <functional>
@@ -30,6 +29,7 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
+#include "common/helpers/text.h"
 #include "common/helpers/timer.h"
 #include "common/helpers/watch.h"
 
@@ -39,6 +39,7 @@ namespace {
 using warpwise::DeviceBuffer;
 using warpwise::DeviceTimer;
 using warpwise::HostTimer;
+using warpwise::text_of;
 
 // What a GPU measured, shown where there is none.
 struct Recorded {
@@ -56,15 +57,11 @@ double recorded(std::string_view what) {
     return std::nan("");
 }
 
-std::string text_of(const char* format, double value) {
-    if (std::isnan(value)) return "-";
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
+// NaN: not recorded, or not measurable.
+std::string text_or_dash(const char* format, double value) { return std::isnan(value) ? "-" : text_of(format, value); }
 
 std::string microseconds(double seconds) { return text_of(seconds < 1e-4 ? "%.1f" : "%.0f", seconds * 1e6); }
-std::string nanoseconds(double seconds) { return text_of(seconds < 1e-8 ? "%.2g" : "%.0f", seconds * 1e9); }
+std::string nanoseconds(double seconds) { return text_or_dash(seconds < 1e-8 ? "%.2g" : "%.0f", seconds * 1e9); }
 
 double median(std::vector<double> samples) { return warpwise::timing_of(std::move(samples)).median; }
 
@@ -353,7 +350,7 @@ void show_classic_mistake(warpwise::Lesson& lesson) {
         const double wrong = median(at_once), right = median(after_waiting);
         const std::string name = std::to_string(work) + " x";
         rows.push_back({name, microseconds(wrong), microseconds(right), text_of("%.1f", right / wrong)});
-        if (with_records) rows.back().push_back(text_of("%.1f", recorded("wrong by, " + name)));
+        if (with_records) rows.back().push_back(text_or_dash("%.1f", recorded("wrong by, " + name)));
         lesson.expect(wrong <= right, name + ": waiting takes no less");
     }
     lesson.table(on_gpu ? "A kernel, timed in both ways, median of 5"
@@ -411,7 +408,7 @@ void show_small_kernels(warpwise::Lesson& lesson) {
         std::vector<double> seconds;
         for (int sample = 0; sample < (on_gpu ? 31 : 1); ++sample) seconds.push_back(way.measure(way.launches));
         const double each = on_gpu ? median(seconds) / way.launches * 1e6 : recorded(way.name);
-        rows.push_back({way.name, text_of("%.2f", each)});
+        rows.push_back({way.name, text_or_dash("%.2f", each)});
     }
     if (!on_gpu && recorded_h200.size() == 0) return;
     const std::string where = on_gpu ? "" : std::string("; ") + recorded_on;

@@ -13,9 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +26,7 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
@@ -319,23 +318,16 @@ void float4_tile(Transpose& problem) {
 }
 
 #ifndef __CPU_DEVICE__
-void check_cublas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
 // What a user would call instead: C = alpha op(A) + beta op(B) with op(A) the transpose of A, and beta = 0, so that B
 // is not read. cuBLAS counts down the columns: our rows are its columns, in A and in C.
 void vendor(Transpose& problem) {
-    constexpr std::size_t most = std::numeric_limits<int>::max();
+    static const cublasHandle_t handle = warpwise::make_cublas_handle();
     if (problem.rows == 0 || problem.cols == 0) return;
-    if (problem.rows > most || problem.cols > most) throw std::length_error("cublasSgeam takes extents below 2^31");
-    static cublasHandle_t handle = nullptr;  // made once, and kept until the program ends
-    if (handle == nullptr) check_cublas(cublasCreate(&handle));
-    const int rows = static_cast<int>(problem.rows), cols = static_cast<int>(problem.cols);
+    const int rows = warpwise::cublas_extent(problem.rows), cols = warpwise::cublas_extent(problem.cols);
     const float one = 1, zero = 0;
     float* const out = problem.d_out.data();
-    check_cublas(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, problem.d_in.data(), cols, &zero, out,
-                             rows, out, rows));
+    warpwise::check_cublas(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, problem.d_in.data(), cols,
+                                       &zero, out, rows, out, rows));
 }
 #endif
 

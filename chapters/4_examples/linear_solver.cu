@@ -23,10 +23,13 @@
 #include "common/helpers/check.h"
 #include "common/helpers/counts.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 #include "common/helpers/watch.h"
 
 namespace examples {
 namespace {
+
+using warpwise::text_of;
 
 constexpr unsigned kLanes = 32;
 constexpr unsigned kThreads = 256;  // of a block
@@ -238,23 +241,25 @@ __global__ void __launch_bounds__(kThreads) eliminate_in_place(float* a, std::si
                                                                PivotKey* keys, unsigned* column_of_row) {
     __shared__ PivotKey warp_keys[kWarps];
     const unsigned col = (column + 1) / kLanes * kLanes + blockIdx.x * kColsABlock + 4 * threadIdx.x;
-    const std::size_t first_row = std::size_t{blockIdx.y} * kRowsABlock + threadIdx.y;
+    const unsigned first_row = blockIdx.y * kRowsABlock + threadIdx.y;
     const unsigned pivot_row = row_of(keys[column]);
+    const float4 zeros = make_float4(0, 0, 0, 0);
     PivotKey next = 0;
     if (col + 3 > column && col <= n) {
         float4 values[kRowsAThread];
         float factors[kRowsAThread];
+#pragma unroll
+        for (unsigned k = 0; k < kRowsAThread; ++k) {
+            const unsigned row = first_row + k * kWarps;
+            values[k] = row < n ? load4(a + row * pitch + col) : zeros;
+            factors[k] = row < n ? a[row * pitch + column] : 0;
+        }
+        // Behind the other loads: where these two are from is known only when the key is there.
         const float pivot = a[pivot_row * pitch + column];
         const float4 above = load4(a + pivot_row * pitch + col);
 #pragma unroll
         for (unsigned k = 0; k < kRowsAThread; ++k) {
-            const std::size_t row = first_row + k * kWarps;
-            values[k] = row < n ? load4(a + row * pitch + col) : above;
-            factors[k] = row < n ? a[row * pitch + column] : 0;
-        }
-#pragma unroll
-        for (unsigned k = 0; k < kRowsAThread; ++k) {
-            const std::size_t row = first_row + k * kWarps;
+            const unsigned row = first_row + k * kWarps;
             if (row >= n || row == pivot_row) continue;
             const float factor = factors[k] / pivot;
             values[k].x -= factor * above.x;
@@ -272,7 +277,7 @@ __global__ void __launch_bounds__(kThreads) eliminate_in_place(float* a, std::si
             if (col <= column + 1 && column_of_row[row] == kNone) {  // the next column is among the four
                 const unsigned i = column + 1 - col;
                 const float value = i == 0 ? values[k].x : i == 1 ? values[k].y : i == 2 ? values[k].z : values[k].w;
-                next = max(next, pivot_key(value, static_cast<unsigned>(row)));
+                next = max(next, pivot_key(value, row));
             }
         }
     }

@@ -122,9 +122,6 @@ LinearSystem system_of_ones(const NamedMatrix& named);
 /// Solves all of them by all methods, prints verdicts and backward errors, and expects them to be right.
 void show_matrices_of_all_kinds(warpwise::Lesson& lesson, const std::vector<Method>& methods);
 
-/// "%.4g" and the like.
-std::string text_of(const char* format, double value);
-
 /// LU factorization with partial pivoting, panel by panel, with a matrix product for the rest.
 void solve_blocked(LinearSystem& system);
 

@@ -26,6 +26,7 @@
 
 #include "chapters/4_examples/linear_solver.h"
 #include "common/helpers/check.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/launch_shape.h"
 
 namespace examples {
@@ -437,13 +438,10 @@ void solve_blocked(LinearSystem& system) {
 
 namespace {
 
-void check_cublas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
-void check_cusolver(cusolverStatus_t status) {
+void check_cusolver(cusolverStatus_t status, warpwise::SourceLocation where = warpwise::SourceLocation::current()) {
     if (status != CUSOLVER_STATUS_SUCCESS) {
-        throw std::runtime_error("cuSOLVER: status " + std::to_string(static_cast<int>(status)));
+        throw std::runtime_error(warpwise::place_text(where) + "cuSOLVER: status " +
+                                 std::to_string(static_cast<int>(status)));
     }
 }
 
@@ -451,9 +449,8 @@ void check_cusolver(cusolverStatus_t status) {
 
 // cuSOLVER wants columns where we have rows: the copy that every solver begins with turns the matrix around.
 void solve_by_cusolver(LinearSystem& system) {
-    static cublasHandle_t blas = nullptr;  // both are made once, and kept until the program ends
-    static cusolverDnHandle_t solver = nullptr;
-    if (blas == nullptr) check_cublas(cublasCreate(&blas));
+    static const cublasHandle_t blas = warpwise::make_cublas_handle();
+    static cusolverDnHandle_t solver = nullptr;  // made once, and kept until the program ends
     if (solver == nullptr) check_cusolver(cusolverDnCreate(&solver));
     if (system.n == 0) return;
     const int n = static_cast<int>(system.n), pitch = static_cast<int>(system.pitch);
@@ -466,12 +463,12 @@ void solve_by_cusolver(LinearSystem& system) {
     }
     const float one = 1, zero = 0;
     const float* const original = system.d_original.data();
-    check_cublas(cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, original, pitch, &zero, a, n, a, n));
-    check_cublas(cublasScopy(blas, n, original + n, pitch, system.d_x.data(), 1));
+    warpwise::check_cublas(cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, original, pitch, &zero, a, n, a, n));
+    warpwise::check_cublas(cublasScopy(blas, n, original + n, pitch, system.d_x.data(), 1));
     int* const rows = system.d_vendor_rows.data();
     int* const info = rows + n;  // the first column whose pivot is 0, counted from 1; the pivots tell the same
     check_cusolver(cusolverDnSgetrf(solver, n, n, a, n, system.d_vendor_workspace.data(), rows, info));
-    check_cublas(cublasScopy(blas, n, a, n + 1, system.d_pivots.data(), 1));
+    warpwise::check_cublas(cublasScopy(blas, n, a, n + 1, system.d_pivots.data(), 1));
     check_cusolver(cusolverDnSgetrs(solver, CUBLAS_OP_N, n, 1, a, n, rows, system.d_x.data(), n, info));
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -16,9 +15,12 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace examples {
 namespace {
+
+using warpwise::text_of;
 
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
@@ -247,12 +249,6 @@ void show_matrices_of_all_kinds(warpwise::Lesson& lesson, const std::vector<Meth
         rows.back().push_back(error_of_x);
     }
     lesson.table("Backward error, n = " + std::to_string(n), header, rows);
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 }  // namespace examples

@@ -19,7 +19,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -34,13 +33,17 @@
 #include "chapters/4_examples/matrix_multiply_tiles.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace examples {
 namespace {
+
+using warpwise::text_of;
 
 // ---- a row of C for each block ------------------------------------------------------------------------------------
 
@@ -202,17 +205,18 @@ void tile_kahan(Multiplication& problem) { launch_tiles(product_tile_kahan, prob
 // transpose of B times the transpose of A. In its default mode `Sgemm` computes with floats as they are; the modes
 // that round them to TF32 on the way would not be the same product. So the mode is set, not taken as found.
 void vendor(Multiplication& problem) {
+    static const cublasHandle_t handle = warpwise::make_cublas_handle();
     if (problem.m == 0 || problem.n == 0) return;
-    const int m = cublas_extent(problem.m), n = cublas_extent(problem.n), k = cublas_extent(problem.k);
+    const int m = warpwise::cublas_extent(problem.m), n = warpwise::cublas_extent(problem.n),
+              k = warpwise::cublas_extent(problem.k);
     if (k == 0) {
         warpwise::check(cudaMemsetAsync(problem.d_c.data(), 0, problem.d_c.bytes()));
         return;
     }
-    const cublasHandle_t handle = cublas_handle();
-    check_cublas(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH));
+    warpwise::check_cublas(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH));
     const float one = 1, zero = 0;
     const float *const a = problem.d_a.data(), *const b = problem.d_b.data();
-    check_cublas(
+    warpwise::check_cublas(
         cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, b, n, a, k, &zero, problem.d_c.data(), n));
 }
 #endif
@@ -245,12 +249,6 @@ constexpr std::array<Method, 12> methods = {
      {"product_pipeline_kahan", "side branch: compensated sums", pipeline_kahan, 3.0 / 128, 4.0 / 64 * ahead,
       8.0 / 64 * ahead}}};
 constexpr std::size_t kFirstTimedForShapes = 9;  // this step and those behind it are timed for several shapes
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 void count_loads(warpwise::Lesson& lesson) {
     Multiplication problem({128, kCountedN, kCountedK});

@@ -13,7 +13,6 @@
 #include <cuda_runtime.h>
 
 #ifndef __CPU_DEVICE__
-#include <cublas_v2.h>
 #include <cuda_bf16.h>
 #endif
 
@@ -24,7 +23,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -236,25 +234,6 @@ using Bf16Product = Product<Precision::bf16>;
 /// Defined in matrix_multiply_tensor_cores.cu.
 std::vector<warpwise::Step<Tf32Product>> tf32_steps();
 std::vector<warpwise::Step<Bf16Product>> bf16_steps();
-
-inline void check_cublas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
-/// Made once, and kept until the program ends.
-inline cublasHandle_t cublas_handle() {
-    static cublasHandle_t handle = nullptr;
-    if (handle == nullptr) check_cublas(cublasCreate(&handle));
-    return handle;
-}
-
-/// cuBLAS takes extents as int. Throws std::length_error.
-inline int cublas_extent(std::size_t extent) {
-    if (extent > std::size_t{std::numeric_limits<int>::max()}) {
-        throw std::length_error("cuBLAS takes extents below 2^31");
-    }
-    return static_cast<int>(extent);
-}
 
 #endif
 

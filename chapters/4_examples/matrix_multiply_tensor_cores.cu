@@ -17,6 +17,7 @@
 
 #ifndef __CPU_DEVICE__
 
+#include <cublas_v2.h>
 #include <cuda.h>  // types of tensor maps; no function of the driver is linked
 #include <cudaTypedefs.h>
 #include <cuda_runtime.h>
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "common/helpers/check.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/launch_shape.h"
 
@@ -387,12 +389,14 @@ __device__ void barrier_arrive(unsigned barrier) {
 }
 
 // At the barrier that stands in the same place in the shared memory of another block of the cluster (or of this one).
+// Without `.release.cluster`, for which nvcc puts a fence of the whole GPU before each arrival: there are no writes
+// that the other block would have to see, only reads by wgmma, and these are done.
 __device__ void barrier_arrive_in(unsigned block, unsigned barrier) {
     asm volatile(
         "{\n"
         ".reg .b32 there;\n"
         "mapa.shared::cluster.u32 there, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
         "}" ::"r"(barrier),
         "r"(block)
         : "memory");
@@ -673,13 +677,11 @@ void tensor_memory_accelerator(Product<precision>& problem) {
 // ---- step 4 -------------------------------------------------------------------------------------------------------
 
 // Step 4, three changes that keep the tensor cores busy between slices and between tiles.
-//   Sharing: a cluster of two blocks makes two tiles, one above the other, which want the same slices of B. Each
-//   block
+//   Sharing: a cluster of two blocks makes two tiles, one above the other, which want the same slices of B. Either
 //     fetches half of a slice for both (multicast): the L2 cache delivers 32 KB a slice and block, not 48. A slot is
 //     empty once sixteen warps have read it, eight of them next door; so each warp arrives at two barriers.
-//   Staying: only as many blocks as fit are launched, and each makes one tile after another. The fetching thread is
-//   up
-//     to four slices into the next tile while the others still write C.
+//   Staying: only as many blocks as fit are launched, and each makes one tile after another. The fetching thread goes
+//     up to four slices into the next tile while the others still write C.
 //   Leaving: a warp lays 16 x 32 sums in shared memory, swizzled, and has the tensor memory accelerator write them:
 //     full lines of 128 bytes, and no guards. While one box leaves, the warp fills the other.
 // Left to do: the tensor cores wait while sums go from registers to shared memory, and in the last round of tiles not
@@ -824,7 +826,9 @@ void multicast(Product<precision>& problem) {
 // where our B transposed is a k x n matrix of columns that has to be transposed, and A is as it should be.
 template <Precision precision>
 void vendor(Product<precision>& problem) {
-    const int m = cublas_extent(problem.m), n = cublas_extent(problem.n), k = cublas_extent(problem.k);
+    static const cublasHandle_t handle = warpwise::make_cublas_handle();
+    const int m = warpwise::cublas_extent(problem.m), n = warpwise::cublas_extent(problem.n),
+              k = warpwise::cublas_extent(problem.k);
     if (m == 0 || n == 0) return;
     if (k == 0) {
         check(cudaMemsetAsync(problem.d_c.data(), 0, problem.d_c.bytes()));
@@ -833,9 +837,9 @@ void vendor(Product<precision>& problem) {
     constexpr bool bf16 = precision == Precision::bf16;
     constexpr cudaDataType_t type = bf16 ? CUDA_R_16BF : CUDA_R_32F;
     const float one = 1, zero = 0;
-    check_cublas(cublasGemmEx(cublas_handle(), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, problem.d_b.data(), type, k,
-                              problem.d_a.data(), type, k, &zero, problem.d_c.data(), CUDA_R_32F, n,
-                              bf16 ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
+    warpwise::check_cublas(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, problem.d_b.data(), type, k,
+                                        problem.d_a.data(), type, k, &zero, problem.d_c.data(), CUDA_R_32F, n,
+                                        bf16 ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
 }
 
 template <Precision precision>

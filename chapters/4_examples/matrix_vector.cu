@@ -11,10 +11,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,10 +25,15 @@
 #include "chapters/4_examples/matrix_vector_pieces.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/read_only.cuh"
+#include "common/helpers/text.h"
 
 namespace examples {
 namespace {
+
+using warpwise::text_of;
 
 constexpr unsigned kTile = 1024;  // floats of x that step 4 has in shared memory at a time
 
@@ -166,52 +169,26 @@ void run_lanes_a_row(Product& p) {
 // ---- steps 6 and 7 are in matrix_vector_pieces.h; the vendor's routine ----
 
 #ifndef __CPU_DEVICE__
-void check_cublas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
-cublasHandle_t cublas() {  // made once, for as long as the program runs
-    static const cublasHandle_t handle = [] {
-        cublasHandle_t made = nullptr;
-        check_cublas(cublasCreate(&made));
-        return made;
-    }();
-    return handle;
-}
-
 // What a user would call instead. cuBLAS stores columns where we store rows, so it takes our matrix for its
 // transpose, of cols x rows, and is asked to transpose it back. A matrix without elements it leaves alone.
 void vendor_cublas(Product& p) {
+    static const cublasHandle_t handle = warpwise::make_cublas_handle();
     if (p.rows == 0 || p.cols == 0) return p.d_y.fill_bytes(0);
     const float one = 1, zero = 0;
-    check_cublas(cublasSgemv_64(cublas(), CUBLAS_OP_T, static_cast<std::int64_t>(p.cols),
-                                static_cast<std::int64_t>(p.rows), &one, p.d_matrix.data(),
-                                static_cast<std::int64_t>(p.pitch), p.d_x.data(), 1, &zero, p.d_y.data(), 1));
+    warpwise::check_cublas(cublasSgemv_64(handle, CUBLAS_OP_T, static_cast<std::int64_t>(p.cols),
+                                          static_cast<std::int64_t>(p.rows), &one, p.d_matrix.data(),
+                                          static_cast<std::int64_t>(p.pitch), p.d_x.data(), 1, &zero, p.d_y.data(), 1));
     p.rounds_like(1);  // it does not say how it adds
 }
 #endif
 
 // ---- which kernel wins where --------------------------------------------------------------------------------
 
-// Reads the matrix and does nothing else: the roof R.
-__global__ void __launch_bounds__(kThreads, 2) read_only(const uint4* from, std::size_t fours, unsigned* out) {
-    constexpr unsigned tile = kTuning.loads * kThreads;
-    unsigned bits = 0;
-    for (std::size_t t = blockIdx.x; t < fours / tile; t += gridDim.x) {
-        uint4 four[kTuning.loads];
-#pragma unroll
-        for (unsigned k = 0; k < kTuning.loads; ++k) four[k] = from[t * tile + k * kThreads + threadIdx.x];
-#pragma unroll
-        for (unsigned k = 0; k < kTuning.loads; ++k) bits |= four[k].x | four[k].y | four[k].z | four[k].w;
-    }
-    if (bits == 1) *out = bits;  // never with our matrix; keeps the compiler from dropping the loads
-}
-
+// The roof R: reads both halves of the matrix and does nothing else.
 void run_read_only(Product& p) {
-    const unsigned blocks = warpwise::blocks_that_fill(read_only, kThreads);
-    read_only<<<blocks, kThreads>>>(reinterpret_cast<const uint4*>(p.d_matrix.data()), p.rows * p.pitch / 4,
-                                    p.d_drawn.data());
-    warpwise::check_launch();
+    const float* const matrix = p.d_matrix.data();
+    const std::size_t half = p.rows * p.pitch / 8 * 4;  // floats, a multiple of 16 bytes
+    warpwise::read_only<kTuning.loads>(matrix, matrix + half, half * sizeof(float), p.d_drawn.data());
 }
 
 struct Contender {
@@ -228,12 +205,6 @@ const std::vector<Contender> contenders = {
 };
 constexpr std::size_t kMultiply = 5;  // among them; what is before it are the steps that it competes with
 bool is_roof(const Contender& contender) { return contender.run == run_read_only; }
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // Shapes of about as many elements, if that takes no more than so many rows: narrow ones, wide ones, and some that
 // are multiples of nothing.
@@ -441,9 +412,8 @@ What no counter sees is that 7 rows are 7 threads for step 2, and 224 for step 4
 and more: there several blocks have to share a row. Only a GPU shows the time; there this table has GB/s, of
 cuBLAS too.)");
     lesson.text(
-        R"(When to use which: rows of up to 1024 floats are for lanes, longer ones for blocks. On an H200
-cuBLAS reaches 4102 GB/s for 16384 x 16384 and 1.8 to 1.9 TB/s for 16 to 64 columns (CUDA 13.0,
-2026-11-20), so a narrow matrix is worth a kernel of your own.
+        R"(When to use which: rows of up to 1024 floats are for lanes, longer ones for blocks. Whether a
+narrow matrix is worth a kernel of your own can be read off the column of cuBLAS, on a GPU.
 
 Mistakes to avoid: an index of 32 bits, which ends at 2^31 elements; a `return` of warps without a row before a
 barrier that they have to come to; float4 where the rows are tight and their length is no multiple of 4; reading

@@ -81,9 +81,12 @@ __global__ void __launch_bounds__(kThreads, 2)
     if (threadIdx.x < Rows && row < rows) {
         float sum = 0;
         for (unsigned w = 0; w < kWarps; ++w) sum += warp_sums[threadIdx.x][w];
-        float* const to = gridDim.y == 1 ? &y[row] : &parts[row * gridDim.y + blockIdx.y];
-        *to = sum;
-        __threadfence();
+        if (gridDim.y == 1) {
+            y[row] = sum;
+        } else {
+            parts[row * gridDim.y + blockIdx.y] = sum;
+            __threadfence();
+        }
     }
     if (gridDim.y == 1) return;
 

@@ -16,7 +16,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
@@ -33,11 +32,13 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/text.h"
 
 namespace examples {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 // To be tuned. Registers limit kPoints; blocks on a multiprocessor limit kTile.
 constexpr unsigned kThreads = 128;  // a block
@@ -177,12 +178,6 @@ private:
         return std::pow(double{a.x} - b.x, 2) + std::pow(double{a.y} - b.y, 2) + std::pow(double{a.z} - b.z, 2);
     }
 };
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // ---- steps --------------------------------------------------------------------------------------------------------
 
@@ -396,7 +391,7 @@ __global__ void __launch_bounds__(kThreads, 8)
 // A warp a point: 32 lanes look at 32 points of the tile, in ascending order, until one is as close as the key says.
 template <class Form>
 __global__ void find_in_tile(const float4* points, unsigned count, const Key* keys, unsigned* nearest) {
-    const unsigned i = (blockIdx.x * kThreads + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    const unsigned i = blockIdx.x * (kThreads / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (i >= count) return;  // all lanes, or none
     const Key key = keys[i];
     const unsigned tile = static_cast<unsigned>(key);
@@ -620,12 +615,13 @@ std::vector<Recorded> measure(warpwise::Lesson& lesson) {
 
 // A multiprocessor issues an instruction for each of 4 warps of 32 lanes a clock, whatever it is.
 void show_limit(warpwise::Lesson& lesson) {
-    int processors = 132, kilohertz = 1980000;  // of an H200
+    unsigned processors = 132;  // of an H200
+    int kilohertz = 1980000;    // of the same
     std::vector<Recorded> measured = recorded_h200;
     if (warpwise::Lesson::on_gpu()) {
         int device = 0;
         warpwise::check(cudaGetDevice(&device));
-        warpwise::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+        processors = warpwise::multiprocessors();
         warpwise::check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
         measured = measure(lesson);
     }

@@ -11,10 +11,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,15 +31,19 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
+#include "common/helpers/cublas.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/helpers/read_only.cuh"
+#include "common/helpers/text.h"
 
 namespace examples {
 namespace {
 
 using warpwise::DeviceBuffer;
+using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;           // a block
 constexpr unsigned kWarps = kThreads / 32;   // a block
@@ -167,23 +169,18 @@ struct Distance {
         return (2 * size[0] + size[0] / kThreads) * sizeof(T) + (std::size_t{1} << 20);
     }
 
-    // No more blocks than fit on the device at once.
+    // No more blocks than fit on the device at once, and than there is room for sums.
     template <class Kernel>
     unsigned blocks(Kernel kernel, std::size_t elements_a_block = kThreads * kElementsAThread) {
         const unsigned blocks =
-            std::min(warpwise::blocks_for(count, elements_a_block), warpwise::blocks_that_fill(kernel, kThreads));
+            std::min({warpwise::blocks_for(count, elements_a_block), warpwise::blocks_that_fill(kernel, kThreads),
+                      static_cast<unsigned>(d_block_sums.size())});
         // A square, the additions of a thread, and 8 rounds of a tree; the last two again for the block sums.
         chain = 3 + warpwise::ceil_div(count, std::size_t{blocks} * kThreads) + 8 +
                 warpwise::ceil_div(blocks, kThreads) + 8;
         return blocks;
     }
 };
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 // ---- steps --------------------------------------------------------------------------------------------------------
 
@@ -409,25 +406,16 @@ void vendor_cub(Distance<T>& problem) {
     problem.chain = warpwise::ceil_div(problem.count, 32768) + 32;  // it does not say how it adds
 }
 
-void check_cublas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
 // cuBLAS has no distance. Its dot product of the same vectors reads the same bytes: only a yardstick, not a result.
 template <class T>
 void vendor_dot(Distance<T>& problem) {
-    static const cublasHandle_t handle = [] {
-        cublasHandle_t made = nullptr;
-        check_cublas(cublasCreate(&made));
-        check_cublas(cublasSetPointerMode(made, CUBLAS_POINTER_MODE_DEVICE));
-        return made;
-    }();
+    static const cublasHandle_t handle = warpwise::make_cublas_handle(CUBLAS_POINTER_MODE_DEVICE);
     const auto count = static_cast<std::int64_t>(problem.count);
     if constexpr (std::is_same_v<T, float>) {
-        check_cublas(
+        warpwise::check_cublas(
             cublasSdot_64(handle, count, problem.d_a.data(), 1, problem.d_b.data(), 1, problem.d_distance.data()));
     } else if constexpr (std::is_same_v<T, double>) {
-        check_cublas(
+        warpwise::check_cublas(
             cublasDdot_64(handle, count, problem.d_a.data(), 1, problem.d_b.data(), 1, problem.d_distance.data()));
     }
 }
@@ -564,30 +552,10 @@ void show_overflow(warpwise::Lesson& lesson) {
 
 // ---- times, on a GPU ----------------------------------------------------------------------------------------------
 
-// Reads both vectors and does nothing else, even blocks one of them, odd blocks the other: the roof R.
-template <unsigned Loads>
-__global__ void __launch_bounds__(kThreads, 2)
-    read_only(const uint4* a, const uint4* b, std::size_t packs, unsigned* out) {
-    const uint4* const from = blockIdx.x % 2 == 0 ? a : b;
-    constexpr unsigned tile = Loads * kThreads;
-    unsigned bits = 0;
-    for (std::size_t t = blockIdx.x / 2; t < packs / tile; t += gridDim.x / 2) {
-        uint4 pack[Loads];
-#pragma unroll
-        for (unsigned k = 0; k < Loads; ++k) pack[k] = from[t * tile + k * kThreads + threadIdx.x];
-#pragma unroll
-        for (unsigned k = 0; k < Loads; ++k) bits |= pack[k].x | pack[k].y | pack[k].z | pack[k].w;
-    }
-    if (bits == 1) *out = bits;  // hardly ever; keeps the compiler from dropping the loads
-}
-
+// The roof R: reads both vectors and does nothing else.
 template <class T>
 void roof(Distance<T>& problem) {
-    const unsigned blocks = std::max(2u, warpwise::blocks_that_fill(read_only<8>, kThreads) / 2 * 2);
-    read_only<8><<<blocks, kThreads>>>(
-        reinterpret_cast<const uint4*>(problem.d_a.data()), reinterpret_cast<const uint4*>(problem.d_b.data()),
-        problem.count / Pack<T>::size, reinterpret_cast<unsigned*>(problem.d_distance.data()));
-    warpwise::check_launch();
+    warpwise::read_only<8>(problem.d_a.data(), problem.d_b.data(), problem.d_a.bytes(), problem.d_drawn.data());
 }
 
 constexpr std::size_t kSmall = std::size_t{1} << 20;

@@ -20,13 +20,6 @@ std::string source_text(const char* file, int line) {
     return text.substr(first, last - first + 1);
 }
 
-std::string message_of(cudaError_t code, SourceLocation where) {
-    std::string message = std::string(where.file) + ":" + std::to_string(where.line) + ": in " + where.function + ": ";
-    const std::string text = source_text(where.file, where.line);
-    if (!text.empty()) message += text + ": ";
-    return message + cudaGetErrorName(code) + ": " + cudaGetErrorString(code);
-}
-
 bool synchronize_every_launch() {
     static const bool wanted = [] {
         const char* value = std::getenv("WARPWISE_SYNC");
@@ -37,8 +30,15 @@ bool synchronize_every_launch() {
 
 }  // namespace
 
+std::string place_text(SourceLocation where) {
+    std::string place = std::string(where.file) + ":" + std::to_string(where.line) + ": in " + where.function + ": ";
+    const std::string text = source_text(where.file, where.line);
+    if (!text.empty()) place += text + ": ";
+    return place;
+}
+
 CudaError::CudaError(cudaError_t code, SourceLocation where)
-    : std::runtime_error(message_of(code, where)), code_(code) {}
+    : std::runtime_error(place_text(where) + cudaGetErrorName(code) + ": " + cudaGetErrorString(code)), code_(code) {}
 
 void check(cudaError_t status, SourceLocation where) {
     if (status != cudaSuccess) throw CudaError(status, where);

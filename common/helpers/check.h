@@ -25,8 +25,11 @@ struct SourceLocation {
     }
 };
 
-/// A CUDA call that failed. The message gives file, line, function, the text of the source line where the file can be
-/// read, and the error's name and description.
+/// How messages about a failed call begin: file, line, function, and the text of the source line where the file can be
+/// read, with a colon after each.
+std::string place_text(SourceLocation where);
+
+/// A CUDA call that failed. The message is place_text with the error's name and description.
 class CudaError : public std::runtime_error {
 public:
     CudaError(cudaError_t code, SourceLocation where);

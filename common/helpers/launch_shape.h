@@ -34,18 +34,22 @@ inline dim3 blocks_for_matrix(std::size_t rows, std::size_t cols, dim3 block) {
     return dim3(blocks_for(cols, block.x), static_cast<unsigned>(blocks_y));
 }
 
+/// Multiprocessors of the current device. Throws CudaError.
+inline unsigned multiprocessors() {
+    int device = 0, count = 0;
+    check(cudaGetDevice(&device));
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    return static_cast<unsigned>(count);
+}
+
 /// As many blocks as are resident on the whole device at once, for kernels with a grid-stride loop. At least 1.
 /// `shared_bytes`: dynamic shared memory of a block. Throws CudaError.
 template <class Kernel>
 unsigned blocks_that_fill(Kernel kernel, unsigned threads_per_block, std::size_t shared_bytes = 0) {
-    int device = 0;
-    int processors = 0;
     int blocks_per_processor = 0;
-    check(cudaGetDevice(&device));
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_processor, kernel,
                                                         static_cast<int>(threads_per_block), shared_bytes));
-    return static_cast<unsigned>(std::max(1, processors * blocks_per_processor));
+    return std::max(1u, multiprocessors() * static_cast<unsigned>(blocks_per_processor));
 }
 
 }  // namespace warpwise
