@@ -91,6 +91,7 @@ export default defineConfig({
     },
     vite: {
         publicDir: path.join(root, 'docs', 'public'), // served as it is: traces
+        server: { fs: { allow: [path.join(root, 'common', 'views')] } },
         build: { chunkSizeWarningLimit: 2000 },
         plugins: [
             {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Checks the book: kernels and recorded results that pages name, links, figures without provenance, lessons without a
-// page, pages that the sidebar forgets, and Chinese pages that are older than the English ones.
+// Checks the book: kernels, recorded results and traces that pages name, traces of sources that have changed, links,
+// figures without provenance, lessons without a page, pages that the sidebar forgets, Chinese pages that are older than
+// the English ones, and recorded tables that speak English on them.
 //
 //     node docs/scripts/check_book.mjs [--strict]             # 0: all right; 1: problems, printed as FILE:LINE: ...
 //     node docs/scripts/check_book.mjs --stamp FILE..         # these Chinese pages render the English text of today
@@ -12,6 +13,7 @@ import { createMarkdownRenderer } from 'vitepress';
 import { frontMatter, hashOf, lonelyTwins, readBook } from '../.vitepress/book/pages.mjs';
 import { root } from '../.vitepress/book/repository.mjs';
 import { pagesWithoutPlace } from '../.vitepress/book/sidebar.mjs';
+import { problemsOfTraces, problemsOfViews } from '../.vitepress/book/traces.mjs';
 import { bookMarkdown } from '../.vitepress/markdown/index.mjs';
 import { problemsOfFigures } from '../.vitepress/markdown/figures.mjs';
 
@@ -41,13 +43,22 @@ async function check(book) {
     for (const [page, { text, made, origin }] of pages) {
         if (made === 'twin') continue;
         const lesson = /^(zh\/)?\d+_\w+\//.test(page);
-        for (const { line, message } of made ? [] : problemsOfFigures(text, { lesson })) problems.push(`${origin}:${line}: ${message}`);
+        const found = made ? [] : [...problemsOfFigures(text, { lesson }), ...problemsOfViews(text)];
+        for (const { line, message } of found) problems.push(`${origin}:${line}: ${message}`);
         if (made === 'lesson') warnings.push(`docs/${page}: this lesson has no page yet`);
     }
 
+    for (const { trace, message } of problemsOfTraces()) problems.push(`${trace}: ${message}`);
+
+    const untranslated = new Set();
     const md = await createMarkdownRenderer(path.join(root, 'docs'), {
         highlight: (code) => `<pre>${code.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')}</pre>`,
-        config: (markdown) => bookMarkdown(markdown, { book, failed: ({ page, line, message }) => problems.push(`${page}:${line}: ${message}`) }),
+        config: (markdown) =>
+            bookMarkdown(markdown, {
+                book,
+                failed: ({ page, line, message }) => problems.push(`${page}:${line}: ${message}`),
+                untranslated: ({ page, line, text }) => untranslated.add(`${page}:${line}: no Chinese for "${text}" (docs/.vitepress/markdown/chinese.mjs)`),
+            }),
     });
     const anchors = new Map();
     const links = [];
@@ -78,7 +89,7 @@ async function check(book) {
     }
     for (const page of lonelyTwins(pages)) problems.push(`docs/zh/${page}: has no English page`);
     for (const page of missing) warnings.push(`docs/${page}: not translated yet`);
-    return { problems: [...new Set(problems)], warnings };
+    return { problems: [...new Set(problems)], warnings: [...warnings, ...untranslated] };
 }
 
 const words = process.argv.slice(2);
@@ -96,7 +107,7 @@ try {
     } else {
         const { problems, warnings } = await check(book);
         const failures = strict ? [...problems, ...warnings] : problems;
-        if (!strict && warnings.length > 0) console.log(`${warnings.length} pages to come (--strict lists them)`);
+        if (!strict && warnings.length > 0) console.log(`${warnings.length} pages or words to come (--strict lists them)`);
         for (const problem of failures.sort()) console.error(problem);
         console.log(failures.length === 0 ? `${book.pages.size} pages are all right` : `${failures.length} problems`);
         process.exitCode = failures.length === 0 ? 0 : 1;

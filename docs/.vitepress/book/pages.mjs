@@ -97,6 +97,14 @@ ${tables.join('\n\n')}
 `;
 }
 
+/// The Chinese page beside an English one, from its text; without a text, the English page stands in. A page that is older
+/// than the English one or stands in says so in its front matter, and the reader sees a banner.
+export function twinOf(page, english, text) {
+    if (text === undefined) return { ...english, text: withFrontMatter(english.text, 'twin', 'missing'), made: 'twin', twin: 'missing' };
+    const stale = frontMatter(text, 'translated_from') !== hashOf(english.text);
+    return { origin: `docs/zh/${page}`, text: stale ? withFrontMatter(text, 'twin', 'stale') : text, twin: stale ? 'stale' : 'fresh' };
+}
+
 /// {pages, sources, chapters}. `pages` maps "2_memory_model/coalescing.md" to {origin, text, made, twin}: `origin` is the file of
 /// the repository from which its links start; `made` says of what kind a page is that nobody wrote (exercise, lesson,
 /// twin). `sources` are the files and folders of the repository that pages point to; `chapters` have lessons and exercises.
@@ -122,10 +130,7 @@ export function readBook() {
     const chinese = new Map();
     for (const [page, english] of pages) {
         const file = path.join(docs, 'zh', page);
-        if (!fs.existsSync(file)) continue;
-        const text = fs.readFileSync(file, 'utf8');
-        const stale = frontMatter(text, 'translated_from') !== hashOf(english.text);
-        chinese.set(`zh/${page}`, { origin: `docs/zh/${page}`, text: stale ? withFrontMatter(text, 'twin', 'stale') : text, twin: stale ? 'stale' : 'fresh' });
+        if (fs.existsSync(file)) chinese.set(`zh/${page}`, twinOf(page, english, fs.readFileSync(file, 'utf8')));
     }
 
     const sources = new Set();
@@ -141,8 +146,7 @@ export function readBook() {
     }
 
     for (const [page, english] of pages) {
-        if (chinese.has(`zh/${page}`)) continue;
-        chinese.set(`zh/${page}`, { ...english, text: withFrontMatter(english.text, 'twin', 'missing'), made: 'twin', twin: 'missing' });
+        if (!chinese.has(`zh/${page}`)) chinese.set(`zh/${page}`, twinOf(page, english));
     }
     for (const [page, twin] of chinese) pages.set(page, twin);
     return { pages, sources, chapters: all };

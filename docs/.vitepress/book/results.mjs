@@ -27,8 +27,9 @@ export function recordedLesson(run, name) {
     return lesson;
 }
 
-/// {machine, command, date}, as text. `lesson` stands where the recorded command names one lesson after the other.
-export function provenance(run, lesson) {
+/// {machine, command, date}, as text. `lesson` stands where the recorded command names one lesson after the other;
+/// `say` translates what is said of the machine.
+export function provenance(run, lesson, say = (text) => text) {
     const { device } = run;
     const details = [`compute capability ${device.compute_capability}`, `${device.processors} SMs`];
     if (device.clock_mhz) details.push(`${device.clock_mhz} MHz`);
@@ -38,7 +39,7 @@ export function provenance(run, lesson) {
     const words = run.command.map((word) => word.replaceAll('LESSON', lesson ?? 'LESSON'));
     const json = words.indexOf('--json');
     if (json >= 0) words.splice(json, 2);
-    return { machine: `${device.name} (${details.join(', ')})`, command: words.join(' '), date: run.date.slice(0, 10) };
+    return { machine: `${say(device.name)} (${details.map(say).join(', ')})`, command: words.join(' '), date: run.date.slice(0, 10) };
 }
 
 // ---- numbers as the programs print them ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sidebar } from './sidebar.mjs';
-import { hashOf, placeOf, readBook } from './pages.mjs';
+import { hashOf, placeOf, readBook, twinOf } from './pages.mjs';
 
 const book = readBook();
 
@@ -19,7 +19,20 @@ test('every page has a Chinese one, written or not', () => {
     for (const page of book.pages.keys()) {
         if (!page.startsWith('zh/')) assert.ok(book.pages.has(`zh/${page}`), page);
     }
-    assert.equal(book.pages.get('zh/the_guide.md').text.includes('twin: missing'), book.pages.get('zh/the_guide.md').twin === 'missing');
+});
+
+test('a Chinese page that is missing or stale carries its banner, a fresh one none', () => {
+    const english = { origin: 'docs/warps.md', text: '# Warps\n' };
+    const of = (hash) => `---\ntranslated_from: ${hash}\n---\n\n# 线程束\n`;
+    const missing = twinOf('warps.md', english);
+    assert.equal(missing.twin, 'missing');
+    assert.equal(missing.text, '---\ntwin: missing\n---\n# Warps\n');
+    assert.equal(missing.origin, 'docs/warps.md');
+    const stale = twinOf('warps.md', english, of(hashOf('# Warp\n')));
+    assert.equal(stale.twin, 'stale');
+    assert.match(stale.text, /^---\n(.*\n)*twin: stale\n(.*\n)*---\n/);
+    const fresh = twinOf('warps.md', english, of(hashOf(english.text)));
+    assert.deepEqual(fresh, { origin: 'docs/zh/warps.md', text: of(hashOf(english.text)), twin: 'fresh' });
 });
 
 test('a file of the repository is found where the book has it', () => {

@@ -65,7 +65,7 @@ export function problemsOfFigures(markdown, { lesson }) {
     let rest = markdown
         .replace(/^---\n[^]*?\n---\n/, blank)
         .replace(/<!--[^]*?-->/g, blank)
-        .replace(/^( *)(`{3,}|~{3,})(code|change|results|bars|recorded)\b[^]*?^\1\2 *$/gm, blank);
+        .replace(/^( *)(`{3,}|~{3,})(code|change|results|bars|recorded|table)\b[^]*?^\1\2 *$/gm, blank);
     rest = rest.replace(/<Measured\b([^>]*)>([^]*?)<\/Measured>/g, (whole, attributes, content, at) => {
         const source = /source="([^"]*)"/.exec(attributes)?.[1];
         const problem = problemOfMeasured(source, content, /\bderived\b/.test(attributes));

@@ -14,6 +14,9 @@
 //     ```
 //     ```recorded              machine, command and date of all recorded runs
 //     ```
+//     ```table                 the Nth table of another page, which a program wrote; in Chinese on a Chinese page
+//     FILE: N
+//     ```
 //     ::: predict              a question, and its answer in <details>
 //     <Measured source="RUN LESSON">552 us</Measured>, <Literature source="...">...</Literature>
 //     $x^2$, $$...$$           formulas, as MathML
@@ -29,13 +32,15 @@ import { lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, ste
 import { sourceLink } from '../book/sources.mjs';
 import { languageOf, strings } from '../book/strings.mjs';
 import { changedLines } from './changes.mjs';
+import { inChinese, isEnglish } from './chinese.mjs';
 import { definition } from './definitions.mjs';
 
 const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 /// The plugin for VitePress' markdown.config. `book` is readBook()'s; `failed({page, line, message})` is called for what
-/// cannot be resolved, and throws unless it is given.
-export function bookMarkdown(md, { book, base = '/', failed }) {
+/// cannot be resolved, and throws unless it is given; `untranslated({page, line, text})` for heads, titles and steps of
+/// tables that Chinese pages show in English.
+export function bookMarkdown(md, { book, base = '/', failed, untranslated = () => {} }) {
     const { pages } = book;
     const fail = failed ?? (({ page, line, message }) => {
         throw new Error(`${page}:${line}: ${message}`);
@@ -55,6 +60,15 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
             const { origin, offset } = context(env);
             fail({ page: origin, line: (token.map?.[0] ?? 0) + 1 + offset, message: error.message });
             return otherwise;
+        }
+    };
+    /// What a table says, in the language of the page: (text) => text. `lesson` may have words of its own.
+    const translated = (here, lesson) => (text) => (here.language === 'zh' && inChinese(text, lesson)) || text;
+    /// Reports those of the texts that nobody has translated.
+    const wantChinese = (texts, token, here, lesson) => {
+        if (here.language !== 'zh') return;
+        for (const text of texts) {
+            if (isEnglish(text) && inChinese(text, lesson) === undefined) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, text });
         }
     };
     const link = (page, anchor, { prefix }) => `${base}${prefix}${page.replace(/\.md$/, '.html')}${anchor ? `#${anchor}` : ''}`;
@@ -137,15 +151,28 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
     // ---- recorded results -------------------------------------------------------------------------------------------
 
     const provenanceLine = (runName, run, lesson, here) => {
-        const { machine, command, date } = provenance(run, lesson);
+        const { machine, command, date } = provenance(run, lesson, translated(here));
         return `<span class="provenance">${here.words.recordedOn(escape(machine), escape(command), date)} ` +
             `(<a href="${link('recorded.md', runName, here)}">${here.words.recorded}</a>)</span>`;
     };
-    const headerCell = (cell, here) =>
-        typeof cell === 'string' ? escape(cell) : `<a href="${link(cell.page, cell.anchor, here)}">${escape(cell.text)}</a>`;
+    // Counters keep the names that programs print, and texts quote, also where they are translated.
+    const headerCell = (cell, say, here) => {
+        if (typeof cell === 'string') return escape(say(cell));
+        const chinese = say(cell.text);
+        const name = chinese === cell.text ? escape(cell.text) : `${escape(chinese)}<br><small>${escape(cell.text)}</small>`;
+        return `<a href="${link(cell.page, cell.anchor, here)}">${name}</a>`;
+    };
+    /// The table with all that has a translation translated; what the steps change, too, and not their names.
+    const tableInLanguage = (table, token, here, lesson) => {
+        const say = translated(here, lesson);
+        const steps = table.header[1] === here.words.change;
+        const asked = [table.title ?? '', ...table.header.map((cell) => cell.text ?? cell), ...(steps ? table.rows.map((row) => row[1]) : [])];
+        wantChinese(asked, token, here, lesson);
+        return { ...table, title: table.title && say(table.title), rows: table.rows.map((row) => row.map((cell) => say(String(cell)))), say };
+    };
     const tableHtml = (table, below, here) => {
         const column = (index, cell = '') => (!table.left[index] ? ' class="number"' : String(cell).length > 20 ? ' class="long"' : '');
-        const header = table.header.map((cell, index) => `<th scope="col"${column(index)}>${headerCell(cell, here)}</th>`).join('');
+        const header = table.header.map((cell, index) => `<th scope="col"${column(index)}>${headerCell(cell, table.say, here)}</th>`).join('');
         const rows = table.rows.map((row) => {
             const cells = row.map((cell, index) => (index === 0 ? `<th scope="row"${column(0)}>${escape(cell)}</th>` : `<td${column(index, cell)}>${escape(cell)}</td>`));
             return `<tr>${cells.join('')}</tr>`;
@@ -164,7 +191,8 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
 
     const results = (state, token, here) => {
         const { runName, run, lesson, which } = named(token);
-        const table = which === undefined || which === 'steps' ? stepTable(run, lesson, here.language) : lessonTable(lesson, which);
+        const recorded = which === undefined || which === 'steps' ? stepTable(run, lesson, here.language) : lessonTable(lesson, which);
+        const table = tableInLanguage(recorded, token, here, lesson.name);
         return [Object.assign(new state.Token('html_block', '', 0), { content: tableHtml(table, provenanceLine(runName, run, lesson.name, here), here) })];
     };
 
@@ -174,7 +202,7 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
         const most = Math.max(...all.map((bar) => bar.value), roof?.value ?? 0);
         const percent = (value) => `${((100 * value) / most).toFixed(2)}%`;
         const rows = [...all, ...(roof ? [{ ...roof, role: 'roof' }] : [])].map(
-            (bar) => `<li class="${bar.role}"><span class="label">${escape(bar.label)}</span>` +
+            (bar) => `<li class="${bar.role}"><span class="label">${escape(translated(here)(bar.label))}</span>` +
                 `<span class="track" aria-hidden="true"><span class="bar" style="width:${percent(bar.value)}"></span></span>` +
                 `<span class="value">${escape(bar.text)}</span></li>`);
         const line = roof ? ` style="--roof:${percent(roof.value)}"` : '';
@@ -187,7 +215,7 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
     const recorded = (state, token, here) => {
         const header = here.language === 'zh' ? ['名称', '机器', '命令', '日期'] : ['name', 'machine', 'command', 'date'];
         const rows = recordedRuns().map((name) => {
-            const { machine, command, date } = provenance(recordedRun(name));
+            const { machine, command, date } = provenance(recordedRun(name), undefined, translated(here));
             return `<tr id="${name}"><th scope="row">${name}</th><td>${escape(machine)}</td><td><code>${escape(command)}</code></td><td class="date">${date}</td></tr>`;
         });
         const content = `<div class="scroll" tabindex="0"><table v-pre><thead><tr>${header.map((cell) => `<th scope="col">${cell}</th>`).join('')}</tr></thead>` +
@@ -195,7 +223,23 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
         return [Object.assign(new state.Token('html_block', '', 0), { content })];
     };
 
-    const makers = { code, change, results, bars, recorded };
+    // ---- tables of other pages --------------------------------------------------------------------------------------
+
+    const table = (state, token, here) => {
+        const source = readSource(token.content.trim());
+        const tables = source.text.match(/^\|[^]*?(?=\n(?!\|)|$(?![^]))/gm) ?? [];
+        const lines = tables[Number(source.names) - 1]?.split('\n');
+        if (!lines) throw new Error(`${source.file} has ${tables.length} tables, not ${source.names}`);
+        const say = translated(here);
+        const cells = (line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
+        wantChinese(cells(lines[0]), token, here);
+        const text = lines.map((line) => `| ${cells(line).map(say).join(' | ')} |`).join('\n');
+        const tokens = [];
+        state.md.block.parse(text, state.md, state.env, tokens);
+        return tokens;
+    };
+
+    const makers = { code, change, results, bars, recorded, table };
 
     // ---- the rules --------------------------------------------------------------------------------------------------
 
@@ -221,7 +265,7 @@ export function bookMarkdown(md, { book, base = '/', failed }) {
         const source = /source="([^"]*)"/.exec(tag)?.[1] ?? '';
         if (tag.startsWith('<Literature')) return { open: '<span class="literature">', close: ` <cite>(${escape(source)})</cite></span>` };
         const [runName, lessonName] = source.split(/\s+/);
-        const { machine, command, date } = provenance(recordedRun(runName), lessonName);
+        const { machine, command, date } = provenance(recordedRun(runName), lessonName, translated(here));
         return {
             open: `<a class="measured" href="${link('recorded.md', runName, here)}" title="${escape(`${machine}, ${command}, ${date}`)}">`,
             close: '</a>',

@@ -9,9 +9,11 @@ import { bookMarkdown } from './index.mjs';
 
 const book = readBook();
 const failures = [];
+const untranslated = [];
 const md = await createMarkdownRenderer(path.join(root, 'docs'), {
     ...cuda,
-    config: (markdown) => bookMarkdown(markdown, { book, failed: (failure) => failures.push(failure) }),
+    config: (markdown) =>
+        bookMarkdown(markdown, { book, failed: (failure) => failures.push(failure), untranslated: (word) => untranslated.push(word) }),
 });
 const render = (text, page = '2_memory_model/coalescing.md') => md.render(text, { path: path.join(root, 'docs', page), relativePath: page });
 const failed = (text, page) => {
@@ -60,6 +62,30 @@ test('a recorded table holds what the program printed, and where it is from', ()
     assert.match(html, /NVIDIA H200 .*memory_model coalescing --device cuda<\/code>, 2026-/);
     assert.match(render(code('h200_chapter_2 coalescing "Lane k reads element k + off"', 'results')), />2367</);
     assert.match(render(code('cpu_chapter_2 coalescing', 'results')), /counters_and_reports\.html#sectors-per-request/);
+});
+
+test('a Chinese page translates what a recorded table says, and keeps names and figures', () => {
+    const html = render(code('cpu_chapter_2 bank_conflicts', 'results'), 'zh/2_memory_model/bank_conflicts.md');
+    assert.match(html, /<a href="\/zh\/counters_and_reports\.html#wavefronts-and-conflicts">冲突<br><small>conflicts<\/small><\/a>/);
+    assert.match(html, /sums_in_padded_tile<\/th><td[^>]*>tile\[32\]\[33\]/);
+    assert.match(html, /Warpwise 的 CPU 设备 \(计算能力 9\.0, /);
+    assert.doesNotMatch(render(code('cpu_chapter_2 bank_conflicts', 'results')), /[\u4e00-\u9fff]/);
+});
+
+test('heads that nobody has translated are reported on Chinese pages, with page and line', () => {
+    const fence = code('docs/README.md: 1', 'table');
+    untranslated.length = 0;
+    render(fence);
+    assert.deepEqual(untranslated, []);
+    render(`text\n\n${fence}`, 'zh/no_such_page.md');
+    assert.deepEqual(untranslated.map(({ line, text }) => `${line}: ${text}`), ['3: page', '3: what it holds']);
+});
+
+test('a table of another page is taken from there, in the language of the page', () => {
+    const fence = code('docs/results/counters_h200.md: 1', 'table');
+    assert.match(render(fence, 'zh/results/counters_h200.md'), /<td>全局加载请求数<\/td>/);
+    assert.match(render(fence), /<td>global load requests<\/td>/);
+    assert.match(failed(code('docs/results/counters_h200.md: 3', 'table'))[0], /counters_h200\.md has 2 tables, not 3/);
 });
 
 test('measured and cited figures stay inside of their paragraph, also at the start of a line', () => {

@@ -1,7 +1,7 @@
 // Where views get their data from: as a property, or from whoever shows the view.
 import { inject, onMounted, shallowRef, watch, type InjectionKey } from 'vue';
+import { checkTrace, type Trace } from '../../../../common/views/trace.mjs';
 import type { RooflineData } from './roofline';
-import { checkTrace, type Trace } from './trace';
 
 export type LoadTrace = (name: string) => Promise<unknown>;
 
@@ -11,31 +11,32 @@ export const traceSource: InjectionKey<LoadTrace> = Symbol('traces');
 /// app.provide(rooflineSource, () => ...): the roofline that is shown where none is given.
 export const rooflineSource: InjectionKey<() => Promise<RooflineData | undefined>> = Symbol('roofline');
 
-/// `src` may name several traces, with spaces between: their launches are shown together.
-export function useTrace(props: { trace?: Trace; src?: string }) {
+export interface TraceProps {
+    trace?: Trace;
+    src?: string; // one name, or several with spaces between
+}
+
+/// The traces that `trace` or `src` stand for; none until they are there.
+export function useTraces(props: TraceProps) {
     const load = inject(traceSource, undefined);
-    const trace = shallowRef<Trace | undefined>(props.trace);
-    const sources = shallowRef<Trace[]>(props.trace ? [props.trace] : []);
+    const traces = shallowRef<Trace[]>([]);
     const failed = shallowRef('');
 
     async function read() {
-        if (props.trace || !props.src) {
-            trace.value = props.trace;
-            sources.value = props.trace ? [props.trace] : [];
+        failed.value = '';
+        if (props.trace) {
+            traces.value = [props.trace];
             return;
         }
-        const names = props.src.split(/\s+/).filter(Boolean);
         try {
-            if (!load) throw new Error('nobody provides traces');
-            const all = (await Promise.all(names.map(load))).map(checkTrace);
-            sources.value = all;
-            trace.value = { ...all[0], launches: all.flatMap(({ launches }) => launches) };
-            failed.value = '';
+            if (!load || !props.src) throw new Error('nobody says which trace');
+            const documents = await Promise.all(props.src.split(/\s+/).filter(Boolean).map(load));
+            traces.value = documents.map(checkTrace);
         } catch {
-            failed.value = props.src;
+            failed.value = props.src ?? '';
         }
     }
     onMounted(read);
     watch(() => [props.trace, props.src], read);
-    return { trace, sources, failed };
+    return { traces, failed };
 }

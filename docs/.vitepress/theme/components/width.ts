@@ -1,20 +1,14 @@
-// The width that a drawing has, in pixels, so that it can be drawn without scaling letters.
+// The width of an element that is drawn in.
 import { onBeforeUnmount, onMounted, ref } from 'vue';
+import { watchWidth } from '../../../../common/views/dom.mjs';
 
-export function useWidth(initial = 400) {
+export function useWidth(initial: number) {
     const element = ref<HTMLElement>();
     const width = ref(initial);
-    let observer: ResizeObserver | undefined;
+    let stop: (() => void) | undefined;
     onMounted(() => {
-        if (!element.value) return;
-        const read = () => {
-            const now = Math.floor(element.value?.clientWidth ?? 0);
-            if (now > 0) width.value = now;
-        };
-        read();
-        observer = new ResizeObserver(read);
-        observer.observe(element.value);
+        if (element.value) stop = watchWidth(element.value, (now) => (width.value = now));
     });
-    onBeforeUnmount(() => observer?.disconnect());
+    onBeforeUnmount(() => stop?.());
     return { element, width };
 }
