@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "common/guide/command.h"
+#include "common/guide/commands.h"
 #include "common/guide/refusal.h"
 
 namespace guide {
@@ -16,7 +17,6 @@ namespace fs = std::filesystem;
 using warpwise::Style;
 
 constexpr int oldest_node = 18;
-constexpr int interrupted_status = 130;  // as a shell has it: 128 and SIGINT
 
 /// Throws Refusal unless Node.js is here, new enough, and has npm.
 void require_node() {

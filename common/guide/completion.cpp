@@ -20,6 +20,7 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--repeat"}, "time each step at least so often", true},
         {{"--json"}, "write the results to this file", true, Wants::file},
         {{"--trace"}, "write what each warp of the first blocks did to this file (CPU device)", true, Wants::file},
+        {{"--trace-brief"}, "with --trace: each kernel once, its first warps and what they did first"},
         {{"--counters"}, "count what kernels do (CPU device)"},
         {{"--no-counters"}, "full speed"},
         {{"--check"}, "look for mistakes in kernels (CPU device)"},

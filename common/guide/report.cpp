@@ -25,10 +25,12 @@
 
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
+#include "common/guide/commands.h"
 #include "common/guide/refusal.h"
 #include "common/guide/report_page.h"
 #include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
+#include "common/guide/report_traces.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -36,8 +38,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using warpwise::Style;
-
-constexpr int interrupted_status = 130;  // as a shell has it: 128 and SIGINT
 
 // ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
@@ -123,6 +123,10 @@ fs::path results_file(const Project& project, const Chapter& chapter) {
     return project.results() / (chapter.folder + ".json");
 }
 
+fs::path trace_file(const Project& project, const Chapter& chapter) {
+    return project.results() / (chapter.folder + ".trace.json");
+}
+
 std::optional<fs::file_time_type> time_of(const fs::path& file) {
     std::error_code error;
     const fs::file_time_type time = fs::last_write_time(file, error);
@@ -200,6 +204,32 @@ std::string note_of(const Project& project, const Chapter& chapter, const Known&
     return {};
 }
 
+/// Is there no trace of what the chapter's program is now?
+bool lacks_trace(const Project& project, const Chapter& chapter) {
+    if (project.device != "cpu") return false;
+    const std::optional<fs::file_time_type> written = time_of(trace_file(project, chapter));
+    const std::optional<fs::file_time_type> changed = last_change(project, chapter);
+    return !written || (changed && *written < *changed);
+}
+
+void read_traces(const Project& project, ReportChapter& part) {
+    if (!part.results || part.results->device.on_gpu) return;
+    try {
+        const std::optional<std::string> content = read_file(trace_file(project, *part.chapter));
+        if (content) {
+            part.traces = parse_traces(*content, project.root);
+            part.trace_note.clear();
+        } else if (part.trace_note.empty()) {
+            part.trace_note = fmt::format(
+                "There are no warp views here: this chapter was run without a trace. `{} report` makes one.",
+                project.typed);
+        }
+    } catch (const std::runtime_error& error) {
+        part.trace_note = fmt::format("There are no warp views here: `{}` could not be read: {}.",
+                                      project.shown(trace_file(project, *part.chapter)), error.what());
+    }
+}
+
 // ---- running chapters -----------------------------------------------------------------------------------------------
 
 /// The last lines, where a program says why it failed.
@@ -219,34 +249,30 @@ public:
     ChapterRunner(const Project& project, const warpwise::Terminal& terminal)
         : project_(project), terminal_(terminal) {}
 
-    /// Replaces `part`'s results; where that fails, the note says why and what was there stays. False when the chapter
-    /// could not be run. Throws Interrupted.
+    /// Replaces `part`'s results, and its trace; where that fails, the note says why and what was there stays. False
+    /// when the chapter could not be run. Throws Interrupted.
     bool run(ReportChapter& part, std::size_t position, std::size_t of) {
-        const Chapter& chapter = *part.chapter;
-        Activity activity(fmt::format("Chapter {} of {}, {}", position, of, chapter.title), terminal_);
+        Activity activity = activity_of(part, position, of);
         if (!build(part, activity)) return false;
         activity.doing("running");
-        std::error_code error;
-        fs::create_directories(project_.results(), error);
-        const fs::path written = results_file(project_, chapter);
-        const fs::path fresh = fmt::format("{}.new-{}", written.string(), getpid());
-        const CommandResult ran =
-            run_command({(project_.programs() / chapter.program).string(), "--device", project_.device, "--json",
-                         fresh.string(), "--no-color", "--no-pause"},
-                        {.folder = project_.root, .cancelled = [&] { return activity.show_time(); }});
-        const bool finished = interrupted == 0 && (ran.status == 0 || ran.status == 1);
+        const FreshFile results_json(results_file(project_, *part.chapter));
+        const FreshFile trace(trace_file(project_, *part.chapter));
+        std::vector<std::string> options = {"--json", results_json.path().string()};
+        if (project_.device == "cpu") {
+            options.insert(options.end(), {"--trace", trace.path().string(), "--trace-brief"});
+        }
+        const CommandResult ran = start(part, activity, options);
         std::optional<ChapterResults> results;
         std::string why = fmt::format("its program ended with status {}", ran.status);
-        if (finished) {
+        if (ran.status == 0 || ran.status == 1) {
             try {
-                results = parse_results(read_file(fresh).value_or(""));
-                fs::rename(fresh, written);
+                results = parse_results(read_file(results_json.path()).value_or(""));
+                results_json.keep();
+                if (fs::exists(trace.path())) trace.keep();
             } catch (const std::exception& problem) {
                 why = problem.what();
             }
         }
-        fs::remove(fresh, error);
-        if (interrupted != 0) throw Interrupted{};
         if (!results) {
             fail(part, activity, "This chapter could not be run: " + why + ".", last_lines(ran.output));
             return false;
@@ -258,7 +284,46 @@ public:
         return true;
     }
 
+    /// Replaces the trace only; the results are good as they are. Throws Interrupted.
+    void trace(ReportChapter& part, std::size_t position, std::size_t of) {
+        Activity activity = activity_of(part, position, of);
+        if (!build(part, activity)) return;
+        activity.doing("tracing its warps");
+        const FreshFile trace(trace_file(project_, *part.chapter));
+        const CommandResult ran = start(part, activity, {"--once", "--trace", trace.path().string(), "--trace-brief"});
+        if ((ran.status == 0 || ran.status == 1) && fs::exists(trace.path())) {
+            trace.keep();
+            activity.done(Style::good, fmt::format("traced ({:.0f} s)", ran.seconds));
+        } else {
+            const std::string why = fmt::format("could not be traced: its program ended with status {}", ran.status);
+            activity.done(Style::bad, why);
+            part.trace_note = "There are no warp views here: the chapter " + why + ".";
+        }
+    }
+
 private:
+    /// Beside the file that it replaces when all went well, so that nobody sees half of it.
+    class FreshFile {
+    public:
+        explicit FreshFile(fs::path file) : file_(std::move(file)) {}
+        ~FreshFile() {
+            std::error_code error;
+            fs::remove(path(), error);
+        }
+        FreshFile(const FreshFile&) = delete;
+        FreshFile& operator=(const FreshFile&) = delete;
+
+        fs::path path() const { return fmt::format("{}.new-{}", file_.string(), getpid()); }
+        void keep() const { fs::rename(path(), file_); }
+
+    private:
+        fs::path file_;
+    };
+
+    Activity activity_of(const ReportChapter& part, std::size_t position, std::size_t of) const {
+        return Activity(fmt::format("Chapter {} of {}, {}", position, of, part.chapter->title), terminal_);
+    }
+
     bool build(ReportChapter& part, Activity& activity) {
         activity.doing("building");
         Builder builder(project_);
@@ -267,6 +332,18 @@ private:
         if (interrupted != 0 || built.cancelled) throw Interrupted{};
         if (!built.succeeded) fail(part, activity, "This chapter could not be built.", last_lines(built.output));
         return built.succeeded;
+    }
+
+    CommandResult start(const ReportChapter& part, Activity& activity, const std::vector<std::string>& options) const {
+        std::error_code error;
+        fs::create_directories(project_.results(), error);
+        std::vector<std::string> command = {(project_.programs() / part.chapter->program).string(), "--device",
+                                            project_.device, "--no-color", "--no-pause"};
+        command.insert(command.end(), options.begin(), options.end());
+        CommandResult ran =
+            run_command(command, {.folder = project_.root, .cancelled = [&activity] { return activity.show_time(); }});
+        if (interrupted != 0) throw Interrupted{};
+        return ran;
     }
 
     static void fail(ReportChapter& part, Activity& activity, const std::string& what, const std::string& output) {
@@ -391,17 +468,31 @@ std::string now() { return fmt::format("{:%Y-%m-%d %H:%M UTC}", fmt::gmtime(std:
 /// Runs those chapters that have to be. Returns whether all chapters are right.
 bool gather(const Project& project, const Catalog& catalog, const ReportOptions& options,
             const warpwise::Terminal& terminal, std::vector<ReportChapter>& parts) {
-    std::vector<std::size_t> to_run;
+    struct Task {
+        std::size_t chapter;
+        bool trace_only;
+    };
+    std::vector<Task> tasks;
     for (const Chapter& chapter : catalog.chapters()) {
         const Known known = known_results(project, chapter);
-        if (options.run_all || (options.run_missing && known.state != State::current)) to_run.push_back(parts.size());
-        parts.push_back({&chapter, known.results, note_of(project, chapter, known), {}});
+        if (options.run_all || (options.run_missing && known.state != State::current)) {
+            tasks.push_back({parts.size(), false});
+        } else if (options.run_missing && lacks_trace(project, chapter)) {
+            tasks.push_back({parts.size(), true});
+        }
+        parts.push_back({&chapter, known.results, note_of(project, chapter, known)});
     }
     bool all_ran = true;
     ChapterRunner runner(project, terminal);
-    for (std::size_t i = 0; i < to_run.size(); ++i) {
-        all_ran = runner.run(parts[to_run[i]], i + 1, to_run.size()) && all_ran;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        ReportChapter& part = parts[tasks[i].chapter];
+        if (tasks[i].trace_only) {
+            runner.trace(part, i + 1, tasks.size());
+        } else {
+            all_ran = runner.run(part, i + 1, tasks.size()) && all_ran;
+        }
     }
+    for (ReportChapter& part : parts) read_traces(project, part);
     return all_ran && std::all_of(parts.begin(), parts.end(),
                                   [](const ReportChapter& part) { return !part.results || part.results->passed; });
 }

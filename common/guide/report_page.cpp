@@ -6,10 +6,12 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <stdexcept>
 #include <string_view>
 
 #include "common/guide/report_charts.h"
+#include "common/guide/report_views.h"
 #include "common/lesson/counter_columns.h"
 #include "common/lesson/output.h"
 #include "common/lesson/step_table.h"
@@ -71,6 +73,8 @@ svg.drawing{display:block;width:100%;height:auto;color:var(--plot-text);font-fam
 max-width:46rem}
 .wrong-box ul{padding-left:1.1rem}.wrong-box pre{background:none;padding:0}
 nav ul{padding-left:0;list-style:none}nav ul ul{padding-left:1.1rem;margin:.1rem 0 .5rem}
+.views>details{margin:.6rem 0}.views>details>summary{font-weight:600;cursor:pointer}
+.views .ww{margin:.6rem 0}.ww :is(p,ul,ol){max-width:none}.ww tbody th{white-space:normal}
 footer{margin-top:3rem;border-top:1px solid var(--line)}
 @media (min-width:48rem){nav.contents>ul{columns:2}nav.contents li{break-inside:avoid}}
 @media print{:root{color-scheme:light;
@@ -78,7 +82,7 @@ footer{margin-top:3rem;border-top:1px solid var(--line)}
 --bad-panel:#fdecec;--bar:#0b6bb8;--plot-text:#000;--plot-grid:#bbb;--plot-device:#0b6bb8;--plot-host:#7a828b;
 --plot-vendor:#6b3fa0;--plot-wrong:#a61b1b;--plot-roof:#a34a00;--plot-mark:#17663a;
 --plot-1:#0b6bb8;--plot-2:#b04a00;--plot-3:#17803f;--plot-4:#8a2be2;--plot-5:#a61b1b;--plot-6:#00777d;--plot-7:#6b5900}
-body{max-width:none;padding:0;font-size:10pt}nav,.skip{display:none}.scroll{overflow:visible}table{font-size:7.5pt}
+body{max-width:none;padding:0;font-size:10pt}nav,.skip,.views{display:none}.scroll{overflow:visible}table{font-size:7.5pt}
 th,td{padding-right:.4rem}.wide{min-width:0}td.wide,tbody th{overflow-wrap:anywhere;white-space:normal}
 pre{white-space:pre-wrap}
 figure{max-width:13cm}h2[id^=chapter]{break-before:page}h1,h2,h3,caption{break-after:avoid}
@@ -313,9 +317,20 @@ std::string source_line(const std::string& file, int line) {
     return trimmed(text);
 }
 
+/// A word that nobody can know before the page is written.
+std::string unguessable_word() {
+    std::random_device device;
+    std::string word;
+    for (int i = 0; i < 4; ++i) word += fmt::format("{:08x}", device());
+    return word;
+}
+
 class Page {
 public:
-    explicit Page(const Report& report) : report_(report) {}
+    explicit Page(const Report& report)
+        : report_(report),
+          has_views_(std::any_of(report.chapters.begin(), report.chapters.end(),
+                                 [](const ReportChapter& part) { return !part.traces.empty(); })) {}
 
     std::string write(const DrawPlots& draw) {
         head();
@@ -341,16 +356,22 @@ private:
         add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<meta name=\"color-scheme\" content=\"light dark\">\n"
-            // The browser itself sees to it that nothing is loaded and no script runs.
+            // The browser itself sees to it that nothing is loaded, and that no script runs but the one at the end.
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-            "style-src 'unsafe-inline'\">\n"
-            "<link rel=\"icon\" href=\"data:,\">\n<title>Warpwise report</title>\n<style>");
+            "style-src 'unsafe-inline'");
+        if (has_views_) put("; script-src 'nonce-{}'", nonce_);
+        add("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Warpwise report</title>\n<style>");
         add(style);
+        if (has_views_) add(views_style);
         add("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip the contents</a>\n<header>\n"
             "<h1>Warpwise report</h1>\n");
         put("<p class=\"soft\">What was run and done in this copy of Warpwise, written on {} by <code>{} "
             "report</code>.</p>\n",
             escape_html(report_.date), escape_html(report_.typed));
+        if (has_views_) {
+            add("<noscript><p class=\"soft\">Lessons have warp views and block views where JavaScript is "
+                "on.</p></noscript>\n");
+        }
         add("</header>\n");
     }
 
@@ -389,6 +410,14 @@ private:
             fact_list(report_.machine);
         }
         runs();
+        const bool any_gpu =
+            std::any_of(report_.chapters.begin(), report_.chapters.end(),
+                        [](const ReportChapter& part) { return part.results && part.results->device.on_gpu; });
+        if (any_gpu && !has_views_) {
+            put("<p class=\"soft\">A GPU does not tell what each warp did: the warp view and the block view are in the "
+                "report of <code>{} --device cpu report</code>.</p>\n",
+                escape_html(report_.typed));
+        }
         add("</section>\n");
     }
 
@@ -541,6 +570,7 @@ private:
             source_ = fmt::format("{}, {}, {}", part.results->device.name,
                                   shown_command(part.results->command, report_.root), part.results->date);
             put("<p class=\"source\">All figures of this chapter: {}</p>\n", escape_html(source_));
+            if (!part.trace_note.empty()) put("<p class=\"soft\">{}</p>\n", inline_html(part.trace_note));
             if (const std::optional<Chart> roofline = roofline_of(*part.results)) figure(*roofline);
             for (std::size_t i = 0; i < part.results->lessons.size(); ++i) lesson(part, i);
         }
@@ -573,6 +603,7 @@ private:
             for (const Chart& chart : step_charts(result, device)) figure(chart);
             costly_lines(result);
         }
+        views(part, result.name);
         for (const warpwise::TableResult& table : result.tables) {
             add(table_html(plain_table(table.title, source_, table.header, table.rows)));
             if (const std::optional<Chart> curves = curves_of(table)) figure(*curves);
@@ -726,6 +757,35 @@ private:
                                    rows)));
     }
 
+    /// Places for the views, which report_views.mjs makes when they are opened.
+    void views(const ReportChapter& part, const std::string& lesson) {
+        const auto trace = std::find_if(part.traces.begin(), part.traces.end(),
+                                        [&](const LessonTrace& known) { return known.lesson == lesson; });
+        if (trace == part.traces.end()) return;
+        const std::string id = "trace-of-" + lesson_id(*part.chapter, lesson);
+        add("<div class=\"views\" hidden>\n");
+        const auto place = [&](const char* view, const char* title) {
+            put("<details data-view=\"{}\" data-trace=\"{}\"><summary>{}</summary></details>\n", view, id, title);
+        };
+        place("warp", "Warp view: what each lane touches");
+        if (trace->has_barriers) place("block", "Block view: what the warps do between barriers");
+        put("<script type=\"application/json\" id=\"{}\">{}</script>\n</div>\n", id, without_tags(trace->json));
+    }
+
+    /// In JSON '<' stands in texts only, where it may be written like this.
+    static std::string without_tags(const std::string& json) {
+        std::string text;
+        text.reserve(json.size());
+        for (const char c : json) {
+            if (c == '<') {
+                text += "\\u003c";
+            } else {
+                text += c;
+            }
+        }
+        return text;
+    }
+
     void expectations(const LessonResult& result) {
         const std::size_t met =
             count_if(result.expectations, [](const warpwise::Expectation& expectation) { return expectation.passed; });
@@ -788,8 +848,10 @@ private:
     void foot() {
         put("<footer><p class=\"soft\">Figures are those of the runs named beside them; another machine gives others. "
             "Run "
-            "<code>{} report</code> again for a new report.</p></footer>\n</body>\n</html>\n",
+            "<code>{} report</code> again for a new report.</p></footer>\n",
             escape_html(report_.typed));
+        if (has_views_) put("<script nonce=\"{}\">\n{}</script>\n", nonce_, views_script);
+        add("</body>\n</html>\n");
     }
 
     std::string with_drawings(const DrawPlots& draw) const {
@@ -806,6 +868,8 @@ private:
     }
 
     const Report& report_;
+    const bool has_views_;
+    const std::string nonce_ = unguessable_word();  // of the page's script
     std::string html_;
     std::vector<Plot> plots_;
     std::vector<std::size_t> places_;     // in html_, one for each plot
@@ -816,19 +880,5 @@ private:
 }  // namespace
 
 std::string report_page(const Report& report, const DrawPlots& draw) { return Page(report).write(draw); }
-
-std::string shown_command(const std::vector<std::string>& command, const std::filesystem::path& root) {
-    const std::string above = root.string() + "/";
-    std::vector<std::string> shown;
-    for (std::size_t i = 0; i < command.size(); ++i) {
-        const std::string& argument = command[i];
-        if (argument == "--json") {
-            ++i;  // its file, too
-        } else if (argument != "--no-color" && !argument.ends_with("-pause") && !argument.starts_with("--json=")) {
-            shown.push_back(above.size() > 1 && argument.starts_with(above) ? argument.substr(above.size()) : argument);
-        }
-    }
-    return fmt::format("{}", fmt::join(shown, " "));
-}
 
 }  // namespace guide

@@ -1,4 +1,5 @@
-// The report as one HTML page that loads nothing, runs no script, and reads well on a phone, on paper, and in the dark.
+// The report as one HTML page that loads nothing, and reads well on a phone, on paper, in the dark, and without its
+// script, which makes the views of what the CPU device traced.
 //
 //     const std::string page = report_page(report, draw_plots);
 #pragma once
@@ -14,6 +15,7 @@
 #include "common/guide/progress.h"
 #include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
+#include "common/guide/report_traces.h"
 
 namespace guide {
 
@@ -23,6 +25,8 @@ struct ReportChapter {
     std::optional<ChapterResults> results;
     std::string note = {};    ///< what the reader should know about them: that they are old, or why there are none
     std::string output = {};  ///< what the compiler or the chapter's program said when it failed; a few lines
+    std::vector<LessonTrace> traces = {};
+    std::string trace_note = {};  ///< why there are none, on the CPU device
 };
 
 struct Report {
@@ -38,9 +42,5 @@ using DrawPlots = std::function<std::vector<std::string>(const std::vector<Plot>
 
 /// The whole page. `draw` is called once, with all plots; it has to return as many drawings.
 std::string report_page(const Report& report, const DrawPlots& draw);
-
-/// The command as it was typed or could be: paths below the root relative to it, without the options that only say
-/// where results go and how they look (--json FILE, --no-color, --no-pause).
-std::string shown_command(const std::vector<std::string>& command, const std::filesystem::path& root);
 
 }  // namespace guide

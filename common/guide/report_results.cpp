@@ -294,6 +294,25 @@ bool is_right(const LessonResult& lesson) {
                        [](const warpwise::Expectation& expectation) { return expectation.passed; });
 }
 
+std::vector<std::string> shown_words(const std::vector<std::string>& command, const std::filesystem::path& root) {
+    const std::string above = root.string() + "/";
+    std::vector<std::string> shown;
+    for (std::size_t i = 0; i < command.size(); ++i) {
+        const std::string& argument = command[i];
+        if (argument == "--json" || argument == "--trace") {
+            ++i;  // its file, too
+        } else if (argument != "--no-color" && argument != "--trace-brief" && !argument.ends_with("-pause") &&
+                   !argument.starts_with("--json=") && !argument.starts_with("--trace=")) {
+            shown.push_back(above.size() > 1 && argument.starts_with(above) ? argument.substr(above.size()) : argument);
+        }
+    }
+    return shown;
+}
+
+std::string shown_command(const std::vector<std::string>& command, const std::filesystem::path& root) {
+    return fmt::format("{}", fmt::join(shown_words(command, root), " "));
+}
+
 std::string text_of(const Size& size) {
     std::string result;
     for (std::size_t i = 0; i < size.dimensions(); ++i) {

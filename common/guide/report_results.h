@@ -4,6 +4,7 @@
 //     for (const warpwise::LessonResult& lesson : results.lessons) ...
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,11 @@ ChapterResults parse_results(std::string_view json);
 /// Every step right and without mistakes, every expectation met, and the lesson came to its end.
 bool is_right(const warpwise::LessonResult& lesson);
 bool is_right(const warpwise::StepResult& step);
+
+/// The words of the command as it was typed or could be: paths below the root relative to it, without the options that
+/// only say where results go and how they look (--json FILE, --trace FILE, --no-color, --no-pause).
+std::vector<std::string> shown_words(const std::vector<std::string>& command, const std::filesystem::path& root);
+std::string shown_command(const std::vector<std::string>& command, const std::filesystem::path& root);
 
 /// "1000 x 700"; empty where the results hold no size.
 std::string text_of(const warpwise::Size& size);

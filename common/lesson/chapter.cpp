@@ -43,6 +43,7 @@ struct Request {
     bool counters_asked_for = false;
     std::string json_file;
     std::string trace_file;
+    bool brief_trace = false;
     WantedDevice device = WantedDevice::automatic;
     Lesson::Options options;
 };
@@ -75,6 +76,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
                    "write the results to this file; with --list the lessons, - for stdout");
     app.add_option("--trace", request.trace_file,
                    "write what each warp of the first block of every launch did to this file (CPU device)");
+    app.add_flag("--trace-brief", request.brief_trace,
+                 "with --trace: each kernel once, its first warps and what they did first");
     CLI::Option* counters =
         app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
     app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");
@@ -108,6 +111,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     request.counters_asked_for = counters->count() > 0 && request.options.counters;
     if (request.options.list_lines && !request.options.counters) throw Refusal("--lines needs the counters");
     if (!request.trace_file.empty() && !request.options.counters) throw Refusal("--trace needs the counters");
+    if (request.brief_trace && request.trace_file.empty()) throw Refusal("--trace-brief goes with --trace FILE");
     request.options.trace = !request.trace_file.empty();
     request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
@@ -287,11 +291,12 @@ private:
         std::vector<TracedStep> steps;
         for (const LessonResult& lesson : report.lessons) {
             for (const StepResult& step : lesson.steps) {
-                if (step.launches) steps.push_back({step.name, *step.launches});
+                if (step.launches) steps.push_back({step.name, *step.launches, lesson.name});
             }
-            steps.push_back({"", lesson.traced});
+            steps.push_back({"", lesson.traced, lesson.name});
         }
-        warpwise::write_trace(request_.trace_file, steps, report.command);
+        warpwise::write_trace(request_.trace_file, steps, report.command,
+                              request_.brief_trace ? TraceParts::brief : TraceParts::all);
     }
 
     static void keep_mistakes(LessonResult& lesson) {

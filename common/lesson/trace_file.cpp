@@ -7,6 +7,9 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "common/lesson/refusal.h"
 #include "common/lesson/source_listing.h"
@@ -38,20 +41,68 @@ Json source_of(const std::string& path, const Json& warps, std::size_t file) {
     return {{"path", seen_from_here(path)}, {"first", first}, {"lines", lines}};
 }
 
+// ---- brief traces ---------------------------------------------------------------------------------------------------
+
+constexpr std::size_t brief_warps = 2;     // all where they meet at barriers: what the others do is the point there
+constexpr std::size_t brief_events = 128;  // of each warp
+
+/// Tells launches that a brief trace holds from those that repeat what came before.
+class FirstLaunches {
+public:
+    bool add(const TracedStep& step, const LaunchCounts& launch) {
+        const bool is_new = kernels_.emplace(step.lesson, launch.kernel).second;
+        return step.name.empty() ? is_new : in_steps_.emplace(step.lesson, step.name, launch.kernel).second;
+    }
+
+private:
+    std::set<std::pair<std::string, std::string>> kernels_;
+    std::set<std::tuple<std::string, std::string, std::string>> in_steps_;
+};
+
+void shorten(Json& list, std::size_t most) {
+    if (list.size() > most) list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
+}
+
+void shorten_warps(Json& warps) {
+    const Json& first = warps[0]["events"];
+    const bool meet =
+        std::any_of(first.begin(), first.end(), [](const Json& event) { return event["kind"] == "barrier"; });
+    if (!meet) shorten(warps, brief_warps);
+    for (Json& warp : warps) {
+        if (warp["events"].size() > brief_events) warp["cut"] = true;
+        shorten(warp["events"], brief_events);
+    }
+}
+
+Json brief_in_words() {
+    return {
+        {"en", fmt::format("of each step the first launch of each kernel, the first {} warps of a block (all where it "
+                           "has barriers), and the first {} events of each warp",
+                           brief_warps, brief_events)},
+        {"zh", fmt::format("每一步中每个核函数的第一次启动，线程块的前 {} 个线程束（有屏障时为全部），"
+                           "每个线程束的前 {} 个事件",
+                           brief_warps, brief_events)}};
+}
+
 }  // namespace
 
-void write_trace(const std::string& file, const std::vector<TracedStep>& steps,
-                 const std::vector<std::string>& command) {
+void write_trace(const std::string& file, const std::vector<TracedStep>& steps, const std::vector<std::string>& command,
+                 TraceParts parts) {
+    const auto or_null = [](const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); };
+    const bool brief = parts == TraceParts::brief;
+    FirstLaunches first_launches;
     Json launches = Json::array();
     for (const TracedStep& step : steps) {
         for (const LaunchCounts& launch : step.launches) {
-            if (launch.trace.empty()) continue;
-            const Json trace = Json::parse(launch.trace);
+            if (launch.trace.empty() || (brief && !first_launches.add(step, launch))) continue;
+            Json trace = Json::parse(launch.trace);
+            if (brief) shorten_warps(trace["warps"]);
             Json files = Json::array();
             for (std::size_t i = 0; i < trace["files"].size(); ++i) {
                 files.push_back(source_of(trace["files"][i].get<std::string>(), trace["warps"], i));
             }
-            launches.push_back({{"step", step.name.empty() ? Json(nullptr) : Json(step.name)},
+            launches.push_back({{"lesson", or_null(step.lesson)},
+                                {"step", or_null(step.name)},
                                 {"kernel", launch.kernel},
                                 {"file", seen_from_here(launch.file)},
                                 {"line", launch.line},
@@ -64,10 +115,11 @@ void write_trace(const std::string& file, const std::vector<TracedStep>& steps,
                                 {"warps", trace["warps"]}});
         }
     }
-    const Json document = {{"warpwise_trace", 1},
-                           {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                           {"command", command},
-                           {"launches", launches}};
+    Json document = {{"warpwise_trace", 1},
+                     {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                     {"command", command}};
+    if (brief) document["trimmed"] = brief_in_words();
+    document["launches"] = std::move(launches);
     std::ofstream stream(file);
     stream << document.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
     stream.close();

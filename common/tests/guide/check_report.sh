@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Opens a report in headless Chromium as a phone, a desktop and a printer would, in both color schemes, and fails when
 # it loads anything, runs into an error, is wider than the window, lacks a part, holds an empty plot, or shows text that
-# is hard to read (contrast below WCAG's level AA).
+# is hard to read (contrast below WCAG's level AA). Where it has views, they are opened and stepped.
 #
 #     check_report.sh FILE.html [FOLDER]        FOLDER: keep pictures of it there, and the printed pages
 #
@@ -40,13 +40,24 @@ readonly flags=(--headless --no-sandbox --disable-gpu --disable-quic --no-first-
 
 # ---- the text of the file -------------------------------------------------------------------------------------------
 
-# Everything that an HTML or SVG file can load is named by an attribute or by the style sheet.
-outside=$(grep -Eoi '(src|href|srcset|action|data|poster)="[^"#][^"]*"|url\([^)]*\)|@import[^;]*' "$page" |
+# Everything that an HTML or SVG file can load is named by an attribute or by the style sheet. (What its script asks for
+# the browser tells, below.)
+outside=$(sed '/^<script type="application\/json"/d; /^<script nonce=/,/^<\/script>/d' "$page" |
+    grep -Eoi '(src|href|srcset|action|data|poster)="[^"#][^"]*"|url\([^)]*\)|@import[^;]*' |
     grep -v '^href="data:,"$' || true)
 [[ -z "$outside" ]] || fault "refers to something outside of it: ${outside//$'\n'/, }"
-! grep -qi '<script' "$page" || fault "holds a script"
 bytes=$(stat -c %s "$page")
-[[ $bytes -lt 2000000 ]] || fault "is $bytes bytes, more than 2 MB"
+[[ $bytes -lt 3000000 ]] || fault "is $bytes bytes, more than 3 MB"
+
+# One script, which the page itself names; traces are data. Without views there is neither.
+views=$(grep -c '^<details data-view=' "$page" || true)
+nonce=$(sed -n "s/.*script-src 'nonce-\([0-9a-f]*\)'.*/\1/p" "$page")
+scripts=$(grep -oi '<script[^>]*>' "$page" | grep -v '^<script type="application/json" id="[^"]*">$' || true)
+if [[ $views == 0 ]]; then
+    [[ -z "$scripts$nonce" ]] || fault "has no views, and a script"
+else
+    [[ -n "$nonce" && "$scripts" == "<script nonce=\"$nonce\">" ]] || fault "holds other scripts than its own: $scripts"
+fi
 
 # ---- a conversation with the browser --------------------------------------------------------------------------------
 
@@ -123,7 +134,7 @@ examine=$(tr '\n' ' ' <<'END'
   for (const link of all('a[href]')) {
     if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) faults.push('link to nowhere: ' + name(link));
   }
-  for (const table of all('table')) {
+  for (const table of all('table').filter(e => !e.closest('.ww'))) {
     if (!table.caption || !table.caption.textContent.trim()) faults.push('table without caption: ' + name(table));
     for (const cell of table.querySelectorAll('th')) {
       if (!cell.scope) faults.push('header cell without scope: ' + name(cell));
@@ -131,18 +142,21 @@ examine=$(tr '\n' ' ' <<'END'
   }
 
   const parts = color => (color.match(/[0-9.]+/g) || [0, 0, 0, 0]).map(Number);
-  const opaque = color => color != 'transparent' && !(parts(color).length == 4 && parts(color)[3] == 0);
   const luminance = color => {
     const [r, g, b] = parts(color).slice(0, 3).map(c => c / 255)
       .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const background = element => {
+    const layers = [];
     for (let e = element; e; e = e.parentElement) {
-      const color = getComputedStyle(e).backgroundColor;
-      if (opaque(color)) return color;
+      const [r, g, b, alpha = 1] = parts(getComputedStyle(e).backgroundColor);
+      layers.unshift([[r, g, b], alpha]);
+      if (alpha == 1) break;
     }
-    return 'rgb(255, 255, 255)';
+    const mixed = layers.reduce((below, [color, alpha]) => color.map((c, i) => alpha * c + (1 - alpha) * below[i]),
+                                [255, 255, 255]);
+    return 'rgb(' + mixed.map(Math.round).join(', ') + ')';
   };
   const contrast = (a, b) => {
     const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
@@ -150,7 +164,7 @@ examine=$(tr '\n' ' ' <<'END'
   };
   const faint = new Map();
   for (const element of all('body *')) {
-    if (element.closest('desc,title,defs,.skip')) continue;
+    if (element.closest('desc,title,defs,.skip,.ww svg,script,noscript')) continue;
     if (![...element.childNodes].some(node => node.nodeType == 3 && node.data.trim())) continue;
     const style = getComputedStyle(element);
     if (!element.getClientRects().length || style.visibility == 'hidden') continue;
@@ -165,7 +179,7 @@ examine=$(tr '\n' ' ' <<'END'
     if (!figure.querySelector('svg')) faults.push('figure without a drawing: ' + name(figure));
   }
   if (!all('figure').length) faults.push('no plot at all');
-  for (const svg of all('svg')) {
+  for (const svg of all('figure svg')) {
     const box = svg.getBoundingClientRect();
     const title = (svg.querySelector('title') || {textContent: ''}).textContent.trim();
     const description = (svg.querySelector('desc') || {textContent: ''}).textContent.trim();
@@ -195,12 +209,88 @@ examine=$(tr '\n' ' ' <<'END'
     if (smallest < 9) faults.push('text of ' + smallest.toFixed(1) + ' pixels in plot: ' + title);
   }
   if (paper && luminance(background(document.body)) < 0.9) faults.push('dark paper');
+  if (paper && all('.views').some(e => e.getClientRects().length)) faults.push('views on paper');
   return faults.slice(0, 12).map(text => text.replace(/["\s]+/g, ' ')).join(' | ');
 })
 END
 )
-examine=${examine//\\/\\\\}
-examine=${examine//\"/\\\"}
+
+# Opens the first view of each kind, or every view, and steps it.
+step_views=$(tr '\n' ' ' <<'END'
+(async every => {
+  const faults = [];
+  const until = async isSo => {
+    for (let i = 0; i < 200 && !isSo(); ++i) await new Promise(done => setTimeout(done, 25));
+    return isSo();
+  };
+  const of = kind => [...document.querySelectorAll('[data-view=' + kind + ']')];
+  const chosen = ['warp', 'block'].flatMap(kind => every ? of(kind) : of(kind).slice(0, 1));
+  for (const details of chosen) {
+    const name = details.dataset.view + ' view of ' + details.dataset.trace;
+    details.firstChild.click();
+    const view = () => details.querySelector('.ww-' + details.dataset.view + '-view');
+    if (!await until(view)) {
+      faults.push(name + ' is not shown: ' + details.textContent);
+      continue;
+    }
+    const said = () => [...details.querySelectorAll('.ww-say')].map(e => e.textContent).join(' ');
+    const press = label => details.querySelector('button[aria-label=' + CSS.escape(label) + ']').click();
+    const before = said();
+    press('Step forward');
+    if (!await until(() => said() != before)) faults.push(name + ' cannot be stepped: ' + before);
+    press('Step back');
+    if (!await until(() => said() == before)) faults.push(name + ' cannot be stepped back: ' + said());
+    if (!details.querySelector('svg rect')) faults.push(name + ' draws nothing');
+    if (!details.querySelector('li[aria-current]')) faults.push(name + ' marks no line');
+  }
+  return faults.slice(0, 12).map(text => text.replace(/["\s]+/g, ' ')).join(' | ');
+})
+END
+)
+quoted() {
+    local text=${1//\\/\\\\}
+    printf '%s' "${text//\"/\\\"}"
+}
+without_script=$(tr '\n' ' ' <<'END'
+[...document.querySelectorAll('.views')].some(e => e.getClientRects().length) ? 'views are shown' :
+document.querySelector('header noscript p')?.getClientRects().length ? '' : 'nothing says why there are no views'
+END
+)
+examine=$(quoted "$examine")
+step_views=$(quoted "$step_views")
+
+# evaluate NAME EXPRESSION: what it returns, if anything, is a fault.
+evaluate() {
+    call Runtime.evaluate "{\"expression\":\"$2\",\"returnByValue\":true,\"awaitPromise\":true}"
+    [[ "$answer" != *'"exceptionDetails"'* ]] || cannot "the examination failed: $answer"
+    local found
+    found=$(value_of value)
+    [[ -z "$found" ]] || fault "$1: $found"
+}
+# picture NAME WIDTH [SELECTOR]: the page from there on, as much of it as the browser can draw in one piece.
+picture() {
+    [[ -n "$pictures" ]] || return 0
+    mkdir -p "$pictures"
+    call Runtime.evaluate \
+        "{\"expression\":\"document.querySelector('${3:-html}').getBoundingClientRect().top + scrollY | 0\"}"
+    local top
+    top=$(sed -n 's/.*"value":\([0-9]*\).*/\1/p' <<<"$answer")
+    call Page.captureScreenshot "{\"format\":\"jpeg\",\"quality\":60,\"captureBeyondViewport\":true,
+        \"clip\":{\"x\":0,\"y\":$top,\"width\":$2,\"height\":16000,\"scale\":1}}"
+    value_of data | base64 -d >"$pictures/$1.jpg"
+}
+
+# wait_for_load: until the page has been loaded once more.
+loads=0
+wait_for_load() {
+    local loaded
+    loaded=$(grep -c '"method":"Page.loadEventFired"' "$folder/events" || true)
+    while [[ $loaded -le $loads ]]; do
+        next_message
+        [[ "$answer" != *'"method":"Page.loadEventFired"'* ]] || loaded=$((loaded + 1))
+    done
+    loads=$loaded
+}
 
 # examine_as NAME WIDTH HEIGHT MEDIA SCHEME
 examine_as() {
@@ -211,32 +301,33 @@ examine_as() {
         "{\"media\":\"$4\",\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":\"$5\"}]}"
     call Page.navigate "{\"url\":\"file://$page\"}"
     [[ "$answer" != *'"errorText"'* ]] || cannot "the browser cannot open $page: $(value_of errorText)"
-    local loaded
-    loaded=$(grep -c '"method":"Page.loadEventFired"' "$folder/events" || true)
-    while [[ $loaded -le $loads ]]; do
-        next_message
-        [[ "$answer" != *'"method":"Page.loadEventFired"'* ]] || loaded=$((loaded + 1))
-    done
-    loads=$loaded
-    call Runtime.evaluate "{\"expression\":\"$examine($2, $paper)\",\"returnByValue\":true}"
-    [[ "$answer" != *'"exceptionDetails"'* ]] || cannot "the examination failed: $answer"
-    local found
-    found=$(value_of value)
-    [[ -z "$found" ]] || fault "$1: $found"
-    if [[ -n "$pictures" ]]; then
-        mkdir -p "$pictures"
-        call Page.captureScreenshot '{"format":"jpeg","quality":60,"captureBeyondViewport":true}'
-        value_of data | base64 -d >"$pictures/$1.jpg"
-    fi
+    wait_for_load
+    evaluate "$1" "$examine($2, $paper)"
+    picture "$1" "$2"
+    [[ $views != 0 && $paper == false ]] || return 0
+    local every=false
+    [[ $1 != desktop ]] || every=true
+    evaluate "$1, views" "$step_views($every)"
+    evaluate "$1, views open" "$examine($2, false)"
+    [[ $every == true ]] || picture "$1_views" "$2" '[data-view]'
 }
 
-loads=0
 examine_as phone 390 844 screen light
 examine_as phone_dark 390 844 screen dark
+examine_as small_phone 360 740 screen light
 examine_as narrow_phone 320 640 screen light
 examine_as desktop 1280 900 screen light
 examine_as desktop_dark 1280 900 screen dark
 examine_as paper 794 1123 print dark
+
+# Without JavaScript there are no views, which the page says.
+if [[ $views != 0 ]]; then
+    call Emulation.setScriptExecutionDisabled '{"value":true}'
+    call Page.reload '{}'
+    wait_for_load
+    evaluate "without JavaScript" "$(quoted "$without_script")"
+    call Emulation.setScriptExecutionDisabled '{"value":false}'
+fi
 
 # What the page asked for, from the events so far: itself, once for each time that it was opened.
 requests=$(grep '"method":"Network.requestWillBeSent"' "$folder/events" | grep -o '"request":{[^}]*"url":"[^"]*"' |

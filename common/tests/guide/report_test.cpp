@@ -30,6 +30,8 @@
 #include "common/guide/report_page.h"
 #include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
+#include "common/guide/report_traces.h"
+#include "common/lesson/trace_file.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -144,6 +146,66 @@ std::string why_unreadable(const std::string& text) {
 
 const BarChart& bars(const Chart& chart) { return std::get<BarChart>(chart.plot); }
 
+// ---- traces ---------------------------------------------------------------------------------------------------------
+
+json step_event(int line) { return {{"kind", "step"}, {"file", 0}, {"line", line}, {"lanes", "ffffffff"}}; }
+json barrier_event(int line) { return {{"kind", "barrier"}, {"file", 0}, {"line", line}, {"lanes", "ffffffff"}}; }
+json load_event(int line, int first) {
+    return {{"kind", "global_load"}, {"file", 0},      {"line", line},
+            {"lanes", "ffffffff"},   {"array", 0},     {"bytes", 4},
+            {"sectors", 4},          {"first", first}, {"stride", 4}};
+}
+json uneven_load_event(int line, const std::vector<int>& at) {
+    return {{"kind", "shared_load"},
+            {"file", 0},
+            {"line", line},
+            {"lanes", "00000007"},
+            {"array", 0},
+            {"bytes", 4},
+            {"wavefronts", 1},
+            {"least_wavefronts", 1},
+            {"at", at}};
+}
+
+json traced_warp(int number, const std::vector<json>& events) {
+    return {{"block", {0, 0, 0}}, {"warp", number}, {"threads", 32}, {"cut", false}, {"events", events}};
+}
+
+json traced_launch(const std::string& lesson, const std::string& step, const std::vector<json>& warps) {
+    return {{"lesson", lesson},
+            {"step", step.empty() ? json(nullptr) : json(step)},
+            {"kernel", "kernel"},
+            {"file", "chapters/1_basics/add.cu"},
+            {"line", 9},
+            {"grid", {1, 1, 1}},
+            {"block", {64, 1, 1}},
+            {"shared_bytes", 0},
+            {"blocks", 1},
+            {"arrays", {{{"name", "values"}, {"space", "global"}, {"bytes", 4096}, {"begin", 0}}}},
+            {"files", {{{"path", "chapters/1_basics/add.cu"}, {"first", 7}, {"lines", {"value = in[i];"}}}}},
+            {"warps", warps}};
+}
+
+json chapter_trace(const std::vector<json>& launches) {
+    return {{"warpwise_trace", 1},
+            {"date", "2026-11-21T12:34:56Z"},
+            {"command", {"/home/reader/copy/build/bin/cpu/basics", "--device", "cpu", "--trace", "x", "--trace-brief"}},
+            {"launches", launches}};
+}
+
+json one_launch(const std::string& lesson) {
+    return chapter_trace({traced_launch(lesson, "first", {traced_warp(0, {step_event(7), load_event(7, 0)})})});
+}
+
+std::string why_no_trace(const std::string& text) {
+    try {
+        (void)parse_traces(text, "");
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "it was read";
+}
+
 // ---- pages ----------------------------------------------------------------------------------------------------------
 
 Chapter basics() {
@@ -164,13 +226,14 @@ std::vector<std::string> no_drawings(const std::vector<Plot>& plots) {
     return std::vector<std::string>(plots.size(), "<svg></svg>");
 }
 
-std::string page_of(const Chapter& chapter, const json& results, const Progress& progress = {}) {
+std::string page_of(const Chapter& chapter, const json& results, const Progress& progress = {},
+                    const std::vector<LessonTrace>& traces = {}) {
     Report report;
     report.root = "/home/reader/copy";
     report.typed = "./warpwise";
     report.date = "2026-11-22 08:00 UTC";
     report.machine = {{"processor", "some <processor>"}};
-    report.chapters = {{&chapter, parsed(results), {}, {}}};
+    report.chapters = {{&chapter, parsed(results), {}, {}, traces}};
     report.progress = progress;
     return report_page(report, no_drawings);
 }
@@ -241,6 +304,7 @@ public:
                       "sed -n \"s/^set output '\\(.*\\)'$/\\1/p\" \"$2\" | while read -r file; do\n"
                       "echo '<svg><desc></desc></svg>' > \"$file\"; done\n");
         setenv("PATH", ((project.root / "fake").string() + ":" + path_).c_str(), 1);
+        write(project.root / "trace.json", one_launch("add").dump());
         chapter_writes(chapter_results({lesson("add", {step(1, "first")})}));
     }
     ~Copy() {
@@ -250,17 +314,19 @@ public:
     Copy(const Copy&) = delete;
     Copy& operator=(const Copy&) = delete;
 
-    /// The chapter's program writes this to the file behind --json, and notes that it ran.
+    /// The chapter's program writes this to the file behind --json, trace.json to that behind --trace, and notes that
+    /// it ran.
     void chapter_writes(const json& results, int status = 0) const {
         write(project.root / "to_write.json", results.dump());
         chapter_does(
-            "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && [ \"$2\" != - ] && cp to_write.json \"$2\"; shift; done\n"
+            "while [ $# -gt 0 ]; do case \"$1\" in --json) cp to_write.json \"$2\";; --trace) cp trace.json \"$2\";; "
+            "esac; shift; done\n"
             "exit " +
             std::to_string(status) + "\n");
     }
     void chapter_does(const std::string& commands) const {
         write_program(project.programs() / "basics",
-                      "case \"$*\" in *--list*) exit 1;; esac\necho ran >> runs\n" + commands);
+                      "case \"$*\" in *--list*) exit 1;; esac\necho ran \"$@\" >> runs\n" + commands);
     }
 
     int report(const ReportOptions& options = {}) const {
@@ -284,6 +350,7 @@ public:
     std::string page() const { return read(project.root / "build/report.html"); }
     std::string printed() const { return read(project.root / "printed"); }
     fs::path results() const { return project.results() / "1_basics.json"; }
+    fs::path trace() const { return project.results() / "1_basics.trace.json"; }
 
     Project project;
 
@@ -355,6 +422,91 @@ TEST_CASE("a step with misses, with a failure, with a finding, or without its tu
     SECTION("no turn") { wrong["check"] = {{"passed", false}, {"largest_error", nullptr}, {"tolerance", nullptr}}; }
     SECTION("nothing but the word") { wrong["check"]["passed"] = false; }
     CHECK_FALSE(is_right(parsed(chapter_results({lesson("add", {wrong})})).lessons[0].steps[0]));
+}
+
+TEST_CASE("a trace is parted into lessons, and events that differ in their place only are held once") {
+    const json trace = chapter_trace(
+        {traced_launch("add", "first",
+                       {traced_warp(0, {step_event(7), load_event(7, 0), load_event(7, 128)}),
+                        traced_warp(1, {step_event(7), load_event(7, 256)})}),
+         traced_launch("add", "", {traced_warp(0, {uneven_load_event(8, {12, 4, 16}), barrier_event(9)})}),
+         traced_launch("sum", "", {traced_warp(0, {uneven_load_event(8, {20, 12, 24})})})});
+    const std::vector<LessonTrace> traces = parse_traces(trace.dump(), "/home/reader/copy");
+    REQUIRE(traces.size() == 2);
+    CHECK(traces[0].lesson == "add");
+    CHECK(traces[0].has_barriers);
+    CHECK(traces[1].lesson == "sum");
+    CHECK_FALSE(traces[1].has_barriers);
+    const json add = json::parse(traces[0].json);
+    CHECK(add["command"] == json{"build/bin/cpu/basics", "--device", "cpu"});
+    REQUIRE(add["launches"].size() == 2);
+    const json& launch = add["launches"][0];
+    CHECK(launch["kernel"] == "kernel");
+    CHECK(launch["shapes"] == json{step_event(7), load_event(7, 0)});
+    CHECK(launch["warps"][0]["events"] == json{0, 0, 1, 0, 1, 128});
+    CHECK(launch["warps"][1]["events"] == json{0, 0, 1, 256});
+    CHECK(add["launches"][1]["shapes"][0] == uneven_load_event(8, {0, -8, 4}));
+    CHECK(add["launches"][1]["warps"][0]["events"] == json{0, 12, 1, 0});
+    CHECK(json::parse(traces[1].json)["launches"][0]["shapes"] == json{uneven_load_event(8, {0, -8, 4})});
+    CHECK(parse_traces(chapter_trace({}).dump(), "").empty());
+}
+
+TEST_CASE("what is no trace of a chapter is refused with the reason") {
+    CHECK_THAT(why_no_trace(""), ContainsSubstring("parse error"));
+    CHECK_THAT(why_no_trace("[1, 2]"), ContainsSubstring("no trace"));
+    CHECK_THAT(why_no_trace(R"({"warpwise_trace": 2})"), ContainsSubstring("another version"));
+    CHECK(why_no_trace(R"({"warpwise_trace": 1, "command": []})") != "it was read");
+    json odd = one_launch("add");
+    odd["launches"][0].erase("lesson");
+    CHECK(why_no_trace(odd.dump()) != "it was read");
+    odd["launches"][0]["lesson"] = nullptr;
+    CHECK(why_no_trace(odd.dump()) != "it was read");
+    odd = one_launch("add");
+    odd["launches"][0]["warps"][0]["events"] = 3;
+    CHECK(why_no_trace(odd.dump()) != "it was read");
+}
+
+TEST_CASE("a brief trace holds the first launch of each kernel of a step, its first warps and their first events") {
+    const auto launch = [](const std::string& kernel, int warps, int events, bool meet = false) {
+        json all = json::array();
+        for (int warp = 0; warp < warps; ++warp) {
+            std::vector<json> list(static_cast<std::size_t>(events), load_event(7, 0));
+            if (meet) list.front() = barrier_event(8);
+            all.push_back(traced_warp(warp, list));
+        }
+        warpwise::LaunchCounts counts;
+        counts.kernel = kernel;
+        counts.trace = json{{"arrays", json::array()}, {"files", {"no_such.cu"}}, {"warps", all}}.dump();
+        return counts;
+    };
+    const std::vector<warpwise::TracedStep> steps = {
+        {"one", {launch("a", 4, 1000), launch("a", 4, 3), launch("b", 32, 3, true)}, "add"},
+        {"two", {launch("a", 1, 3)}, "add"},
+        {"", {launch("a", 1, 3), launch("c", 1, 3), launch("c", 1, 3)}, "add"},
+        {"", {launch("a", 1, 3)}, "sum"}};
+    const fs::path file = fs::temp_directory_path() / ("report_test_" + std::to_string(getpid()) + ".json");
+    const auto written = [&](warpwise::TraceParts parts) {
+        write_trace(file.string(), steps, {"basics"}, parts);
+        const json trace = json::parse(read(file));
+        fs::remove(file);
+        return trace;
+    };
+    const json brief = written(warpwise::TraceParts::brief);
+    std::string launches;
+    for (const json& one : brief["launches"]) {
+        launches += one["lesson"].get<std::string>() + "." + one["kernel"].get<std::string>() + " ";
+    }
+    CHECK(launches == "add.a add.b add.a add.c sum.a ");
+    CHECK(brief["launches"][0]["warps"].size() == 2);
+    CHECK(brief["launches"][0]["warps"][0]["events"].size() == 128);
+    CHECK(brief["launches"][0]["warps"][0]["cut"] == true);
+    CHECK(brief["launches"][1]["warps"].size() == 32);
+    CHECK(brief["launches"][1]["warps"][0]["cut"] == false);
+    CHECK_THAT(brief["trimmed"]["en"].get<std::string>(), ContainsSubstring("the first 128 events"));
+    const json whole = written(warpwise::TraceParts::all);
+    CHECK(whole["launches"].size() == 8);
+    CHECK(whole["launches"][0]["warps"][3]["events"].size() == 1000);
+    CHECK_FALSE(whole.contains("trimmed"));
 }
 
 TEST_CASE("what is no results of a chapter is refused with the reason") {
@@ -691,11 +843,51 @@ TEST_CASE("a chapter without results says why") {
                          ContainsSubstring("no results") && ContainsSubstring("0 of 1</b>lessons run"));
 }
 
+TEST_CASE("a lesson with a trace has places for its views, and the page one script that may run") {
+    const std::string evil = "</script><script>alert(1)</script>";
+    json trace = one_launch("add");
+    trace["launches"][0]["files"][0]["lines"] = {"kernel<<<1, 64>>>(in); // " + evil};
+    std::vector<LessonTrace> traces = parse_traces(trace.dump(), "");
+    const json results = chapter_results({lesson("add", {step(1, "first")}), lesson("sum", {step(1, "second")})});
+    const std::string page = page_of(basics(), results, {}, traces);
+    CHECK(count_of(page, "<script") == 2);
+    CHECK(count_of(page, "</script>") == 2);
+    CHECK(count_of(page, "<details data-view=\"warp\" data-trace=\"trace-of-lesson-1_basics-add\">") == 1);
+    CHECK(count_of(page, "<script type=\"application/json\" id=\"trace-of-lesson-1_basics-add\">") == 1);
+    CHECK(page.find("data-view=\"block\"") == std::string::npos);
+    CHECK_THAT(page, ContainsSubstring("kernel\\u003c\\u003c\\u003c1, 64>>>(in)") && ContainsSubstring("<noscript>") &&
+                         ContainsSubstring("function warpView(") && ContainsSubstring(".ww {"));
+    const std::string start = "script-src 'nonce-";
+    const std::string nonce = page.substr(page.find(start) + start.size(), 32);
+    CHECK(nonce.find_first_not_of("0123456789abcdef") == std::string::npos);
+    CHECK(count_of(page, "<script nonce=\"" + nonce + "\">") == 1);
+    CHECK(page_of(basics(), results, {}, traces).find(nonce) == std::string::npos);
+
+    traces[0].has_barriers = true;
+    CHECK_THAT(page_of(basics(), results, {}, traces), ContainsSubstring("data-view=\"block\""));
+    const std::string plain = page_of(basics(), results);
+    for (const char* part : {"<script", "script-src", "<noscript", "<details", ".ww {"}) {
+        INFO(part);
+        CHECK(plain.find(part) == std::string::npos);
+    }
+}
+
+TEST_CASE("a report of a GPU says where the views are, a chapter without a trace why it has none") {
+    CHECK_THAT(page_of(basics(), chapter_results({lesson("add", {})}, true)),
+               ContainsSubstring("<code>./warpwise --device cpu report</code>"));
+    CHECK(page_of(basics(), chapter_results({lesson("add", {})})).find("A GPU does not tell") == std::string::npos);
+    const Chapter chapter = basics();
+    Report report;
+    report.chapters = {{&chapter, parsed(chapter_results({lesson("add", {})})), {}, {}, {}, "No trace: `why` <not>."}};
+    CHECK_THAT(report_page(report, no_drawings), ContainsSubstring("No trace: <code>why</code> &lt;not&gt;."));
+}
+
 TEST_CASE("commands are shown without what only concerns the one who ran them") {
     CHECK(
         shown_command({"/home/me/copy/build/bin/cpu/basics", "--device", "cpu", "--json", "/tmp/x.json", "--no-color"},
                       "/home/me/copy") == "build/bin/cpu/basics --device cpu");
     CHECK(shown_command({"basics", "--json=x", "--size", "1Mi"}, "") == "basics --size 1Mi");
+    CHECK(shown_command({"basics", "--trace", "x", "--trace-brief", "--once"}, "") == "basics --once");
     CHECK(shown_command({"basics", "--json"}, "/root").find("basics") == 0);
     CHECK(shown_command({}, "/root").empty());
 }
@@ -714,6 +906,56 @@ TEST_CASE("a chapter without results is run, its results are kept, and the secon
     CHECK(copy.runs() == 1);
     CHECK(copy.report({.run_all = true}) == 0);
     CHECK(copy.runs() == 2);
+}
+
+TEST_CASE("the run that gives results gives a trace; where only that is missing, only that is made") {
+    const Copy copy;
+    const auto has_view = [&] { return copy.page().find("data-view=\"warp\"") != std::string::npos; };
+    REQUIRE(copy.report() == 0);
+    CHECK(has_view());
+    CHECK(count_of(read(copy.project.root / "runs"), "--once") == 0);
+    const fs::file_time_type written = fs::last_write_time(copy.results());
+    SECTION("removed") { fs::remove(copy.trace()); }
+    SECTION("older than the lesson") {
+        fs::last_write_time(copy.trace(), fs::last_write_time(copy.project.root / "chapters/1_basics/add.cu") -
+                                              std::chrono::seconds(5));
+    }
+    fs::last_write_time(copy.results(), written);
+    CHECK(copy.report({.run_missing = false}) == 0);
+    CHECK(copy.runs() == 1);
+    CHECK(copy.report() == 0);
+    CHECK(copy.runs() == 2);
+    CHECK(count_of(read(copy.project.root / "runs"), "--once") == 1);
+    CHECK_THAT(copy.printed(), ContainsSubstring("Chapter 1 of 1, Basics: tracing its warps"));
+    CHECK(fs::last_write_time(copy.results()) == written);
+    CHECK(has_view());
+    CHECK(copy.report() == 0);
+    CHECK(copy.runs() == 2);
+}
+
+TEST_CASE("a chapter whose trace cannot be made or read is told so, and the report is all right") {
+    const Copy copy;
+    REQUIRE(copy.report() == 0);
+    SECTION("the program fails") {
+        fs::remove(copy.trace());
+        copy.chapter_does("exit 2\n");
+        fs::last_write_time(copy.results(),
+                            fs::last_write_time(copy.project.programs() / "basics") + std::chrono::seconds(5));
+        CHECK(copy.report() == 0);
+        CHECK_THAT(copy.page(), ContainsSubstring("could not be traced: its program ended with status 2"));
+    }
+    SECTION("it is broken") {
+        write(copy.trace(), "{");
+        CHECK(copy.report() == 0);
+        CHECK_THAT(copy.page(), ContainsSubstring("1_basics.trace.json</code> could not be read"));
+    }
+    SECTION("it is missing, and nothing is run") {
+        fs::remove(copy.trace());
+        CHECK(copy.report({.run_missing = false}) == 0);
+        CHECK_THAT(copy.page(), ContainsSubstring("<code>./warpwise report</code> makes one"));
+    }
+    CHECK(copy.page().find("<script") == std::string::npos);
+    CHECK_THAT(copy.page(), ContainsSubstring("There are no warp views here") && ContainsSubstring("Steps of add"));
 }
 
 TEST_CASE("results that are broken, partial, from elsewhere, or older than the lesson are made anew") {
