@@ -554,6 +554,25 @@ TEST_CASE("arguments that stay in the call of the kernel are not named") {
     CHECK(parameters_of_launch(kernel, "k<<<1, 2>>>(x..., 0);") == "none");
 }
 
+TEST_CASE("a launch through a variable lists the kernels that it may mean") {
+    const auto kernels_of = [](const std::string& declarations, const std::string& launch) {
+        const std::string text = rewritten(declarations + " template <class K> void f(K kernel) { " + launch + " }");
+        const std::size_t begin = text.find(", \"\", \"");
+        const std::size_t end = text.find("\", ::cpu_device::function_of(kernel)}", begin);
+        return begin == std::string::npos || end == std::string::npos ? "none"
+                                                                      : text.substr(begin + 7, end - begin - 7);
+    };
+    const std::string copy = "__global__ void copy(const float* in, float* out) {} ";
+    const std::string scale = "template <class T> __global__ void scale(T* x, T factor) {} ";
+    CHECK(kernels_of(scale + copy, "kernel<<<1, 2>>>(a, b);") == "copy(in,out);scale(x,factor)");
+    CHECK(kernels_of(copy, "kernel<<<1, 2>>>(a, nullptr);") == "copy(in)");
+    CHECK(kernels_of(copy, "kernel<<<1, 2>>>(a...);") == "copy(in,out)");
+    CHECK(kernels_of(copy + "__global__ void copy(int* other) {} ", "kernel<<<1, 2>>>(a...);") == "none");
+    CHECK(kernels_of("__global__ void k(float*, int) {} ", "kernel<<<1, 2>>>(a, b);") == "none");
+    CHECK(kernels_of("", "kernel<<<1, 2>>>(a);") == "none");
+    CHECK(kernels_of(copy, "kernels[i++]<<<1, 2>>>(a, b);") == "none");
+}
+
 TEST_CASE("a pointer to a kernel is not taken for a kernel of the same name") {
     const std::string kernel = "__global__ void k(int* a) {} ";
     for (const char* function :
@@ -565,7 +584,8 @@ TEST_CASE("a pointer to a kernel is not taken for a kernel of the same name") {
           "void f(std::function<void()> k) { @; }", "void f(void (&k)(int*)) { @; }"}) {
         std::string source = kernel + function;
         source.replace(source.find('@'), 1, "k<<<1, 2>>>(x)");
-        CHECK(parameters_in(rewritten(source)) == "none");
+        CHECK(parameters_in(rewritten(source)).empty());
+        CHECK_THAT(rewritten(source), ContainsSubstring(", \"\", \"k(a)\", ::cpu_device::function_of(k)}, "));
     }
     for (const char* function : {"void f() { @; }", "void f() { set(k, 1); set(&k); set(x, &k); if (a) @; else @; }",
                                  "void f(void (*p)(int*) = k) { @; }", "void g(void (*k)(int*)) {} void f() { @; }",

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,28 @@ TEST_CASE("bank conflicts are found on the array that has them") {
                    ContainsSubstring(": out[threadIdx.y * kSide + threadIdx.x]") &&
                    ContainsSubstring("992 conflicts: 32 passes for each of 32 requests"));
     CHECK_THAT(refusal(grading::BarriersAtMost(0), conflicting), ContainsSubstring("__syncthreads();"));
+}
+
+template <class Kernel>
+std::vector<std::string> names_of_launch(Kernel kernel) {
+    const DeviceBuffer<float> d_in(std::vector<float>(kSide * kSide, 1.0f));
+    DeviceBuffer<float> d_out(kSide * kSide);
+    const grading::Watched watched =
+        grading::watch([&] { kernel<<<1, dim3(kSide, kSide)>>>(d_in.data(), d_out.data()); });
+    if (!watched.countable) return {};
+    REQUIRE(watched.launches.size() == 1);
+    std::vector<std::string> names = {watched.launches[0].kernel};
+    for (const auto& array : watched.launches[0].arrays) names.push_back(array.name);
+    return names;
+}
+
+TEST_CASE("a kernel that is launched through a variable has its own name, and so have its arrays") {
+    device_or_skip();
+    const std::vector<std::string> names = names_of_launch(transpose_tile<1>);
+    if (names.empty()) SKIP("only the CPU device counts");
+    CHECK(names.front() == "transpose_tile<1>");
+    CHECK(std::set(names.begin() + 1, names.end()) == std::set<std::string>{"in", "tile", "out"});
+    CHECK(names_of_launch(&transpose_tile<0>).front() == "transpose_tile<0>");
 }
 
 TEST_CASE("lanes, atomics and launches are counted") {

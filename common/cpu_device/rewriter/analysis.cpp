@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -942,11 +943,13 @@ private:
         return launch;
     }
 
-    /// Keeps the launch, to say more about its kernel later, if the kernel is one that has a name. The arguments open
-    /// at `open`, which is `none` where a macro leaves them to its use.
+    /// Keeps the launch, to say more about its kernel later, if the kernel is one that has a name, or is in a variable.
+    /// The arguments open at `open`, which is `none` where a macro leaves them to its use.
     void note_launch(const Kernel& kernel, std::size_t end, std::size_t open, NamedLaunch launch) {
         const std::size_t name = kernel.is_name ? unqualified_name(kernel.begin, end) : none;
-        if (name == none || is_local_name(tokens_[name].text)) return;
+        if (name == none) return;
+        launch.through_variable = is_local_name(tokens_[name].text);
+        if (launch.through_variable && (macro_ || kernel.begin + 1 != end)) return;
         if (macro_ && (macro_->has_parameter(tokens_[name].text) || is(name - 1, "##") || is(name + 1, "##"))) return;
         launch.kernel = tokens_[name].text;
         launch.template_arguments = count_template_arguments(name + 1);
@@ -1978,6 +1981,7 @@ Analysis analyze(std::string_view source, const std::string& file_name) {
 namespace {
 
 using Kernels = std::vector<const KernelDeclaration*>;
+using KernelsByName = std::map<std::string_view, Kernels>;
 
 /// Whether `launch` can mean only one function, whose parameters have certain types. `kernels` are all of its name.
 bool is_certain(const NamedLaunch& launch, const Kernels& kernels) {
@@ -2019,6 +2023,24 @@ std::vector<KernelParameter> parameters_of(const NamedLaunch& launch, Kernels ke
     return parameters;
 }
 
+/// "in,out,n"; empty when no parameter has a name.
+std::string names_of(const std::vector<KernelParameter>& parameters) {
+    std::string names;
+    for (const KernelParameter& parameter : parameters) names += ',' + parameter.name;
+    return names.find_first_not_of(',') == std::string::npos ? "" : names.substr(1);
+}
+
+/// "copy(in,out);scale(x)": all kernels that a launch through a variable may mean, as far as their parameters are
+/// known.
+std::string kernels_with_names(const NamedLaunch& launch, const KernelsByName& by_name) {
+    std::string all;
+    for (const auto& [name, kernels] : by_name) {
+        const std::string names = names_of(parameters_of(launch, kernels, false));
+        if (!names.empty()) all += (all.empty() ? "" : ";") + std::string(name) + '(' + names + ')';
+    }
+    return all;
+}
+
 /// A bit for each parameter that is a reference; the last bit stands for all that follow, too.
 std::uint64_t reference_bits(const std::vector<KernelParameter>& parameters) {
     std::uint64_t bits = 0;
@@ -2030,11 +2052,18 @@ std::uint64_t reference_bits(const std::vector<KernelParameter>& parameters) {
 }  // namespace
 
 std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<const Analysis*>& visible) {
-    std::unordered_map<std::string_view, Kernels> by_name;
+    KernelsByName by_name;
     for (const Analysis* file : visible)
         for (const KernelDeclaration& kernel : file->kernels) by_name[kernel.name].push_back(&kernel);
     std::vector<Edit> edits = analysis.edits;
     for (const NamedLaunch& launch : analysis.launches) {
+        if (launch.through_variable) {
+            const std::string kernels = kernels_with_names(launch, by_name);
+            if (!kernels.empty())
+                edits[launch.names_edit].text =
+                    ", \"\", " + as_string_literal(kernels) + ", ::cpu_device::function_of(" + launch.kernel + ")";
+            continue;
+        }
         const auto found = by_name.find(launch.kernel);
         if (found == by_name.end()) continue;
         const bool overloaded = std::any_of(visible.begin(), visible.end(), [&](const Analysis* file) {
@@ -2042,10 +2071,8 @@ std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<
         });
         const bool certain = !overloaded && is_certain(launch, found->second);
         const std::vector<KernelParameter> parameters = parameters_of(launch, found->second, certain);
-        std::string list;
-        for (const KernelParameter& parameter : parameters) list += ',' + parameter.name;
-        if (list.find_first_not_of(',') != std::string::npos)
-            edits[launch.names_edit].text = ", " + as_string_literal(list.substr(1));
+        const std::string names = names_of(parameters);
+        if (!names.empty()) edits[launch.names_edit].text = ", " + as_string_literal(names);
         if (certain) {
             for (const auto& [edit, instead] : launch.when_certain) edits[edit] = instead;
         } else if (const std::uint64_t bits = reference_bits(parameters)) {

@@ -43,11 +43,12 @@ struct KernelDeclaration {
     std::optional<std::size_t> template_arguments;
 };
 
-/// A launch of a kernel by its name.
+/// A launch of a kernel by its name, or through a variable.
 struct NamedLaunch {
     std::size_t names_edit = 0;            ///< index in `Analysis::edits` of the room for the parameters' names
     std::size_t references_edit = 0;       ///< and of the room for which parameters are references
-    std::string kernel;                    ///< without namespaces and template arguments
+    std::string kernel;                    ///< without namespaces and template arguments; or the variable
+    bool through_variable = false;         ///< which kernel it is turns out when the program runs
     std::size_t template_arguments = 0;    ///< how many are given
     std::optional<std::size_t> arguments;  ///< how many; nothing when one of them may be any number of arguments
     std::vector<std::size_t> not_passed;   ///< positions of those that stay in the call of the kernel

@@ -21,6 +21,7 @@
 #include "cpu_device/execution.h"
 #include "cpu_device/findings.h"
 #include "faults.h"
+#include "kernel_names.h"
 #include "streams.h"
 #include "watched_code.h"
 
@@ -371,7 +372,9 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     const std::string refused = why_refused(config);
     if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
 
-    Launch launch(site);
+    const bool watched = can_watch() && (watching().counters || watching().mistakes);
+    const LaunchSite named = watched ? with_kernel_name(site) : site;
+    Launch launch(named);
     launch.id = ++launches;
     launch.grid = config.grid;
     launch.block = config.block;

@@ -86,7 +86,21 @@ struct LaunchSite {
     const char* kernel;  ///< the expression left of `<<<`, as written
     Site site;
     const char* parameters = "";  ///< names of the kernel's parameters, "in,out,n"; empty when not known
+    // Of a launch through a variable:
+    const char* kernels = "";        ///< what it may be, with the parameters: "copy(in,out);scale(x)"
+    const void* function = nullptr;  ///< what it is, if that can be told
 };
+
+/// The function to which `kernel` points; null for anything else that can be called.
+template <class Kernel>
+CPU_DEVICE_UNSEEN const void* function_of(const Kernel& kernel) {
+    using Pointer = std::decay_t<Kernel>;
+    if constexpr (std::is_pointer_v<Pointer> && std::is_function_v<std::remove_pointer_t<Pointer>>) {
+        return reinterpret_cast<const void*>(static_cast<Pointer>(kernel));
+    } else {
+        return nullptr;
+    }
+}
 
 /// One launch with its types erased: `run_threads(call)` runs device threads, one after the other, until the
 /// block has no unstarted thread left.

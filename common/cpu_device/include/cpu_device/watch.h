@@ -162,7 +162,7 @@ constexpr std::size_t kTracedEvents = 400;
 std::string json_of(const LaunchTrace& trace);
 
 struct LaunchCounters {
-    std::string kernel;  ///< as written left of `<<<`
+    std::string kernel;  ///< as written left of `<<<`; what a variable there stands for, where that can be told
     Site site;           ///< of the launch
     dim3 grid;
     dim3 block;
