@@ -2041,6 +2041,13 @@ std::string kernels_with_names(const NamedLaunch& launch, const KernelsByName& b
     return all;
 }
 
+/// The function to which a variable points. What looks like a variable may be the name of several functions.
+std::string function_in(const std::string& variable) {
+    const std::string call = "cpu_device_function(" + variable + ")";
+    return "[&](auto cpu_device_function) -> const void* { if constexpr (requires { " + call + "; }) return " + call +
+           "; else return nullptr; }(::cpu_device::FunctionOf())";
+}
+
 /// A bit for each parameter that is a reference; the last bit stands for all that follow, too.
 std::uint64_t reference_bits(const std::vector<KernelParameter>& parameters) {
     std::uint64_t bits = 0;
@@ -2061,7 +2068,7 @@ std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<
             const std::string kernels = kernels_with_names(launch, by_name);
             if (!kernels.empty())
                 edits[launch.names_edit].text =
-                    ", \"\", " + as_string_literal(kernels) + ", ::cpu_device::function_of(" + launch.kernel + ")";
+                    ", \"\", " + as_string_literal(kernels) + ", " + function_in(launch.kernel);
             continue;
         }
         const auto found = by_name.find(launch.kernel);

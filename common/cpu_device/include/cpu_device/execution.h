@@ -91,16 +91,18 @@ struct LaunchSite {
     const void* function = nullptr;  ///< what it is, if that can be told
 };
 
-/// The function to which `kernel` points; null for anything else that can be called.
-template <class Kernel>
-CPU_DEVICE_UNSEEN const void* function_of(const Kernel& kernel) {
-    using Pointer = std::decay_t<Kernel>;
-    if constexpr (std::is_pointer_v<Pointer> && std::is_function_v<std::remove_pointer_t<Pointer>>) {
-        return reinterpret_cast<const void*>(static_cast<Pointer>(kernel));
-    } else {
-        return nullptr;
+/// `FunctionOf{}(kernel)` is the function to which `kernel` points; null for anything else that can be called.
+struct FunctionOf {
+    template <class Kernel>
+    CPU_DEVICE_UNSEEN const void* operator()(const Kernel& kernel) const {
+        using Pointer = std::decay_t<Kernel>;
+        if constexpr (std::is_pointer_v<Pointer> && std::is_function_v<std::remove_pointer_t<Pointer>>) {
+            return reinterpret_cast<const void*>(static_cast<Pointer>(kernel));
+        } else {
+            return nullptr;
+        }
     }
-}
+};
 
 /// One launch with its types erased: `run_threads(call)` runs device threads, one after the other, until the
 /// block has no unstarted thread left.
