@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -1049,28 +1050,35 @@ TEST_CASE("the dependency file escapes what make would misread") {
           "out\\ dir/a.cpp: \\\n  /x/a.cu \\\n  /my\\ $$files/b\\#1.h\n");
 }
 
-TEST_CASE("a megabyte of source takes well under a second") {
-    std::string source;
-    for (int i = 0; source.size() < 1'000'000; ++i)
-        source += "template <class T> __global__ void k" + std::to_string(i) +
-                  "(T* a) { __shared__ T tile[32][33], sum; auto f = [](int i) { return tile[i][i]; }; }\n"
-                  "__device__ int v" +
-                  std::to_string(i) + "[3] = {1, 2, 3}; void f" + std::to_string(i) +
-                  "(float* a, int n) { k<float><<<(n + 255) / 256, 256>>>(a, n, 0); }\n";
-    const auto start = std::chrono::steady_clock::now();
-    const std::string text = rewritten(source);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    CHECK(text.size() > source.size());
-    CHECK(seconds.count() < 1.0);
+TEST_CASE("the time for a source grows with its length, and no faster") {
+    const auto seconds_for = [](std::size_t bytes) {
+        std::string source;
+        for (int i = 0; source.size() < bytes; ++i)
+            source += "template <class T> __global__ void k" + std::to_string(i) +
+                      "(T* a) { __shared__ T tile[32][33], sum; auto f = [](int i) { return tile[i][i]; }; }\n"
+                      "__device__ int v" +
+                      std::to_string(i) + "[3] = {1, 2, 3}; void f" + std::to_string(i) +
+                      "(float* a, int n) { k<float><<<(n + 255) / 256, 256>>>(a, n, 0); }\n";
+        double least = std::numeric_limits<double>::infinity();
+        for (int round = 0; round < 3; ++round) {
+            const auto start = std::chrono::steady_clock::now();
+            CHECK(rewritten(source).size() > source.size());
+            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+            least = std::min(least, seconds.count());
+        }
+        return least;
+    };
+    // Time that grows with the square would be 64 times as long.
+    CHECK(seconds_for(800'000) < 24 * seconds_for(100'000));
 }
 
+// Where time or stack grew with more than the length, these would end in a timeout or a crash.
 TEST_CASE("sources that nobody writes take little time and little stack") {
     const auto repeated = [](const std::string& text, int times) {
         std::string result;
         for (int i = 0; i < times; ++i) result += text;
         return result;
     };
-    const auto start = std::chrono::steady_clock::now();
     for (const char* part : {"(", "!", "1 ? ", "-~"}) {
         const std::string condition = "#if " + repeated(part, 100'000) + "\n__device__ int v;\n#endif\n";
         CHECK_THAT(rewritten(condition), ContainsSubstring(registered("v", 2)));
@@ -1083,6 +1091,4 @@ TEST_CASE("sources that nobody writes take little time and little stack") {
     CHECK_THAT(rewritten("void f() { k" + repeated("(1)", 5'000) + "<<<1, 2>>>(x); }"), ContainsSubstring("(1))(x)"));
     const std::string pointer = "__global__ void k(int (" + repeated("*(", 50'000) + "a" + repeated(")", 50'001) + ");";
     CHECK(parameters_of_launch(pointer) == "a");
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    CHECK(seconds.count() < 5.0);
 }
