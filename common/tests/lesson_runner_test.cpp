@@ -267,7 +267,8 @@ TEST_CASE("with --once each step runs at one size, and nothing is timed") {
     CHECK_THAT(captured.out, ContainsSubstring("ok, exact"));
     CHECK(captured.out.find("speed-up") == std::string::npos);
     CHECK(captured.out.find("roof C") == std::string::npos);
-    for (const auto& step : file.read()["lessons"][0]["steps"]) {
+    const auto results = file.read();
+    for (const auto& step : results["lessons"][0]["steps"]) {
         CHECK(step["check"]["sizes_checked"] == 1);
         CHECK(step["seconds"].is_null());
     }
