@@ -246,7 +246,10 @@ __global__ void sum_by_last_block_float4(const float* values, std::size_t count,
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k) sums[k] += (four[k].x + four[k].y) + (four[k].z + four[k].w);
     }
-    for (; i < vectors; i += stride) sums[0] += (fours[i].x + fours[i].y) + (fours[i].z + fours[i].w);
+    for (; i < vectors; i += stride) {
+        const float4 four = fours[i];
+        sums[0] += (four.x + four.y) + (four.z + four.w);
+    }
     if (thread < count % 4) sums[1] += values[4 * vectors + thread];
 
     const float sum = sum_of_block((sums[0] + sums[1]) + (sums[2] + sums[3]));

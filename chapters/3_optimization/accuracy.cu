@@ -60,8 +60,10 @@ struct Recorded {
     const char* method;
     double relative_time;
 };
-constexpr std::initializer_list<Recorded> recorded_h200 = {};
-constexpr const char* recorded_on = "recorded on one NVIDIA H200";
+constexpr std::initializer_list<Recorded> recorded_h200 = {{"float", 1.00}, {"never recomputed (wrong)", 1.00},
+                                                           {"Kahan", 3.46}, {"Neumaier", 6.46},
+                                                           {"Sum2", 6.42},  {"double", 1.81}};
+constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // ---- inputs -------------------------------------------------------------------------------------------------------
 
@@ -591,7 +593,7 @@ void show_price(warpwise::Lesson& lesson) {
         for (const Recorded& recorded : recorded_h200) add_row(recorded.method, recorded.relative_time);
         title += std::string(", ") + recorded_on;
     }
-    if (!rows.empty()) lesson.table(title, {"method", "time"}, rows);
+    lesson.table(title, {"method", "time"}, rows);
 }
 
 }  // namespace
@@ -668,14 +670,21 @@ addition counts:)");
         lesson.text(
             R"(No times here, but the counters: all steps but the pairwise one ask for the same sectors in the same
 number of requests. A GPU that waits for the memory anyway should do 7 additions in the time of 1, and a compensated
-sum should be free. Where terms are in registers or in shared memory already, as in a matrix product, arithmetic is
-the limit, and each addition counts. Only a GPU shows that.)");
+sum should be free. On an H200 it is: all steps took between 247 and 256 us, and the slowest was plain float. Where
+terms are in registers or in shared memory already, as in a matrix product, arithmetic is the limit, and each addition
+counts:)");
     }
     show_price(lesson);
     lesson.text(
-        R"(Look at the float step's error, too. It is small, although there is one addition a term: a grid of threads
-adds many short sums, and what a term goes through is not n additions but n over the number of threads, and a tree. A
-parallel sum is half way to a pairwise one, and better than a loop of floats on the host.
+        R"(On an H200 four additions take 3.5 times as long as one, and seven 6.4 times. Neumaier's question costs what
+it saves: nvcc 13.0 works out both answers, which makes seven instructions, too. Double is cheaper than any compensation
+there, since that chip has half as many units for it as for float; most chips have far fewer. And do not believe the
+second row: the terms are the same in every round, so nvcc adds the constant 0 before the loop.
+
+Look at the float step's error, too. It is small, although there is one addition a term: a grid of threads adds many
+short sums, and what a term goes through is not n additions but n over the number of threads, and a tree. A parallel
+sum is half way to a pairwise one, and better than a loop of floats on the host. For the 2^28 terms of a GPU's table
+it is the float next to the best one: an error of 0.52 u, where no float can be nearer than 0.48.
 
 Two things that survive from thread to thread only if you carry them: a compensated sum has two parts, and both have
 to go through the tree. Rounding each thread's pair to one float first gives away what the loop has saved.

@@ -512,11 +512,11 @@ The last one shows nowhere. A GPU protects its memory in large pages, and one el
 somebody's memory, too. No status will ever tell; compute-sanitizer does, and the CPU device with --check.)");
     lesson.text(
         warpwise::Lesson::on_gpu()
-            ? "The CPU device says the same, in the same places, and names array, line and thread besides: run this "
-              "lesson there, too."
-            : "The table of a GPU should have the same rows. The CPU device runs a kernel inside of its launch, but "
-              "keeps what "
-              "went wrong in it to itself until a call waits, as a GPU has to.");
+            ? "The CPU device says the same, in the same places: on an H200 (CUDA 13.0) all eleven rows were those of "
+              "the CPU device. It names array, line and thread besides: run this lesson there, too."
+            : "On an H200 (CUDA 13.0) the table has the same rows: who reports, which error, and whether it stays. The "
+              "CPU device runs a kernel inside of its launch, but keeps what went wrong in it to itself until a call "
+              "waits, as a GPU has to.");
     lesson.text("Who is to blame? Predict which of these calls fail, none of which has a fault:");
     show_dead_kernel(lesson);
     lesson.text(

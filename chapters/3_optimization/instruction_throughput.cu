@@ -42,9 +42,40 @@ struct Recorded {
     const char* operation;  // as in the table
     double results_per_clock;
 };
-constexpr std::initializer_list<Recorded> recorded_h200 = {};
+constexpr std::initializer_list<Recorded> recorded_h200 = {{"float  v + a", 126},
+                                                           {"float  v * b", 126},
+                                                           {"float  fmaf(v, a, b)", 126},
+                                                           {"double fma(v, a, a)", 64},
+                                                           {"32 bit v + n", 124},
+                                                           {"32 bit v + n + a", 63.7},
+                                                           {"32 bit v * n", 64},
+                                                           {"32 bit __umulhi(v, b)", 32},
+                                                           {"32 bit b >> (v & 31)", 63.7},
+                                                           {"64 bit v + n", 60.9},
+                                                           {"64 bit v * n", 15.9},
+                                                           {"32 bit b - v / (n | 1)", 4.6},
+                                                           {"32 bit b - v % (n | 1)", 4.7},
+                                                           {"32 bit n - v / 10", 25.1},
+                                                           {"32 bit n - v % 10", 20.8},
+                                                           {"32 bit n - v / 8", 62.5},
+                                                           {"32 bit n - v % 8", 62.5},
+                                                           {"signed n ^ (v / 8)", 16},
+                                                           {"64 bit b - v / (n | 1)", 0.966},
+                                                           {"float  a / (v + b)", 7.42},
+                                                           {"__fdividef(a, v + b)", 15.6},
+                                                           {"sqrtf(v)", 11.1},
+                                                           {"rsqrtf(v)", 16},
+                                                           {"sinf(v) + a", 4.78},
+                                                           {"__sinf(v) + a", 15.9},
+                                                           {"expf(-v)", 14.2},
+                                                           {"__expf(-v)", 15.8},
+                                                           {"logf(v) + 2", 4.74},
+                                                           {"__logf(v) + 2", 15.9},
+                                                           {"32 bit to float", 63.7},
+                                                           {"float to 32 bit, ^ b", 16},
+                                                           {"double to int and back", 7.53}};
 // What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda)";
+constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // ---- the operations ----------------------------------------------------------------------------------------------
 
@@ -66,15 +97,24 @@ using Long = unsigned long long;
 // The next value of a chain: from the last one `v`, that of the neighboring chain, `n`, and two numbers from memory.
 // No compiler knows those, and none may exchange additions of floats, so each addition has to be done. Of integers it
 // may: v + a + a + a would become v + 3 * a. With the neighbor's value nothing can be gathered up.
-// Where a chain would run dry, an addition or a subtraction keeps it alive; the table counts it.
+// Where a chain would run dry, an addition or a subtraction keeps it alive; the table counts it. Doubles get two
+// different numbers and not three: an instruction with three takes six registers, more than are read in its two clocks.
 __host__ __device__ float add_float(float v, float, float a, float) { return v + a; }
 __host__ __device__ float multiply_float(float v, float, float, float b) { return v * b; }
 __host__ __device__ float fma_float(float v, float, float a, float b) { return fmaf(v, a, b); }
-__host__ __device__ double fma_double(double v, double, double a, double b) { return fma(v, a, b); }
+__host__ __device__ double fma_double(double v, double, double a, double) { return fma(v, a, a); }
 
 __host__ __device__ Word add_int(Word v, Word n, Word, Word) { return v + n; }
 __host__ __device__ Word add_three(Word v, Word n, Word a, Word) { return v + n + a; }
 __host__ __device__ Word multiply_int(Word v, Word n, Word, Word) { return v * n; }
+__host__ __device__ Word multiply_high(Word v, Word, Word, Word b) {
+    const Word large = b | 0xFFFFFF00;  // so that v shrinks slowly
+#ifdef __CUDA_ARCH__
+    return __umulhi(v, large);
+#else
+    return static_cast<Word>(Long{v} * large >> 32);
+#endif
+}
 __host__ __device__ Word shift(Word v, Word, Word, Word b) { return b >> (v & 31); }
 __host__ __device__ Long add_64(Long v, Long n, Long, Long) { return v + n; }
 __host__ __device__ Long multiply_64(Long v, Long n, Long, Long) { return v * n; }
@@ -142,7 +182,9 @@ __global__ void __launch_bounds__(kThreads) repeat(const V* in, V* out, unsigned
 // ---- measuring them ----------------------------------------------------------------------------------------------
 
 // Lanes per clock and multiprocessor of native instructions, by compute capability. Source: CUDA C++ Programming
-// Guide, "Arithmetic Instructions", throughput of native arithmetic instructions.
+// Guide, "Arithmetic Instructions", throughput of native arithmetic instructions. Two prices are not there, and were
+// measured on an H200: a product with its upper half (IMAD.WIDE, IMAD.HI) takes the multiplier twice as long as one of
+// 32 bits, and the special function unit also converts floats to integers (F2I) and, for divisions, back (I2F).
 enum class Unit { fp32, fp64, integer, special, convert, convert_64, none };
 struct Documented {
     int major, minor;
@@ -166,7 +208,7 @@ struct Operation {
     const char* instructions;  // what nvcc 13.0 makes of it for compute capability 9.0
     double count;              // so many of them
     Unit unit;                 // the one that limits it, if any does ...
-    double uses;               // ... and how many of the instructions are for that unit
+    double uses;               // ... and how many instructions it has to carry out, a product of 64 bits counted twice
     Outcome (*run)();
 };
 
@@ -257,22 +299,23 @@ constexpr std::array kOperations = {
     Operation{"float  v + a", "FADD", 1, Unit::fp32, 1, run<float, add_float, 32>},
     Operation{"float  v * b", "FMUL", 1, Unit::fp32, 1, run<float, multiply_float, 32>},
     Operation{"float  fmaf(v, a, b)", "FFMA", 1, Unit::fp32, 1, run<float, fma_float, 32>},
-    Operation{"double fma(v, a, b)", "DFMA", 1, Unit::fp64, 1, run<double, fma_double, 32>},
+    Operation{"double fma(v, a, a)", "DFMA", 1, Unit::fp64, 1, run<double, fma_double, 32>},
     Operation{"32 bit v + n", "IADD3 or IMAD", 1, Unit::none, 1, run<Word, add_int, 32>},
     Operation{"32 bit v + n + a", "IADD3", 1, Unit::integer, 1, run<Word, add_three, 32>},
     Operation{"32 bit v * n", "IMAD", 1, Unit::integer, 1, run<Word, multiply_int, 32>},
+    Operation{"32 bit __umulhi(v, b)", "IMAD.HI", 1, Unit::integer, 2, run<Word, multiply_high, 32>},
     Operation{"32 bit b >> (v & 31)", "SHF", 1, Unit::integer, 1, run<Word, shift, 32>},
     Operation{"64 bit v + n", "IADD3, IMAD.X", 2, Unit::integer, 1, run<Long, add_64, 16>},
-    Operation{"64 bit v * n", "3 IMAD, IADD3", 4, Unit::integer, 3, run<Long, multiply_64, 16>},
-    Operation{"32 bit b - v / (n | 1)", "MUFU.RCP ...", 19, Unit::special, 1, run<Word, divide, 4>},
-    Operation{"32 bit b - v % (n | 1)", "MUFU.RCP ...", 18, Unit::special, 1, run<Word, modulo, 4>},
-    Operation{"32 bit n - v / 10", "IMAD.WIDE ...", 3, Unit::none, 1, run<Word, divide_10, 16>},
-    Operation{"32 bit n - v % 10", "IMAD.WIDE ...", 4, Unit::none, 1, run<Word, modulo_10, 16>},
+    Operation{"64 bit v * n", "IMAD.WIDE, 2 IMAD ...", 4, Unit::integer, 4, run<Long, multiply_64, 16>},
+    Operation{"32 bit b - v / (n | 1)", "I2F, MUFU.RCP, F2I ...", 19, Unit::special, 3, run<Word, divide, 4>},
+    Operation{"32 bit b - v % (n | 1)", "I2F, MUFU.RCP, F2I ...", 18, Unit::special, 3, run<Word, modulo, 4>},
+    Operation{"32 bit n - v / 10", "IMAD.WIDE ...", 3, Unit::integer, 2.5, run<Word, divide_10, 16>},
+    Operation{"32 bit n - v % 10", "IMAD.WIDE, IMAD ...", 4, Unit::integer, 3, run<Word, modulo_10, 16>},
     Operation{"32 bit n - v / 8", "SHF, IMAD", 2, Unit::integer, 1, run<Word, divide_8, 16>},
     Operation{"32 bit n - v % 8", "LOP3, IMAD", 2, Unit::integer, 1, run<Word, modulo_8, 16>},
     Operation{"signed n ^ (v / 8)", "2 SHF, LEA, LOP3", 4, Unit::integer, 4, run<int, divide_int_8, 16>},
-    Operation{"64 bit b - v / (n | 1)", "MUFU.RCP ...", 82, Unit::special, 1, run<Long, divide_64, 2>},
-    Operation{"float  a / (v + b)", "MUFU.RCP ...", 11, Unit::special, 1, run<float, divide_float, 4>},
+    Operation{"64 bit b - v / (n | 1)", "IMAD.WIDE, IMAD.HI ...", 82, Unit::integer, 54, run<Long, divide_64, 2>},
+    Operation{"float  a / (v + b)", "MUFU.RCP, FCHK ...", 11, Unit::special, 2, run<float, divide_float, 4>},
     Operation{"__fdividef(a, v + b)", "MUFU.RCP ...", 5, Unit::special, 1, run<float, fast_divide, 8, quotient>},
     Operation{"sqrtf(v)", "MUFU.RSQ ...", 10, Unit::special, 1, run<float, square_root, 4>},
     Operation{"rsqrtf(v)", "MUFU.RSQ ...", 4, Unit::special, 1, run<float, reciprocal_root, 8, root_chain>},
@@ -283,7 +326,7 @@ constexpr std::array kOperations = {
     Operation{"logf(v) + 2", "12 FFMA ...", 26, Unit::none, 1, run<float, logarithm, 4, logarithm_chain>},
     Operation{"__logf(v) + 2", "MUFU.LG2 ...", 5, Unit::special, 1, run<float, fast_logarithm, 8, logarithm_chain>},
     Operation{"32 bit to float", "I2FP", 1, Unit::convert, 1, run<Word, int_to_float, 32>},
-    Operation{"float to 32 bit, ^ b", "F2I, LOP3", 2, Unit::convert, 1, run<float, float_to_int, 16>},
+    Operation{"float to 32 bit, ^ b", "F2I, LOP3", 2, Unit::special, 1, run<float, float_to_int, 16>},
     Operation{"double to int and back", "F2I, I2F (F64)", 2, Unit::convert_64, 2,
               run<double, double_to_int_and_back, 16>},
 };
@@ -330,8 +373,12 @@ void show_operations(warpwise::Lesson& lesson) {
         }
     }
     std::string title = "Operations per clock and multiprocessor";
-    if (!on_gpu) title += " of compute capability 9.0: documented, not measured";
-    lesson.table(with_records ? title + "; measured: " + recorded_on : title, header, rows);
+    if (with_records) {
+        title += std::string(", ") + recorded_on;
+    } else if (!on_gpu) {
+        title += " of compute capability 9.0: documented, not measured";
+    }
+    lesson.table(title, header, rows);
 }
 
 // ---- what the cheap functions get wrong ------------------------------------------------------------------------
@@ -546,21 +593,29 @@ Addition of integers is a surprise: the table of NVIDIA says 64. But nvcc does e
 the multiplier (IMAD), so that two units share the work. Where an addition takes three numbers, only one unit can do
 it.
 
-Division has no unit. Floats: the reciprocal of a special function unit (16 lanes), and fused multiply-adds that mend
-its last bits. Integers: the same reciprocal, products and corrections, 18 or 19 instructions for 32 bits; 82 for 64.
-By a constant it is a product of 64 bits and a shift; by a power of two a shift or a mask, if the number is unsigned.
-A signed one is rounded toward zero, which takes two instructions more. So write the shift only where you mean one:
-for unsigned numbers and a constant, v / 8 and v % 8 are a shift and a mask already.
+Two things are not in that table; an H200 told them. A product of which you want the upper half (IMAD.WIDE, IMAD.HI)
+keeps the multiplier twice as long as one of 32 bits: 32 a clock. And a conversion from float to integer (F2I) is done
+by the special function unit, 16 lanes, though the table gives 64 to such conversions; from integer to float (I2FP) it
+has them. `at most a clock` counts with both.
+
+Division has no unit. Floats: the reciprocal of a special function unit (16 lanes), fused multiply-adds that mend its
+last bits, and a check for numbers that need a longer way (FCHK, which seems to be for the same unit). Integers: to
+float, the same reciprocal, and back, all on that unit, so at most 16 / 3 a clock; with products and corrections 18 or
+19 instructions for 32 bits. With 64 bits it is 82, of which 15 are products with an upper half. By a constant it is one
+such product and a shift; by a power of two a shift or a mask, if the number is unsigned. A signed one is rounded toward
+zero, which takes two instructions more. So write the shift only where you mean one: for unsigned numbers and a
+constant, v / 8 and v % 8 are a shift and a mask already.
 
 And expf is not what makes programs slow. It is 8 instructions and __expf 5, but both need one of the special function
-unit, 16 lanes: alone they should be equally fast. What __expf saves are issue slots, for the other instructions of
-your kernel. The sine is another matter: 27 against 3.)");
+unit, 16 lanes: alone they should be about equally fast. What __expf saves are issue slots, for the other instructions
+of your kernel. The sine is another matter: 27 against 3.)");
     if (warpwise::Lesson::on_gpu()) {
         lesson.text(
             R"(`measured` are operations per clock: a block of 1024 threads on each multiprocessor, eight independent
-chains a thread, clocks by clock64() around a loop that is unrolled so far that counting its rounds is less than 2 %
-of it. A share near 1 says that the price is understood. Well below 1, something limits it that the two questions
-leave out: then look at the machine code. Instructions were counted for compute capability 9.0; on another chip judge
+chains a thread, clocks by clock64() around a loop that is unrolled so far that counting its rounds is less than 2 % of
+it. A share near 1 says that the price is understood. Where it is 0.8 or 0.9, several limits are close to each other, as
+in expf, which needs as many issue slots as time of the special function unit; or the program branches, as sqrtf does,
+and the divisions of floats and of 64 bits. Instructions were counted for compute capability 9.0; on another chip judge
 the single instructions only.)");
     } else {
         lesson.text(
@@ -592,7 +647,7 @@ all of a file, together with divisions and square roots: decide line by line ins
         R"(Last, divisions in a kernel. The sum of the decimal digits takes a division a digit. The remainder
 comes with it, rest - 10 * quotient, if the compiler sees both. Step by step: 64 bits, 32 bits, a base that the
 compiler knows, and two digits a division.)");
-    lesson.steps<DigitSums>({.gpu = {std::size_t{1} << 28},
+    lesson.steps<DigitSums>({.gpu = {std::size_t{1} << 26},
                              .cpu = {std::size_t{1} << 15},
                              .awkward = {{0}, {1}, {31}, {32}, {33}, {255}, {257}, {1009}, {4099}}},
                             {{"serial", "one core of the host", serial, warpwise::StepKind::host},
@@ -601,10 +656,14 @@ compiler knows, and two digits a division.)");
                              {"digits_of_base_10", "the base a constant", launch<digits_of_base_10>},
                              {"digits_in_pairs", "two digits a division", launch<digits_in_pairs>}});
     lesson.text(
-        R"(The CPU device counts nearly the same for all of them: the memory has the same to do, 8 bytes a number.
-The difference is in the instructions of a round of the loop, again for compute capability 9.0: more than 30 with 64
-bits, although all numbers fit in 32; 15 with 32 bits; 7 with a constant; and 10 for two digits at a time. Ten digits
-are about 300, 150, 70 and 50. The last two should come near to what the memory delivers.
+        R"(The CPU device counts nearly the same for all of them: the memory has the same to do, 8 bytes a number. The
+difference is in the instructions of a round of the loop, again for compute capability 9.0: 34 with 64 bits, although
+all numbers fit in 32; 15 with 32 bits; 7 with a constant; and 10 for two digits at a time. Ten digits are about 340,
+150, 70 and 50. Is that worth as much in time? Ask the second question, too: which unit? In steps 4 and 5 it is the
+multiplier. nvcc lets it add and move as well, so a round takes 5 and 6 of the 64 results that it has a clock (an upper
+half counts as two), ten digits 50 and 30: the time of 100 and 60 instructions. The memory delivers a number in the time
+of some 60. Only step 5 could keep up with it, if no thread had to wait: but each begins with a load, and goes through
+one chain of divisions.
 
 The rule to take along: unsigned 32-bit numbers where they suffice; constants as constants (template parameters,
 constexpr), so that the compiler knows them; and divisions out of the innermost loop.

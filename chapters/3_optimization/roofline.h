@@ -16,7 +16,7 @@
 
 namespace optimization {
 
-/// The fastest step of a lesson's own, at the lesson's main size.
+/// The fastest step of a lesson's own, at the lesson's main size; of those within 1 %, the last.
 struct RooflinePoint {
     std::string lesson;
     std::string step;

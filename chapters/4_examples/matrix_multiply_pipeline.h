@@ -44,21 +44,19 @@ __device__ void wait_for_copies() {
 
 // All sizes of the last kernel, to be changed and measured.
 struct PlainSizes {
-    static constexpr unsigned block_rows = 128, block_cols = 128;  // of the block's tile of C
-    static constexpr unsigned depth = 16;                      // terms of the sums that are in shared memory together
-    static constexpr unsigned stages = 2;                      // tiles of A and of B: one in use, others on their way
-    static constexpr unsigned warp_rows = 64, warp_cols = 64;  // of the warp's tile
-    static constexpr unsigned thread_rows = 16, thread_cols = 8;  // of the thread's tile
-    static constexpr unsigned blocks_an_sm = 2;                   // limits the registers of a thread
-    static constexpr unsigned group = 16;                         // rows of tiles that blocks work on together
+    static constexpr unsigned block_rows = 64, block_cols = 128;  // of the block's tile of C
+    static constexpr unsigned depth = 16;                        // terms of the sums that are in shared memory together
+    static constexpr unsigned stages = 2;                        // tiles of A and of B: one in use, others on their way
+    static constexpr unsigned warp_rows = 32, warp_cols = 64;    // of the warp's tile
+    static constexpr unsigned thread_rows = 8, thread_cols = 8;  // of the thread's tile
+    static constexpr unsigned blocks_an_sm = 4;                  // limits the registers of a thread
+    static constexpr unsigned group = 32;                        // rows of tiles that blocks work on together
     static constexpr bool compensated = false;
 };
 
 // With Kahan's sums, a thread has two registers for each element.
 struct CompensatedSizes : PlainSizes {
-    static constexpr unsigned block_rows = 64;
-    static constexpr unsigned warp_rows = 32;
-    static constexpr unsigned thread_rows = 8;
+    static constexpr unsigned blocks_an_sm = 2;
     static constexpr bool compensated = true;
 };
 
@@ -101,12 +99,14 @@ __device__ void add_product(float& sum, float& lost, float left, float right) {
 }
 
 // Step 11, a pipeline of three stations, all at work at the same time: copies from global to shared memory by
-// cp.async, a tile ahead; loads from shared memory to registers, a term ahead; and multiply-adds. And 16 x 8
-// elements a thread: six loads for 128 multiply-adds. The columns of the outer product are gone through down and up
-// in turn, so that every multiply-add has a factor in common with the one before it. That one waits in the operand
-// cache (`.reuse` in the machine code), and two operands are left to be read. The register file has two banks, and
-// on chips of 2020 each was measured to deliver one operand a cycle (Huerta and others, Analyzing Modern NVIDIA GPU
-// cores, 2025).
+// cp.async, a tile ahead; loads from shared memory to registers, a term ahead; and multiply-adds. Where one of them has
+// to wait, another warp goes on: 8 x 8 elements a thread leave room for 16 warps on an SM. (16 x 8 ask for fewer
+// instructions, six loads for 128 multiply-adds, and leave room for 8 warps: a tenth slower on an H200.)
+//
+// The columns of the outer product are gone through down and up in turn, so that every multiply-add has a factor in
+// common with the one before it. That one waits in the operand cache (`.reuse` in the machine code), and two operands
+// are left to be read. The register file has two banks, and on chips of 2020 each was measured to deliver one operand
+// a cycle (Huerta and others, Analyzing Modern NVIDIA GPU cores, 2025). So the two should be in different banks.
 //
 // No guards in the loop. Rows and columns outside of the matrices are replaced by the last ones inside; what comes of
 // them is not stored. Terms outside cannot be replaced, they would be added. So the *first* tile takes what k leaves
@@ -226,7 +226,12 @@ __global__ void __launch_bounds__(Tiling<Sizes>::threads, Sizes::blocks_an_sm)
 #pragma unroll
         for (unsigned j = 0; j < T::thread_cols; j += 4) {
             const std::size_t col = corner.col + first_col + j / 4 * T::piece_cols;
-            if (row < x.m) store_four(c + row * x.n, col, x.n, &sums[i][j]);
+            // A store of 16 bytes takes four neighboring registers. nvcc would keep the sums in such fours all along,
+            // and half of the multiply-adds would read two operands from one bank. It cannot leave out + 0, which makes
+            // +0 of -0: so what is stored are copies.
+            float four[4];
+            for (unsigned e = 0; e < 4; ++e) four[e] = sums[i][j + e] + 0.0f;
+            if (row < x.m) store_four(c + row * x.n, col, x.n, four);
         }
     }
 }

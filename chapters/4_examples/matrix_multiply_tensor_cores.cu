@@ -224,7 +224,7 @@ __device__ unsigned shared_address(const void* at) { return static_cast<unsigned
 // the tile: of 32 bytes a row, 4 fragments of A and 8 of B serve 32 instructions. `ldmatrix` loads fragments: a lane
 // names the address of 16 bytes of one row, and receives the word of another lane's row that step 1's layout wants.
 // Slow: all words cross the register file on their way, and with addresses, copies, fragments and barriers the warps
-// have more to do than the tensor cores leave time for. On an H200 this should stop at two thirds of the peak.
+// have more to do than the tensor cores leave time for. On an H200 this stops at a third of the peak.
 constexpr unsigned kMmaThreads = 256;
 constexpr unsigned kWarpRows = 64, kWarpCols = 64;
 

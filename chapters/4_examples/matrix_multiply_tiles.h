@@ -80,12 +80,13 @@ __device__ float4 load_four(const float* row, std::size_t col, std::size_t cols,
 }
 
 __device__ void store_four(float* row, std::size_t col, std::size_t cols, const float* four) {
-    if (cols % 4 == 0 && col < cols) {
-        *reinterpret_cast<float4*>(row + col) = make_float4(four[0], four[1], four[2], four[3]);
-    } else {
-        for (unsigned j = 0; j < 4; ++j) {
-            if (col + j < cols) row[col + j] = four[j];
-        }
+    if (col >= cols) return;
+    if (cols % 4 == 0) {
+        reinterpret_cast<float4*>(row)[col / 4] = make_float4(four[0], four[1], four[2], four[3]);
+        return;
+    }
+    for (unsigned j = 0; j < 4; ++j) {
+        if (col + j < cols) row[col + j] = four[j];
     }
 }
 

@@ -75,8 +75,8 @@ struct Product {
     }
 
     // Takes the same floats for a matrix of another shape.
-    void reshape(std::size_t new_rows, std::size_t new_cols) {
-        rows = new_rows, cols = new_cols, pitch = pitch_for(cols);
+    void reshape(std::size_t new_rows, std::size_t new_cols, std::size_t floats_apart) {
+        rows = new_rows, cols = new_cols, pitch = floats_apart;
         prepare();
     }
 

@@ -14,6 +14,8 @@
 namespace warpwise {
 namespace {
 
+bool only_once = false;
+
 /// Replaces what the L2 cache holds by writing twice its size.
 class L2Flush {
 public:
@@ -104,8 +106,8 @@ std::vector<Timing> measure_in_turn(const std::vector<Candidate>& candidates, co
     std::optional<L2Flush> flush;
     if (any_on_device) {
         device_timer.emplace();
-        if (options.flush_l2) flush.emplace();
-        warm_up(candidates);
+        if (options.flush_l2 && !only_once) flush.emplace();
+        if (!only_once) warm_up(candidates);
     }
     const HostTimer since_start;
     const auto run_once = [&](const Candidate& candidate) {
@@ -120,7 +122,10 @@ std::vector<Timing> measure_in_turn(const std::vector<Candidate>& candidates, co
         device_timer->stop();
         return device_timer->seconds();
     };
-    return measure_rounds(candidates, options, {run_once, [&] { return since_start.seconds(); }});
+    const BenchmarkOptions& chosen = only_once ? BenchmarkOptions{.samples = 1, .seconds = 0} : options;
+    return measure_rounds(candidates, chosen, {run_once, [&] { return since_start.seconds(); }});
 }
+
+void measure_only_once(bool once) { only_once = once; }
 
 }  // namespace warpwise

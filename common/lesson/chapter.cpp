@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/watch.h"
 #include "common/lesson/counter_columns.h"
@@ -321,6 +322,7 @@ int run_chapter(int argc, char** argv, const Chapter& chapter) {
     try {
         Request request;
         if (const std::optional<int> status = parse_command_line(argc, argv, chapter, request)) return *status;
+        measure_only_once(request.options.once);
         const Terminal terminal = Terminal::detect(request.colors);
         if (request.list) {
             if (request.json_file.empty()) {

@@ -166,6 +166,8 @@ bool Lesson::on_gpu() {
 #endif
 }
 
+bool Lesson::measures() const { return on_gpu() && !options_.once; }
+
 void Lesson::table(const std::string& title, const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::vector<Cell>> cells;

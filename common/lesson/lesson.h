@@ -99,6 +99,10 @@ public:
     /// True when the program was built by nvcc and runs on a GPU, false on the CPU device.
     static bool on_gpu();
 
+    /// True on a GPU, unless each step is to run once only: then tables of times of the lesson's own are left to
+    /// recorded figures, as on the CPU device.
+    bool measures() const;
+
     /// Runs the steps: each at every awkward size, then all of them at the main size, poisoned and compared before
     /// and after they are timed in turn with the roof; prints the table. On the CPU device each device step is run once
     /// more and counted, and the table shows its counters. Wrong steps print their first misses and make the chapter's

@@ -127,3 +127,13 @@ TEST_CASE("host and device candidates are measured with their own clocks") {
     CHECK(device_runs > 4);  // warmed up
     CHECK(timings[1].minimum >= 0);
 }
+
+TEST_CASE("once means once") {
+    device_or_skip();
+    int runs = 0;
+    warpwise::measure_only_once(true);
+    const std::vector<Timing> timings = measure_in_turn({{[&] { ++runs; }, false}}, {.samples = 4, .seconds = 0});
+    warpwise::measure_only_once(false);
+    CHECK(runs == 1);
+    CHECK(timings.at(0).samples == 1);
+}
