@@ -458,7 +458,7 @@ times as slow, and with 17 columns or fewer it is faster than a few lanes.)");
     lesson.text(
         R"(When to use which: rows of up to 512 floats are for lanes, longer ones for blocks. Whether a narrow
 matrix is worth a kernel of your own can be read off the column of cuBLAS: on an H200 it has about half of the speed of
-`multiply` with 16 to 64 columns and with a single row, and at least 0.8 of it with 7 rows and more of 255 columns.
+`multiply` with 16 to 64 columns and with a single row, and at least 0.8 of it where rows have 255 columns or more.
 
 Mistakes to avoid: an index of 32 bits, which ends at 2^31 elements; a `return` of warps without a row before a
 barrier that they have to come to; float4 where the rows are tight and their length is no multiple of 4; reading
