@@ -286,6 +286,14 @@ test("Amdahl's law is computed", async () => {
 test('lessons on the roofline are named on focus, and in a table', async () => {
     await visit('/warp_view', async (page) => {
         const view = page.locator('.ww-roofline');
+        await view.locator('circle').first().waitFor();
+        const outside = await view.locator('circle').evaluateAll((circles) =>
+            circles.filter((circle) => {
+                const [point, picture] = [circle, circle.ownerSVGElement].map((one) => one.getBoundingClientRect());
+                return point.top < picture.top || point.bottom > picture.bottom || point.right > picture.right;
+            }).length,
+        );
+        assert.equal(outside, 0, 'lessons outside of the picture');
         await view.locator('circle').first().focus();
         await reads(() => view.locator('.ww-say').innerText(), /Gop\/s at .* operations a byte/);
         const first = await view.locator('.ww-say').innerText();
