@@ -250,7 +250,7 @@ constexpr unsigned kRange = 4096;   // floats of the matrix that a block has in 
 // loads all of it as float4 into shared memory, and a few lanes add up each row there.
 // Better: 16 bytes a load, and no padding to be loaded. Slow: each float is stored once more and loaded once more, and
 // rows a multiple of 8 floats apart would meet in few banks. So padded rows are for pieces_a_lane.
-__global__ void __launch_bounds__(kThreads, 8)
+__global__ void __launch_bounds__(kThreads)
     rows_of_a_range(const float* a, std::size_t pitch, std::size_t rows, unsigned cols, const float* x, float* y,
                     unsigned rows_a_block, unsigned lanes) {
     constexpr unsigned loads = kRange / kFloats<float4> / kThreads;
