@@ -641,8 +641,8 @@ time, the memory is asked for the sector, to have the rest of it, and gets it ba
 bytes, so that with rows of a power of two all blocks of a column met in the same channel, and a diagonal numbering of
 the blocks was part of every fast transpose (Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009).
 Today's chips scatter addresses over their channels. It matters again for another reason: tiles that share sectors
-should be under way together. With its tiles numbered along the rows, step 10 fell from 4066 to 3945 GB/s for 16384 x
-16384, and from 3829 to 3533 for 10007 x 16411 (one NVIDIA H200, 2026-11-22, blocks of 256 threads, eight an SM).
+should be under way together. With its tiles numbered along the rows, a trial version of step 10 fell from 4066 to
+3945 GB/s for 16384 x 16384, and from 3829 to 3533 for 10007 x 16411 (one NVIDIA H200, 2026-11-22).
 
 The rule to take along: when one side of a move has to be scattered, scatter it in shared memory. Then it is a copy.
 
@@ -652,8 +652,8 @@ row * cols; rows in grid.y without a loop; a test with 1024 x 1024 and no other.
 transpose_both_ways begin there.
 
 Try next: leave the exclusive or away where step 7 reads its tile, then also where it writes it; number the
-tiles of step 10 along the rows; transpose a matrix of 4 columns, and compare the requests of loads and stores: what shape
-should a tile have for it?
+tiles of step 10 along the rows; transpose a matrix of 4 columns, and compare the requests of loads and stores: what
+shape should a tile have for it?
 
     optimization transpose --size 4096x4 --lines --step transpose_four_a_thread
     optimization transpose --size 1001x1003 --check)");
