@@ -302,7 +302,8 @@ void launch_rows_of_a_range(Product& p) {
     p.rounds_like(lanes);
 }
 
-// The function to call for a matrix of any shape: the best kernel for it.
+// The function to call for a matrix of any shape: the best kernel for it. Matrix and x begin at multiples of 16 bytes,
+// as all that cudaMalloc returns does; whether rows do is a question of the pitch.
 void multiply(Product& p) {
     const bool aligned = p.pitch % kFloats<float4> == 0;
     if ((aligned ? p.cols : p.pitch) > kLongest) return run_rows_a_block(p);
