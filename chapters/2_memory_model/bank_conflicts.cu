@@ -101,13 +101,13 @@ struct PassesRow {
 // Prints passes as predicted, as counted (CPU device), and the times as multiples of the first row's (GPU).
 void print_passes(warpwise::Lesson& lesson, const std::string& title, const std::string& what,
                   const std::vector<PassesRow>& rows) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const bool with_records = !on_gpu && recorded_h200.size() != 0;
-    std::vector<std::string> header = {what, "passes, predicted", on_gpu ? "time, first = 1" : "passes, counted"};
+    const bool measures = lesson.measures();
+    const bool with_records = !measures && recorded_h200.size() != 0;
+    std::vector<std::string> header = {what, "passes, predicted", measures ? "time, first = 1" : "passes, counted"};
     if (with_records) header.push_back("time on an H200, first = 1");
 
     std::vector<warpwise::Timing> timings;
-    if (on_gpu) {
+    if (measures) {
         std::vector<warpwise::Candidate> candidates;
         for (const PassesRow& row : rows) candidates.push_back(*row.run);
         timings = warpwise::measure_in_turn(candidates, {.flush_l2 = false});
@@ -115,7 +115,7 @@ void print_passes(warpwise::Lesson& lesson, const std::string& title, const std:
     std::vector<std::vector<std::string>> cells;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::string counted = rows[i].counted ? warpwise::ratio_text(*rows[i].counted) : "-";
-        const std::string seen = on_gpu ? text_of("%.2f", timings[i].median / timings[0].median) : counted;
+        const std::string seen = measures ? text_of("%.2f", timings[i].median / timings[0].median) : counted;
         cells.push_back({rows[i].name, warpwise::ratio_text(rows[i].predicted), seen});
         const std::optional<double> record = recorded(rows[i].name);
         if (with_records) cells.back().push_back(record ? text_of("%.2f", *record) : "-");
@@ -192,10 +192,10 @@ struct Pattern {
 template <class T>
 void read_patterns(warpwise::Lesson& lesson, const std::string& title, const std::string& what,
                    const std::vector<Pattern>& patterns) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const unsigned threads = on_gpu ? 256 : kLanes;
-    const unsigned blocks = on_gpu ? warpwise::blocks_that_fill(read_places<T>, threads) : 1;
-    const unsigned repeats = on_gpu ? 1024 : 8;
+    const bool measures = lesson.measures();
+    const unsigned threads = measures ? 256 : kLanes;
+    const unsigned blocks = measures ? warpwise::blocks_that_fill(read_places<T>, threads) : 1;
+    const unsigned repeats = measures ? 1024 : 8;
     DeviceBuffer<float> d_sums(std::size_t{blocks} * threads);
     std::vector<DeviceBuffer<unsigned>> d_places;
     std::vector<PassesRow> rows;
@@ -221,7 +221,7 @@ void read_patterns(warpwise::Lesson& lesson, const std::string& title, const std
         }
         lesson.expect(warpwise::compare_each(d_sums.download(), d_sums.size(), expected).passed,
                       pattern.name + ": every lane reads its own place");
-        if (on_gpu) row.run = warpwise::Candidate{read, false};
+        if (measures) row.run = warpwise::Candidate{read, false};
         rows.push_back(std::move(row));
     }
     print_passes(lesson, title, what, rows);
@@ -444,7 +444,7 @@ void print_recorded_steps(warpwise::Lesson& lesson) {
     for (const PredictedTile& step : predicted_tiles) {
         if (const auto figure = recorded(step.step)) rows.push_back({step.step, text_of("%.0f", *figure)});
     }
-    if (!warpwise::Lesson::on_gpu() && !rows.empty()) {
+    if (!lesson.measures() && !rows.empty()) {
         lesson.table(std::string("The same steps, 8388608 rows, ") + recorded_on, {"step", "GB/s"}, rows);
     }
 }
@@ -538,8 +538,8 @@ struct ChanceRow {
 };
 
 void count_by_chance(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const std::size_t count = on_gpu ? std::size_t{1} << 26 : std::size_t{1} << 15;
+    const bool measures = lesson.measures();
+    const std::size_t count = measures ? std::size_t{1} << 26 : std::size_t{1} << 15;
     const std::vector<int> random = warpwise::uniform_integers(count, 9, 0, kBins - 1);
     const std::vector<int> random_weights = warpwise::uniform_integers(count, 10, 1, 9);
     const std::vector<unsigned> weights(random_weights.begin(), random_weights.end());
@@ -585,7 +585,7 @@ void count_by_chance(warpwise::Lesson& lesson) {
         }
         lesson.expect(warpwise::compare(d_totals.download(), expected).passed,
                       std::string(c.name) + ": the histogram is right");
-        if (on_gpu) row.run = warpwise::Candidate{run, false};
+        if (measures) row.run = warpwise::Candidate{run, false};
         rows.push_back(std::move(row));
     }
     print_passes(lesson, "Atomic additions to 256 bins in shared memory", "histogram", rows);

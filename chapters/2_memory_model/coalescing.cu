@@ -140,8 +140,8 @@ struct SweepArrays {
 
 // 1024 elements are enough to count, because every request is like every other. A clock needs more: 2 GiB of input, or
 // what the device's memory has room for.
-std::size_t elements_of_a_sweep() {
-    if (!warpwise::Lesson::on_gpu()) return 1024;
+std::size_t elements_of_a_sweep(const warpwise::Lesson& lesson) {
+    if (!lesson.measures()) return 1024;
     std::size_t free_bytes = 0, all_bytes = 0;
     warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
     std::size_t count = std::size_t{1} << 24;
@@ -159,12 +159,12 @@ std::optional<double> recorded_bandwidth(const std::string& access) {
 // Runs a sweep and prints its table: sectors by the formula, as counted (CPU device), bandwidth as measured (GPU).
 void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& title, const std::string& what,
            const std::vector<Access>& accesses, std::string (*name_of)(const Access&)) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
+    const bool measures = lesson.measures();
     const bool widths_differ = accesses.front().width != accesses.back().width;
     std::vector<std::string> header = {what, "sectors, predicted"};
-    header.push_back(on_gpu ? "useful GB/s" : "sectors, counted");
+    header.push_back(measures ? "useful GB/s" : "sectors, counted");
     header.push_back("of a sector used");
-    const bool with_records = !on_gpu && recorded_h200.size() != 0;
+    const bool with_records = !measures && recorded_h200.size() != 0;
     if (widths_differ) header.push_back("requests for 1024 floats");
     if (with_records) header.push_back("GB/s on an H200");
 
@@ -195,7 +195,7 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
         }
         candidates.push_back({[&arrays, access] { arrays.copy(access); }, false});
     }
-    if (on_gpu) {
+    if (measures) {
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates, {.seconds = 0.2});
         const double bytes = 2.0 * sizeof(float) * static_cast<double>(arrays.count);
         for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -439,7 +439,7 @@ The addresses tell the cost beforehand. Lane k reads element k * stride. Before 
 floats with stride 1, 2, 4, 8? And from which stride on does it no longer matter how large it is?)");
 
     {
-        SweepArrays arrays(elements_of_a_sweep());
+        SweepArrays arrays(elements_of_a_sweep(lesson));
         std::vector<Access> strides, offsets, widths;
         for (std::size_t stride = 1; stride <= SweepArrays::largest_stride; ++stride) {
             strides.push_back({.stride = stride, .shown = stride <= 9 || stride == 16 || stride == 32});
@@ -508,7 +508,7 @@ the structures lie one behind the other? And when every member has an array of i
 sectors, 4096 bytes, for the 512 that it needs. Step 2 makes 2 of 32. With an array a member there are 4 loads of 4
 sectors, and no byte too many; tiles are the same to a warp. Step 5 makes a single load of each array for 128
 particles, 16 sectors each.)");
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         lesson.text(
             R"(What the clock makes of it. From structures, the memory delivers 32 bytes a particle, because the
 cache keeps a sector until the other three loads have come; with what is written that is 36 bytes instead of 20, so

@@ -56,7 +56,7 @@ void print_recorded(warpwise::Lesson& lesson, const std::string& title, const st
             if (step == record.step) rows.push_back({step, text_of("%.0f", record.gops_per_second)});
         }
     }
-    if (!warpwise::Lesson::on_gpu() && !rows.empty()) lesson.table(title, {"step", "Gop/s"}, rows);
+    if (!lesson.measures() && !rows.empty()) lesson.table(title, {"step", "Gop/s"}, rows);
 }
 
 // ---- a polynomial -----------------------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
         }
     }
 
-    const bool on_gpu = warpwise::Lesson::on_gpu();
+    const bool measures = lesson.measures();
     Potential problem(points, charges);
     std::vector<std::vector<std::string>> rows;
     std::vector<warpwise::Candidate> candidates;
@@ -463,7 +463,7 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
         }
         candidates.push_back({[&problem, run = step.run] { run(problem); }, false});
     }
-    if (on_gpu) {
+    if (measures) {
         // Three differences, three squares added, a reciprocal root, a product and an addition: 10 for each pair.
         const double operations = 10.0 * static_cast<double>(points) * static_cast<double>(charges);
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates);
@@ -473,8 +473,8 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
     }
     std::vector<std::string> header = {"step", "what changed"};
     const std::vector<std::string> seen =
-        on_gpu ? std::vector<std::string>{"Gop/s"}
-               : std::vector<std::string>{"global requests", "constant reads", "passes a read"};
+        measures ? std::vector<std::string>{"Gop/s"}
+                 : std::vector<std::string>{"global requests", "constant reads", "passes a read"};
     header.insert(header.end(), seen.begin(), seen.end());
     lesson.table(std::to_string(points) + " points, " + std::to_string(charges) + " charges", header, rows);
 }
@@ -532,7 +532,7 @@ constant data"), because all constants that are compiled together share the 64 K
 4000 at a time, with a kernel after each copy.
 
 Predict: with 9001 charges, how many kernels are launched, and how often is each sum read and written?)");
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         compute_potentials(lesson, std::size_t{1} << 20, 40000);
     } else {
         compute_potentials(lesson, 256, 9001);

@@ -337,7 +337,7 @@ std::vector<std::string> row_of(std::size_t count, double two, double one) {
 void show_launches(warpwise::Lesson& lesson) {
     const std::vector<std::string> header = {"floats", "two launches, us", "one launch, us", "ratio"};
     std::vector<std::vector<std::string>> rows;
-    if (!warpwise::Lesson::on_gpu()) {
+    if (!lesson.measures()) {
         for (const Recorded& recorded : recorded_h200) {
             rows.push_back(row_of(recorded.count, recorded.two_launches, recorded.one_launch));
         }

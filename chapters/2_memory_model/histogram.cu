@@ -679,7 +679,7 @@ of 8 bits before they overflow. With atomics it takes one, and counters of 32 bi
 So leaving out the atomics is not what makes it fast.)");
     std::vector<std::string> header = {"step"};
     header.insert(header.end(), input_names.begin(), input_names.end());
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         print_measured_rates(lesson, header);
         lesson.text(
             R"(What the clock makes of it. A multiprocessor's shared memory makes one pass a cycle: with p passes for

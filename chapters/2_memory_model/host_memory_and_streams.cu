@@ -196,7 +196,7 @@ Seconds move_both_ways(warpwise::Lesson& lesson, const HostMemory& memory, Devic
     };
     Seconds shortest;
     bool right = true;
-    for (int sample = 0; sample < (warpwise::Lesson::on_gpu() ? 3 : 1); ++sample) {
+    for (int sample = 0; sample < (lesson.measures() ? 3 : 1); ++sample) {
         d_values.fill_bytes(0xFF);
         warpwise::parallel_for(count, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) memory.host[i] = static_cast<float>(value(i));
@@ -215,8 +215,8 @@ Seconds move_both_ways(warpwise::Lesson& lesson, const HostMemory& memory, Devic
 }
 
 // 256 MiB on a GPU, or what its memory has ample room for.
-std::size_t floats_to_move() {
-    if (!warpwise::Lesson::on_gpu()) return 10007;
+std::size_t floats_to_move(const warpwise::Lesson& lesson) {
+    if (!lesson.measures()) return 10007;
     std::size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
     return std::min<std::size_t>(std::size_t{1} << 26, free_bytes / 16 / sizeof(float));
@@ -230,7 +230,7 @@ bool can_prefetch() {
 }
 
 void compare_kinds_of_memory(warpwise::Lesson& lesson) {
-    const std::size_t count = floats_to_move();
+    const std::size_t count = floats_to_move(lesson);
     const std::size_t bytes = count * sizeof(float);
     std::vector<float> pageable(count);
     PageLocked page_locked(count);
@@ -276,11 +276,11 @@ void compare_kinds_of_memory(warpwise::Lesson& lesson) {
         const double gigabytes = static_cast<double>(bytes) * 1e-9;
         const std::string name = kind.name;
         std::optional<double> in = recorded(name + ", to the device"), out = recorded(name + ", to the host");
-        if (warpwise::Lesson::on_gpu()) in = gigabytes / seconds.to_device, out = gigabytes / seconds.to_host;
+        if (lesson.measures()) in = gigabytes / seconds.to_device, out = gigabytes / seconds.to_host;
         if (in || out) rows.push_back({name, text_or_dash("%.1f", in), text_or_dash("%.1f", out)});
     }
     if (rows.empty()) return;
-    const std::string where = warpwise::Lesson::on_gpu() ? "" : std::string(", ") + recorded_on;
+    const std::string where = lesson.measures() ? "" : std::string(", ") + recorded_on;
     lesson.table("An array between host and device, GB/s" + where, {"host memory", "to the device", "to the host"},
                  rows);
 }
@@ -717,7 +717,7 @@ drain: the first chunk has to come in before anything can overlap, and the last 
         R"(Smaller chunks make fill and drain shorter: c / (c + 2) is 0.80 for 8 chunks and 0.94 for 32. Why not 10000?
 Because each copy and each launch has a price of its own, some microseconds, and a small copy does not reach the speed
 of a large one.)");
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         std::size_t free_bytes = 0, all_bytes = 0, count = lesson.size(sizes.gpu, sizes.cpu)[0];
         check(cudaMemGetInfo(&free_bytes, &all_bytes));
         while (Roots::device_bytes({count}) > free_bytes / 2) count /= 2;
@@ -727,15 +727,16 @@ of a large one.)");
         lesson.text(
             R"("By the rules" is what the three times and the rules above predict, fill and drain included. What is
 missing from it is the price of the calls, and copies that slow each other down when the bus is used both ways.)");
-        tell_both_ways(lesson);
     } else {
         tell_overlap(lesson);
+    }
+    if (!warpwise::Lesson::on_gpu()) {
         lesson.text(
             R"(The CPU device does the work inside of each call, in the order of the calls: results are those of a GPU,
 times are not. It cannot show that something overlaps, nor that a wait is missing. The bars above are the rules, and not
 a measurement; a GPU prints its own, by events.)");
-        tell_both_ways(lesson);
     }
+    tell_both_ways(lesson);
     lesson.text(
         R"(Mistakes to avoid: cudaMemcpyAsync on pageable memory, which waits for the processor's part of the work; a
 copy or a launch without a stream in between, since the default stream waits for all others and they for it; cudaMalloc,

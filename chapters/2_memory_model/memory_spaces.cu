@@ -527,7 +527,7 @@ class LatencyTable {
 public:
     explicit LatencyTable(warpwise::Lesson& lesson)
         : lesson_(lesson), d_trip_(1), l2_bytes_(device_attribute(cudaDevAttrL2CacheSize)), d_flush_(2 * l2_bytes_) {
-        if (warpwise::Lesson::on_gpu()) hertz_ = cycles_per_second();
+        if (lesson.measures()) hertz_ = cycles_per_second();
     }
 
     std::size_t l2_bytes() const { return l2_bytes_; }
@@ -536,7 +536,7 @@ public:
     void add(const std::string& place, std::string reach, Loads loads, unsigned long long end,
              const std::function<void(Trip*)>& run) {
         std::vector<double> cycles;
-        for (int sample = 0; sample < (warpwise::Lesson::on_gpu() ? 5 : 1); ++sample) {
+        for (int sample = 0; sample < (lesson_.measures() ? 5 : 1); ++sample) {
             d_flush_.fill_bytes(static_cast<unsigned char>(sample));
             d_trip_.fill_bytes(0xFF);
             run(d_trip_.data());
@@ -546,12 +546,12 @@ public:
             cycles.push_back(static_cast<double>(trip.cycles) / loads.timed);
         }
         std::optional<double> median, nanoseconds;
-        if (warpwise::Lesson::on_gpu()) {
+        if (lesson_.measures()) {
             median = warpwise::timing_of(cycles).median;
             nanoseconds = *median / hertz_ * 1e9;
         }
         for (const Recorded& record : recorded_h200) {
-            if (warpwise::Lesson::on_gpu() || place != record.place) continue;
+            if (lesson_.measures() || place != record.place) continue;
             reach = record.chain;
             median = record.cycles;
             nanoseconds = record.nanoseconds;
@@ -562,7 +562,7 @@ public:
     void print() const {
         if (rows_.empty()) return;
         const std::string where =
-            warpwise::Lesson::on_gpu() ? text_of(", at %.0f MHz", hertz_ * 1e-6) : std::string(", ") + recorded_on;
+            lesson_.measures() ? text_of(", at %.0f MHz", hertz_ * 1e-6) : std::string(", ") + recorded_on;
         lesson_.table("One load after the other, one thread" + where, {"place", "chain", "cycles", "ns"}, rows_);
     }
 
@@ -632,9 +632,9 @@ void add_mapped_chain(LatencyTable& table, std::size_t bytes, Loads loads) {
 // Chains that are to be found in a cache are followed once before the clock starts. Those that are not go through
 // places where nobody has been.
 void show_latencies(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
+    const bool measures = lesson.measures();
     LatencyTable table(lesson);
-    const int timed = on_gpu ? 4096 : 64;
+    const int timed = measures ? 4096 : 64;
     constexpr int few = 64;
     add_small_chains(table, {static_cast<int>(kSmallChain), timed});
 
@@ -642,17 +642,17 @@ void show_latencies(warpwise::Lesson& lesson) {
     // is safely within it. The L2 cache is asked for directly.
     const std::size_t l1 =
         std::min<std::size_t>(16 << 10, device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 4);
-    const std::size_t l2 = on_gpu ? std::max<std::size_t>(table.l2_bytes() / 8, 64 << 10) : 16 << 10;
+    const std::size_t l2 = measures ? std::max<std::size_t>(table.l2_bytes() / 8, 64 << 10) : 16 << 10;
     std::size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes));
     const std::size_t beyond =
-        on_gpu ? std::min(std::max<std::size_t>(4 * table.l2_bytes(), 4 << 20), free_bytes / 4) : 64 << 10;
+        measures ? std::min(std::max<std::size_t>(4 * table.l2_bytes(), 4 << 20), free_bytes / 4) : 64 << 10;
     add_global_chain(table, "global, in the L1 cache", l1, {static_cast<int>(l1 / kLineBytes), timed},
                      follow_through_l1);
     add_global_chain(table, "global, in the L2 cache", l2, {static_cast<int>(l2 / kLineBytes), timed},
                      follow_through_l2);
     add_global_chain(table, "global, in no cache", beyond, {few, timed}, follow_through_l2);
-    add_mapped_chain(table, on_gpu ? 1 << 20 : 64 << 10, {few, on_gpu ? 1024 : timed});
+    add_mapped_chain(table, measures ? 1 << 20 : 64 << 10, {few, measures ? 1024 : timed});
     table.print();
 }
 

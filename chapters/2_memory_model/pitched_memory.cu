@@ -260,13 +260,13 @@ void show_pitches(warpwise::Lesson& lesson) {
 
 // The same picture with rows a little shorter or longer. Counted on the CPU device, timed on a GPU.
 void show_row_lengths(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const bool with_records = !on_gpu && recorded_h200.size() != 0;
-    const std::size_t first_cols = on_gpu ? 8192 : 1024;
-    const std::size_t picture_rows = on_gpu ? 8192 : 32;  // so few that every block is counted
+    const bool measures = lesson.measures();
+    const bool with_records = !measures && recorded_h200.size() != 0;
+    const std::size_t first_cols = measures ? 8192 : 1024;
+    const std::size_t picture_rows = measures ? 8192 : 32;  // so few that every block is counted
     std::vector<std::string> header = {"floats a row", "a row begins at", "tight, predicted", "pitched, predicted"};
-    header.push_back(on_gpu ? "tight GB/s" : "tight, counted");
-    header.push_back(on_gpu ? "pitched GB/s" : "pitched, counted");
+    header.push_back(measures ? "tight GB/s" : "tight, counted");
+    header.push_back(measures ? "pitched GB/s" : "pitched, counted");
     if (with_records) {
         header.push_back("tight GB/s on an H200");
         header.push_back("pitched GB/s on an H200");
@@ -296,7 +296,7 @@ void show_row_lengths(warpwise::Lesson& lesson) {
         };
         cells.back().push_back(run(run_flip_tight, tight, "tight"));
         cells.back().push_back(run(run_flip_pitched, pitched, "pitched"));
-        if (on_gpu) {
+        if (measures) {
             const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
                 {{[&] { run_flip_tight(picture); }}, {[&] { run_flip_pitched(picture); }}}, {.seconds = 0.2});
             for (std::size_t i = 0; i < timings.size(); ++i) {
@@ -383,7 +383,7 @@ since the last warp of a row has fewer lanes. With a pitch all row lengths are a
                            {"flip_pitched_float4", "16 bytes an access", run_flip_pitched_float4}});
     expect_float4(lesson);
 
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         lesson.text(
             R"(How much of the fifth sector is left in the time? The tables tell. It was asked for once too often,
 but it need not be fetched once more: the warp that has the rest of it is a neighbor, and a cache may still

@@ -382,8 +382,8 @@ nvcc decides about it. Nor can they know the registers: the column `occupancy` a
 tells it better. On a GPU the ring in local memory adds a load and a store for each sample. They hit the L1 cache only
 while it is large enough: 2048 threads with 256 bytes each have half a MiB. Shared memory and registers keep the ring
 on the SM, at the price of threads: fewer of them have fewer loads under way.)");
-        print_recorded_rates(lesson);
     }
+    if (!lesson.measures()) print_recorded_rates(lesson);
     lesson.text(
         R"(Registers are the fastest memory, and yet they do not win here. On an H200 the ring in shared memory reaches
 0.74 of a copy with 768 threads on an SM; in registers it is 0.51 with 384. A thread can begin loads of a round early,

@@ -389,10 +389,10 @@ void show_requests(warpwise::Lesson& lesson) {
                  {"radius", "from global", "from tile", "fours from tile", "fours from global"}, rows);
 }
 
-// Useful GB/s by radius: measured on a GPU; without one, what was recorded.
+// Useful GB/s by radius: measured on a GPU; else, what was recorded.
 void show_bandwidths(warpwise::Lesson& lesson) {
     std::vector<Recorded> results = recorded_h200;
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         results.clear();
         std::size_t free_bytes = 0, all_bytes = 0;
         warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
@@ -414,7 +414,7 @@ void show_bandwidths(warpwise::Lesson& lesson) {
                         text_of("%.0f", result.from_tile), text_of("%.0f", result.fours_from_tile),
                         text_of("%.0f", result.fours_from_global)});
     }
-    const std::string where = warpwise::Lesson::on_gpu() ? "" : std::string(", ") + recorded_on;
+    const std::string where = lesson.measures() ? "" : std::string(", ") + recorded_on;
     lesson.table("Useful GB/s by radius" + where,
                  {"radius", "from global", "from tile", "fours from tile", "fours from global"}, rows);
 }

@@ -302,10 +302,10 @@ void expect_predicted_loads(warpwise::Lesson& lesson) {
     }
 }
 
-// Microseconds of each step at kOldSize: measured on a GPU; without one, what was recorded. Empty where nothing is.
-std::vector<std::optional<double>> microseconds_today() {
+// Microseconds of each step at kOldSize: measured on a GPU; else, what was recorded. Empty where nothing is.
+std::vector<std::optional<double>> microseconds_today(const warpwise::Lesson& lesson) {
     std::vector<std::optional<double>> results;
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         Laplace problem({kOldSize});
         std::vector<warpwise::Candidate> candidates;
         for (const StepFacts& step : steps_of_the_lesson) {
@@ -327,10 +327,10 @@ std::vector<std::optional<double>> microseconds_today() {
 
 void show_2008_and_today(warpwise::Lesson& lesson) {
     constexpr std::size_t naive_step = 1;
-    const std::vector<std::optional<double>> today = microseconds_today();
+    const std::vector<std::optional<double>> today = microseconds_today(lesson);
     std::vector<std::string> header = {"step", "2008: ms", "GB/s", "over naive"};
     if (!today.empty()) {
-        const char* const where = warpwise::Lesson::on_gpu() ? "today: us" : "an H200: us";
+        const char* const where = lesson.measures() ? "today: us" : "an H200: us";
         header.insert(header.end(), {where, "GB/s", "over naive"});
     }
     std::vector<std::vector<std::string>> rows;
@@ -353,7 +353,7 @@ void show_2008_and_today(warpwise::Lesson& lesson) {
         rows.push_back(row);
     }
     std::string now;
-    if (!today.empty()) now = warpwise::Lesson::on_gpu() ? ", and today" : std::string(", and as ") + recorded_on;
+    if (!today.empty()) now = lesson.measures() ? ", and today" : std::string(", and as ") + recorded_on;
     lesson.table("1 Mi floats: GTX 260 and Core 2 E8400 (2008)" + now, header, rows);
 }
 

@@ -578,7 +578,7 @@ void show_price(warpwise::Lesson& lesson) {
     std::vector<std::vector<std::string>> rows;
     const auto add_row = [&](const char* method, double ratio) { rows.push_back({method, text_of("%.2f", ratio)}); };
     std::string title = "Time of an addition to a sum in registers, plain float = 1";
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         const unsigned blocks = warpwise::blocks_that_fill(add_from_registers<Sum2<double>>, kThreads);
         const DeviceBuffer<float> d_values(warpwise::uniform<float>(kTermsInRegisters, 33, 0, 1));
         DeviceBuffer<double> d_totals(std::size_t{blocks} * kThreads);
@@ -660,7 +660,7 @@ The column `error in u` is the relative error in units of 2^-24, what a single r
          .awkward = {{0}, {1}, {2}, {3}, {4}, {5}, {31}, {32}, {33}, {1009}, {4095}, {4097}, {65536 + 3}, {100003}}},
         steps);
     expect_same_loads(lesson);
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         lesson.text(
             R"(What the times say. Steps of the same bandwidth have the same limit, the memory, and their arithmetic
 is done while they wait for it: a compensated sum costs nothing then, and there is no reason to do without. Where

@@ -56,7 +56,7 @@ void print_recorded(warpwise::Lesson& lesson, const std::string& title, const st
         const bool wanted = std::count(steps.begin(), steps.end(), record.step) != 0;
         if (wanted) rows.push_back({record.step, text_of("%.4g us", record.microseconds)});
     }
-    if (warpwise::Lesson::on_gpu() || rows.empty()) return;
+    if (lesson.measures() || rows.empty()) return;
     lesson.table(title + ", " + recorded_on, {"step", "time"}, rows);
 }
 
@@ -271,8 +271,8 @@ constexpr std::array<Neighbors, 6> kNeighbors = {
      {"lane 0 and the rest", [](std::size_t i) -> unsigned char { return i % kLanes == 0 ? 2 : 3; }, 2}}};
 
 void show_neighbors(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const std::size_t count = on_gpu ? std::size_t{1} << 24 : std::size_t{1} << 12;
+    const bool measures = lesson.measures();
+    const std::size_t count = std::size_t{1} << (measures ? 24 : 12);
     std::vector<Roots> problems;
     problems.reserve(kNeighbors.size());
     std::vector<std::vector<std::string>> rows;
@@ -289,7 +289,7 @@ void show_neighbors(warpwise::Lesson& lesson) {
         lesson.expect(std::fabs(counts->active_lanes_per_step() / predicted - 1) < 0.1,
                       std::string(neighbors.name) + ": as many active lanes as predicted");
     }
-    if (on_gpu) {
+    if (measures) {
         std::vector<warpwise::Candidate> candidates;
         for (Roots& problem : problems) candidates.push_back({[&problem] { run_roots<branch_by_lane>(problem); }});
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates, {.seconds = 0.2});
@@ -298,7 +298,7 @@ void show_neighbors(warpwise::Lesson& lesson) {
         }
     }
     lesson.table("branch_by_lane, with other degrees",
-                 {"degrees", "kinds in a warp", "lanes, predicted", on_gpu ? "time, first = 1" : "lanes, counted"},
+                 {"degrees", "kinds in a warp", "lanes, predicted", measures ? "time, first = 1" : "lanes, counted"},
                  rows);
 }
 

@@ -200,7 +200,7 @@ constexpr double kIssued = 128;                     // lanes a clock: four sched
 
 struct Outcome {
     bool right = false;
-    double operations_per_clock = 0;  // of a multiprocessor; 0 on the CPU device, which has no clocks
+    double operations_per_clock = 0;  // of a multiprocessor; 0 where nothing is measured
 };
 
 struct Operation {
@@ -209,7 +209,7 @@ struct Operation {
     double count;              // so many of them
     Unit unit;                 // the one that limits it, if any does ...
     double uses;               // ... and how many instructions it has to carry out, a product of 64 bits counted twice
-    Outcome (*run)();
+    Outcome (*run)(bool measures);
 };
 
 int attribute(cudaDeviceAttr which) {
@@ -239,16 +239,15 @@ std::vector<V> numbers() {
 // Runs a kernel and checks its numbers: those of `next` against the same chain on the host, to the last bit. Chains
 // of approximations are drawn together by their function, and have to end where `in_double` does.
 template <class V, V (*next)(V, V, V, V), unsigned unroll, double (*in_double)(double, double, double) = nullptr>
-Outcome run() {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const unsigned blocks = on_gpu ? warpwise::multiprocessors() : 1;
-    const unsigned threads = on_gpu ? kThreads : kLanes;
-    const unsigned rounds = on_gpu ? 256 : 64 / unroll;
+Outcome run(bool measures) {
+    const unsigned blocks = measures ? warpwise::multiprocessors() : 1;
+    const unsigned threads = measures ? kThreads : kLanes;
+    const unsigned rounds = measures ? 256 : 64 / unroll;
     const std::vector<V> in = numbers<V>();
     const DeviceBuffer<V> d_in(in);
     DeviceBuffer<V> d_out(std::size_t{blocks} * threads * kChains);
     DeviceBuffer<long long> d_clocks(blocks);
-    for (int pass = 0; pass < (on_gpu ? 2 : 1); ++pass) {  // the first one fetches the code
+    for (int pass = 0; pass < (measures ? 2 : 1); ++pass) {  // the first one fetches the code
         repeat<V, next, unroll><<<blocks, threads>>>(d_in.data(), d_out.data(), rounds, d_clocks.data());
         warpwise::check_launch();
     }
@@ -278,7 +277,7 @@ Outcome run() {
             }
         }
     }
-    if (on_gpu) {
+    if (measures) {
         std::vector<long long> clocks = d_clocks.download();
         std::sort(clocks.begin(), clocks.end());
         outcome.operations_per_clock =
@@ -339,27 +338,27 @@ double at_most(const Operation& operation, const Documented& chip) {
 }
 
 void show_operations(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const Documented* chip = on_gpu ? nullptr : &kHopper;
-    if (on_gpu) {
+    const bool measures = lesson.measures();
+    const Documented* chip = measures ? nullptr : &kHopper;
+    if (measures) {
         const int major = attribute(cudaDevAttrComputeCapabilityMajor);
         const int minor = attribute(cudaDevAttrComputeCapabilityMinor);
         for (const Documented& known : kDocumented) {
             if (known.major == major && known.minor == minor) chip = &known;
         }
     }
-    const bool with_records = !on_gpu && recorded_h200.size() != 0;
+    const bool with_records = !measures && recorded_h200.size() != 0;
     std::vector<std::string> header = {"operation", "machine code", "instructions", "at most a clock"};
-    if (on_gpu) header.insert(header.end(), {"measured", "share"});
+    if (measures) header.insert(header.end(), {"measured", "share"});
     if (with_records) header.push_back("measured on an H200");
     std::vector<std::vector<std::string>> rows;
     for (const Operation& operation : kOperations) {
-        const Outcome outcome = operation.run();
+        const Outcome outcome = operation.run(measures);
         lesson.expect(outcome.right, std::string(operation.code) + ": the chains end where they should");
         const double limit = chip == nullptr ? 0 : at_most(operation, *chip);
         rows.push_back({operation.code, operation.instructions, text_of("%.0f", operation.count),
                         chip == nullptr ? "-" : text_of("%.3g", limit)});
-        if (on_gpu) {
+        if (measures) {
             rows.back().push_back(text_of("%.3g", outcome.operations_per_clock));
             rows.back().push_back(chip == nullptr ? "-" : text_of("%.2f", outcome.operations_per_clock / limit));
         }
@@ -375,7 +374,7 @@ void show_operations(warpwise::Lesson& lesson) {
     std::string title = "Operations per clock and multiprocessor";
     if (with_records) {
         title += std::string(", ") + recorded_on;
-    } else if (!on_gpu) {
+    } else if (!measures) {
         title += " of compute capability 9.0: documented, not measured";
     }
     lesson.table(title, header, rows);
@@ -429,7 +428,7 @@ constexpr std::array kFunctions = {
 double unit_in_the_last_place(double y) { return std::ldexp(1.0, std::ilogb(y) - 23); }
 
 void show_errors(warpwise::Lesson& lesson) {
-    const std::size_t count = warpwise::Lesson::on_gpu() ? std::size_t{1} << 24 : std::size_t{1} << 13;
+    const std::size_t count = std::size_t{1} << (lesson.measures() ? 24 : 13);
     std::vector<std::vector<std::string>> rows;
     for (const Function& function : kFunctions) {
         const std::vector<float> x = warpwise::uniform<float>(count, 42, function.low, function.high);
@@ -609,7 +608,7 @@ constant, v / 8 and v % 8 are a shift and a mask already.
 And expf is not what makes programs slow. It is 8 instructions and __expf 5, but both need one of the special function
 unit, 16 lanes: alone they should be about equally fast. What __expf saves are issue slots, for the other instructions
 of your kernel. The sine is another matter: 27 against 3.)");
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         lesson.text(
             R"(`measured` are operations per clock: a block of 1024 threads on each multiprocessor, eight independent
 chains a thread, clocks by clock64() around a loop that is unrolled so far that counting its rounds is less than 2 % of
@@ -617,7 +616,7 @@ it. A share near 1 says that the price is understood. Where it is 0.8 or 0.9, se
 in expf, which needs as many issue slots as time of the special function unit; or the program branches, as sqrtf does,
 and the divisions of floats and of 64 bits. Instructions were counted for compute capability 9.0; on another chip judge
 the single instructions only.)");
-    } else {
+    } else if (!warpwise::Lesson::on_gpu()) {
         lesson.text(
             R"(None of these figures was measured here: the CPU device has no clocks. What it did was run every chain
 and check the results, bit by bit where they are defined to the last bit. On a GPU the table has what was measured,

@@ -192,8 +192,8 @@ std::vector<double> expected_sums(const std::vector<float>& points, int rounds) 
 
 // One block on one SM with 1 to 8 warps for each of its four schedulers: predicted, and on a GPU measured.
 void show_chains(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const int rounds = on_gpu ? 256 : 1;
+    const bool measures = lesson.measures();
+    const int rounds = measures ? 256 : 1;
     const std::vector<float> points = warpwise::uniform<float>(1024, 51);
     const std::vector<double> expected = expected_sums(points, rounds);
     double magnitudes = 0;
@@ -212,7 +212,7 @@ void show_chains(warpwise::Lesson& lesson) {
 
             DeviceBuffer<float> d_sums(threads);
             DeviceBuffer<Span> d_spans(threads);
-            for (int run = 0; run < (on_gpu ? 2 : 1); ++run) {  // the first one fills caches
+            for (int run = 0; run < (measures ? 2 : 1); ++run) {  // the first one fills caches
                 d_sums.fill_bytes(0xFF);
                 method.add_values<<<1, threads>>>(d_points.data(), d_sums.data(), rounds, d_spans.data());
                 warpwise::check_launch();
@@ -232,13 +232,13 @@ void show_chains(warpwise::Lesson& lesson) {
     const std::vector<std::string> header = {"warps a scheduler", "1 chain", "2 chains", "4 chains", "8 chains"};
     const std::string title = "Operations a cycle against warps a scheduler, ";
     lesson.table(title + "predicted", header, predicted);
-    if (on_gpu) lesson.table(title + "measured", header, measured);
+    if (measures) lesson.table(title + "measured", header, measured);
     std::vector<std::vector<std::string>> recorded;
     for (const RecordedChains& row : recorded_chains_h200) {
         recorded.push_back({std::to_string(row.warps)});
         for (const double rate : row.operations_a_cycle) recorded.back().push_back(text_of("%.2f", rate));
     }
-    if (!on_gpu && !recorded.empty()) lesson.table(title + recorded_on, header, recorded);
+    if (!measures && !recorded.empty()) lesson.table(title + recorded_on, header, recorded);
 }
 
 // ---- the second problem: loads ------------------------------------------------------------------------------------
@@ -486,7 +486,7 @@ Now Little's law: an SM's scheduler can start one operation a cycle, and an oper
 under way. They may come from 4 warps with one chain, from one warp with 4 chains, or from 2 with 2. Predict the
 table's diagonal, and its upper right corner: 8 chains, but one warp.)");
     show_chains(lesson);
-    lesson.text(warpwise::Lesson::on_gpu()
+    lesson.text(lesson.measures()
                     ? R"(The diagonal holds, and the corner loses to 4 chains: making x^8 and joining the chains are 14
 operations, one after the other, while nothing else is to do. What the measured table lacks everywhere is what else the
 machine code contains: for compute capability 9.0 a round is 261 to 275 instructions, of which the table counts 255 to
@@ -536,7 +536,7 @@ the one in the last line goes on while expf computes.)");
                               {"eight_prefetched", "8 loads, issued a round ahead", run<sum_prefetched<8>>},
                               {"eight_loads_more_threads", "rows dealt out to more threads", run_parts}});
     expect_same_loads(lesson);
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         lesson.text(
             R"(Compare with the prediction, and with the roof. Less than predicted: 332 ns is what one load takes with
 nothing else going on, and the last of eight comes later, the more so with traffic. And the exponentials take time,

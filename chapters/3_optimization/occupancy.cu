@@ -368,7 +368,7 @@ void show_registers(warpwise::Lesson& lesson, const Multiprocessor& sm) {
 
 // ---- sweeps -------------------------------------------------------------------------------------------------------
 
-std::size_t size_of_sweeps() { return warpwise::Lesson::on_gpu() ? std::size_t{1} << 26 : std::size_t{1} << 16; }
+std::size_t size_of_sweeps(const warpwise::Lesson& lesson) { return std::size_t{1} << (lesson.measures() ? 26 : 16); }
 
 std::string gigabytes_per_second(const Scale& problem, const warpwise::Timing& timing) {
     return text_of("%.0f", problem.work().bytes / timing.median * 1e-9);
@@ -377,7 +377,7 @@ std::string gigabytes_per_second(const Scale& problem, const warpwise::Timing& t
 // The kernel of step 2 with blocks from half a warp to the largest.
 void sweep_block_sizes(warpwise::Lesson& lesson, const Multiprocessor& sm) {
     const int registers = registers_of(scale_one);
-    Scale problem({size_of_sweeps()});
+    Scale problem({size_of_sweeps(lesson)});
     std::vector<std::vector<std::string>> rows;
     std::vector<warpwise::Candidate> candidates;
     int most_warps = 0;
@@ -394,7 +394,7 @@ void sweep_block_sizes(warpwise::Lesson& lesson, const Multiprocessor& sm) {
     }
     std::vector<std::string> header = {"threads a block", "warps", "blocks an SM",
                                        "occupancy",       "limit", "KiB under way an SM"};
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         header.push_back("GB/s");
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates, {.seconds = 0.1});
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -419,8 +419,8 @@ nothing of what the kernel does, so take it for the start of a search and not fo
 // Every kernel with 1 to 8 resident blocks: what is under way, and on a GPU how fast it is. On the CPU device the
 // counters show that nothing else changes.
 void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    Scale problem({size_of_sweeps()});
+    const bool measures = lesson.measures();
+    Scale problem({size_of_sweeps(lesson)});
     std::vector<std::string> header = {"blocks an SM", "occupancy"};
     for (const Variant& variant : variants) header.emplace_back(variant.name);
     std::vector<std::vector<std::string>> bytes, rates;
@@ -449,20 +449,20 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
     lesson.table("KiB under way an SM against blocks an SM, blocks of 256 threads", header, bytes);
 
     const std::vector<warpwise::Timing> timings =
-        on_gpu ? warpwise::measure_in_turn(candidates, {.seconds = 0.1}) : std::vector<warpwise::Timing>();
+        measures ? warpwise::measure_in_turn(candidates, {.seconds = 0.1}) : std::vector<warpwise::Timing>();
     for (std::size_t i = 0; i < timings.size(); ++i) {
         const std::vector<std::string>& row = bytes[i / variants.size()];
         if (i % variants.size() == 0) rates.push_back({row[0], row[1]});
         rates.back().push_back(gigabytes_per_second(problem, timings[i]));
     }
-    if (!on_gpu) {
+    if (!measures) {
         for (const Recorded& recorded : recorded_h200) {
             rates.push_back({std::to_string(recorded.blocks_an_sm), percent(recorded.blocks_an_sm / 8.0)});
             for (const double rate : recorded.gigabytes_per_second) rates.back().push_back(text_of("%.0f", rate));
         }
     }
     const std::string title = "GB/s against blocks an SM, blocks of 256 threads";
-    lesson.table(on_gpu ? title : title + ", " + recorded_on, header, rates);
+    lesson.table(measures ? title : title + ", " + recorded_on, header, rates);
 }
 
 // ---- waves --------------------------------------------------------------------------------------------------------
@@ -477,7 +477,7 @@ __global__ void work_a_while(float* results, int rounds) {
 // Grids around multiples of what is resident at once. With one block an SM, a last wave of one block takes as long as
 // a full one.
 void sweep_grids(warpwise::Lesson& lesson, const Multiprocessor& sm) {
-    const int rounds = warpwise::Lesson::on_gpu() ? 20000 : 16;
+    const int rounds = lesson.measures() ? 20000 : 16;
     const std::size_t ballast = ballast_for(sm, 1);
     check(cudaFuncSetAttribute(work_a_while, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(ballast)));
     const unsigned wave = warpwise::blocks_that_fill(work_a_while, kThreads, ballast);
@@ -504,7 +504,7 @@ void sweep_grids(warpwise::Lesson& lesson, const Multiprocessor& sm) {
     for (const unsigned grid : grids) candidates.push_back({[&run, grid] { run(grid); }});
     std::vector<warpwise::Timing> timings(grids.size());
     std::vector<std::string> header = {"blocks", "waves", "places used"};
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         timings = warpwise::measure_in_turn(candidates, {.seconds = 0.1, .flush_l2 = false});
         header.push_back("time, in full waves");
     }
@@ -513,7 +513,7 @@ void sweep_grids(warpwise::Lesson& lesson, const Multiprocessor& sm) {
         const std::size_t waves = warpwise::ceil_div(grids[i], wave);
         rows.push_back({std::to_string(grids[i]), std::to_string(waves),
                         percent(static_cast<double>(grids[i]) / static_cast<double>(waves * wave))});
-        if (warpwise::Lesson::on_gpu()) {
+        if (lesson.measures()) {
             rows.back().push_back(text_of("%.2f", timings[i].median / timings[0].median));
         }
     }
@@ -599,7 +599,7 @@ The same as steps. A single block an SM is forced by dynamic shared memory that 
          {"eight_floats_one_block", "8 loads before the first use", one_block_an_sm<scale_many<8>>},
          {"four_float4_one_block", "4 loads of 16 bytes before the first use", one_block_an_sm<scale_vectors<4>>}});
     lesson.text(
-        warpwise::Lesson::on_gpu()
+        lesson.measures()
             ? R"(Compare one_float_one_block with four_float4_one_block: the same threads, the same occupancy. Where
 the last step comes up to one_float or passes it, as on an H200, occupancy is not what mattered.)"
             : R"(All steps move the same bytes, and only the last one with fewer requests. Occupancy tells step 2

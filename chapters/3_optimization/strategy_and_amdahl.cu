@@ -222,9 +222,9 @@ double measured_bandwidth(const DeviceBuffer<float>& from, DeviceBuffer<float>& 
     return 2.0 * static_cast<double>(from.bytes()) / warpwise::measure_in_turn({{copy}}, {.seconds = 0.1})[0].median;
 }
 
-// On a GPU 2^28 values, or as many as fit.
-std::size_t values_of_sweep() {
-    if (!warpwise::Lesson::on_gpu()) return std::size_t{1} << 12;
+// Where times are measured 2^28 values, or as many as fit.
+std::size_t values_of_sweep(const warpwise::Lesson& lesson) {
+    if (!lesson.measures()) return std::size_t{1} << 12;
     std::size_t free_bytes = 0, all_bytes = 0;
     warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
     std::size_t count = std::size_t{1} << 28;
@@ -234,11 +234,11 @@ std::size_t values_of_sweep() {
 
 // The same kernel with polynomials of degree 1 to 256: the bytes stay, the operations grow.
 void sweep_degrees(warpwise::Lesson& lesson) {
-    const bool on_gpu = warpwise::Lesson::on_gpu();
-    const std::size_t count = values_of_sweep();
+    const bool measures = lesson.measures();
+    const std::size_t count = values_of_sweep(lesson);
     double bandwidth = kH200Bandwidth, peak = kH200Peak;
     std::vector<std::string> header = {"degree", "operations/byte", "the bytes", "the operations", "limiter"};
-    if (on_gpu) {
+    if (measures) {
         Values sample({count}, 1);
         bandwidth = measured_bandwidth(sample.d_x, sample.d_y);
         const warpwise::DeviceInfo device = warpwise::query_device();
@@ -254,13 +254,13 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         problem.poison();
         const auto counts = lesson.count([&] { run<horner_float4>(problem, 4, 2.0 * degree); });
         lesson.expect(problem.compare().passed, "degree " + std::to_string(degree) + ": the values are right");
-        const double values = on_gpu ? static_cast<double>(count) : 0x1p28;
+        const double values = measures ? static_cast<double>(count) : 0x1p28;
         const double bytes_time = 8 * values / bandwidth;
         const double operations_time = peak > 0 ? 2.0 * degree * values / peak : 0;
         rows.push_back({std::to_string(degree), text_of("%g", degree / 4.0), text_of("%.2f ms", bytes_time * 1e3),
                         text_of("%.2f ms", operations_time * 1e3),
                         bytes_time >= operations_time ? "bytes" : "operations"});
-        if (on_gpu) {
+        if (measures) {
             const auto timing =
                 warpwise::measure_in_turn({{[&] { run<horner_float4>(problem, 4, 2.0 * degree); }}}, {.seconds = 0.1});
             rows.back().push_back(text_of("%.2f ms", timing[0].median * 1e3));
@@ -279,8 +279,8 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         rows.back().push_back(record == recorded_h200.end() ? "-" : text_of("%.2f ms", record->milliseconds));
     }
     lesson.table(
-        on_gpu ? "The least time of each by this GPU's copy and its peak, " + std::to_string(count) + " values"
-               : std::string("The least time of each on an H200, for 2^28 values, worked out; times ") + recorded_on,
+        measures ? "The least time of each by this GPU's copy and its peak, " + std::to_string(count) + " values"
+                 : std::string("The least time of each on an H200, for 2^28 values, worked out; times ") + recorded_on,
         header, rows);
 }
 
@@ -302,8 +302,8 @@ struct Part {
 };
 
 // How long the parts take, one after the other: on a GPU seconds; on the CPU device steps of a warp through its code,
-// those of all blocks divided by their number, as if each block had a multiprocessor of its own. 0 with
-// --no-counters.
+// those of all blocks divided by their number, as if each block had a multiprocessor of its own. 0 where nothing is
+// measured or counted.
 double duration_of(warpwise::Lesson& lesson, const std::vector<Part>& parts) {
     DeviceBuffer<float> d_out(32 * 1024);
     const auto launch = [&](const Part& part, unsigned rounds_a_unit) {
@@ -311,7 +311,7 @@ double duration_of(warpwise::Lesson& lesson, const std::vector<Part>& parts) {
         work<<<part.blocks, 32>>>(part.units / part.blocks, rounds_a_unit, d_out.data());
         warpwise::check_launch();
     };
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         const auto all = [&] {
             for (const Part& part : parts) launch(part, 2048);
         };
@@ -338,7 +338,7 @@ bool agrees(double measured, double predicted) {
 
 void show_amdahl(warpwise::Lesson& lesson) {
     const double alone = duration_of(lesson, {{kUnits, 1}});
-    const std::string found = warpwise::Lesson::on_gpu() ? "timed" : "counted";
+    const std::string found = lesson.measures() ? "timed" : "counted";
     std::vector<std::string> header = {"blocks"};
     const std::array<unsigned, 3> shares = {0, 5, 20};  // in percent
     for (const unsigned share : shares) {
@@ -383,8 +383,8 @@ void show_80_20(warpwise::Lesson& lesson) {
         rows.push_back(
             {change.what, text_of("%.2f", change.predicted), after > 0 ? text_of("%.2f", before / after) : "-"});
     }
-    lesson.table("The whole program, times as fast",
-                 {"change", "worked out", warpwise::Lesson::on_gpu() ? "timed" : "counted"}, rows);
+    lesson.table("The whole program, times as fast", {"change", "worked out", lesson.measures() ? "timed" : "counted"},
+                 rows);
 }
 
 // ---- where the lessons lie ----------------------------------------------------------------------------------------
@@ -479,7 +479,7 @@ Predict: an H200 copies 4.25e12 bytes a second and carries out 66.9e12 operation
 multiplication counting as two. At which degree do both take the same time? (That is at 66.9 / 4.25 = 15.7 operations
 for each byte.))");
     sweep_degrees(lesson);
-    if (warpwise::Lesson::on_gpu()) {
+    if (lesson.measures()) {
         lesson.text(
             R"(Up to the degree at which the limiter changes, a higher degree should cost nothing: the arithmetic is
 done while the memory is waited for. Beyond it, the time should grow with the degree. Compare the last column with
@@ -513,7 +513,7 @@ operations, when nobody waits for operations any more. Predict which of the four
          {"even_and_odd", "two chains of half the length",
           [](Values& v) { run<even_and_odd>(v, 4, 2 * (d + 1) + 3); }}});
     lesson.text(
-        warpwise::Lesson::on_gpu()
+        lesson.measures()
             ? R"(GB/s against the roof says how far it is to the limit of the bytes. A step that is near it is done,
 whatever else could be improved. One that is far from it is limited by its operations, or by waiting: too few bytes
 under way.)"

@@ -226,8 +226,10 @@ void show_clocks(warpwise::Lesson& lesson, const std::vector<Clock>& clocks) {
         }
     }
     const bool on_gpu = warpwise::Lesson::on_gpu();
+    const bool with_events = lesson.measures() || !on_gpu;
     measured.push_back({"CUDA events", on_gpu ? "the device passes by" : "the steady clock, here", "-",
-                        nanoseconds(step_of_events()), nanoseconds(cost_of_event())});
+                        with_events ? nanoseconds(step_of_events()) : "-",
+                        with_events ? nanoseconds(cost_of_event()) : "-"});
     // cudaEventElapsedTime gives milliseconds as a float, of which the digits run out.
     const double digits = std::nextafter(1000.0f, 2000.0f) - 1000.0f;
     properties.push_back({"CUDA events", "never", text_of("no; but 1 s has steps of %.0f ns", digits * 1e6),
@@ -364,6 +366,17 @@ void show_classic_mistake(warpwise::Lesson& lesson) {
                  header, rows);
 }
 
+// Instead of that on a GPU with --once.
+void show_recorded_mistake(warpwise::Lesson& lesson) {
+    std::vector<std::vector<std::string>> rows;
+    for (const int work : kWork) {
+        (void)time_kernel(lesson, work);  // for its check
+        const std::string name = std::to_string(work) + " x";
+        rows.push_back({name, text_of("%.1f", recorded("wrong by, " + name))});
+    }
+    lesson.table(std::string("A kernel, timed in both ways, ") + recorded_on, {"work", "wrong by"}, rows);
+}
+
 // What a launch does on the CPU device, by asking the question that a program would ask on a GPU.
 void show_launch_on_cpu_device(warpwise::Lesson& lesson) {
     DeviceBuffer<float> d_out(32);
@@ -408,15 +421,15 @@ void show_small_kernels(warpwise::Lesson& lesson) {
                                           {"host clock, 1000 launches, one wait", by_host_clock, 1000},
                                           {"events around one launch", by_events, 1},
                                           {"events around 1000 launches", by_events, 1000}}};
-    const bool on_gpu = warpwise::Lesson::on_gpu();
+    const bool measures = lesson.measures();
     std::vector<std::vector<std::string>> rows;
     for (const Way& way : ways) {
         std::vector<double> seconds;
-        for (int sample = 0; sample < (on_gpu ? 31 : 1); ++sample) seconds.push_back(way.measure(way.launches));
-        const double each = on_gpu ? median(seconds) / way.launches * 1e6 : recorded(way.name);
+        for (int sample = 0; sample < (measures ? 31 : 1); ++sample) seconds.push_back(way.measure(way.launches));
+        const double each = measures ? median(seconds) / way.launches * 1e6 : recorded(way.name);
         rows.push_back({way.name, text_of("%.2f", each)});
     }
-    const std::string where = on_gpu ? "" : std::string(", ") + recorded_on;
+    const std::string where = measures ? "" : std::string(", ") + recorded_on;
     lesson.table("Microseconds for each launch of a kernel that does nothing" + where, {"way", "us a launch"}, rows);
 }
 
@@ -462,7 +475,7 @@ void show_samples(warpwise::Lesson& lesson) {
             seconds.push_back(timer.seconds());
         }
         lesson.expect(d_out.download() == std::vector<float>(32, samples), "the last launch has written all of it");
-        rows.push_back(row_of("device: launch a kernel and wait", seconds));
+        if (lesson.measures()) rows.push_back(row_of("device: launch a kernel and wait", seconds));
     }
     lesson.table("41 measurements of the same thing, in microseconds",
                  {"what", "the first", "minimum", "median", "maximum", "middle 80 %"}, rows);
@@ -492,8 +505,8 @@ kernel, and costs the most of the five.)");
         R"(Events are different: the host only puts a mark into the stream (that is the price of a call), and the
 device writes down the time when it passes there. NVIDIA states a resolution of about half a microsecond. That is not
 what two marks cost: with nothing between them they are 1.3 us apart on an H200.)");
-    lesson.text(on_gpu ? "The step in the table is that of two marks with nothing between them."
-                       : "On the CPU device there are events, too, but what they show is the host's own clock.");
+    if (lesson.measures()) lesson.text("The step in the table is that of two marks with nothing between them.");
+    if (!on_gpu) lesson.text("On the CPU device there are events, too, but what they show is the host's own clock.");
     if (warpwise::can_watch()) {
         lesson.text(
             R"(This program was compiled for watching, so its own loops are slower than usual; calls of the system
@@ -519,7 +532,11 @@ the two columns grow?)");
 is, so both ways give the same here. Do not rely on it. In its place a thread of the host works for another one,
 started with std::async and waited for with wait(): the same two moments, and the same mistake.)");
     }
-    show_classic_mistake(lesson);
+    if (lesson.measures() || !on_gpu) {
+        show_classic_mistake(lesson);
+    } else {
+        show_recorded_mistake(lesson);
+    }
     lesson.text(
         R"(The right time grows with the work. The wrong one hardly does: it is the price of handing the work over,
 whatever the work is. On an H200 512 times the work took the right one from 20 us to 4.7 ms, and the wrong one from 6

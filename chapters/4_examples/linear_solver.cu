@@ -42,13 +42,13 @@ struct Recorded {
     double share_of_copy;  // bytes that one_launch has to move in its time, over what cudaMemcpy moves in it
     double one_launch, blocked, vendor;  // milliseconds
 };
-[[maybe_unused]] constexpr std::initializer_list<Recorded> recorded_h200 = {
+constexpr std::initializer_list<Recorded> recorded_h200 = {
     {2048, 0.56, 14.5, 4.414, 5.034},
     {4096, 0.81, 79.64, 10.46, 12.72},
     {8192, 0.86, 600.5, 30.78, 35.69},
 };
 // What stands beside the figures where they are printed.
-[[maybe_unused]] constexpr const char* recorded_on = "recorded on one NVIDIA H200 (examples --device cuda, 2026-11-22)";
+constexpr const char* recorded_on = "recorded on one NVIDIA H200 (examples --device cuda, 2026-11-22)";
 
 // ---- steps 1 and 2: four launches a column -----------------------------------------------------------------------
 
@@ -439,17 +439,14 @@ std::vector<std::string> rates_row(const Recorded& r) {
             text_of("%.4g", r.blocked), text_of("%.4g", r.vendor),     text_of("%.2f", r.blocked / r.vendor)};
 }
 
-void show_rates(warpwise::Lesson& lesson) {
-    std::vector<std::vector<std::string>> rows;
-#ifdef __CPU_DEVICE__
-    for (const Recorded& recorded : recorded_h200) rows.push_back(rates_row(recorded));
-    const std::string where = std::string(", ") + recorded_on;
-#else
+#ifndef __CPU_DEVICE__
+std::vector<std::vector<std::string>> measure_rates(warpwise::Lesson& lesson) {
     std::size_t free_bytes = 0, all_bytes = 0;
     warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
     const std::size_t copied = std::min(std::size_t{1} << 28, free_bytes / 64);  // floats, twice
     const warpwise::DeviceBuffer<float> d_from(copied);
     warpwise::DeviceBuffer<float> d_to(copied);
+    std::vector<std::vector<std::string>> rows;
     for (const unsigned n : {2048, 4096, 8192}) {
         if (LinearSystem::device_bytes({n}) > free_bytes / 2) break;
         LinearSystem system({n});
@@ -468,10 +465,21 @@ void show_rates(warpwise::Lesson& lesson) {
         rows.push_back(
             rates_row({n, share, timings[1].median * 1e3, timings[2].median * 1e3, timings[3].median * 1e3}));
     }
-    const std::string where;
+    return rows;
+}
 #endif
+
+void show_rates(warpwise::Lesson& lesson) {
     const std::string title = "Three sizes; of copy: the bytes that one_launch has to move, over cudaMemcpy's rate";
-    if (!rows.empty()) lesson.table(title + where, rates_header, rows);
+#ifndef __CPU_DEVICE__
+    if (lesson.measures()) {
+        if (const auto rows = measure_rates(lesson); !rows.empty()) lesson.table(title, rates_header, rows);
+        return;
+    }
+#endif
+    std::vector<std::vector<std::string>> rows;
+    for (const Recorded& recorded : recorded_h200) rows.push_back(rates_row(recorded));
+    lesson.table(title + ", " + recorded_on, rates_header, rows);
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ LinearSystem system_of_ones(const NamedMatrix& named) {
 
 // Solves each system by each method: the verdict has to be the one expected, and the backward error within bounds.
 void show_matrices_of_all_kinds(warpwise::Lesson& lesson, const std::vector<Method>& methods) {
-    const unsigned n = warpwise::Lesson::on_gpu() ? 400 : 40;
+    const unsigned n = lesson.measures() ? 400 : 40;
     std::vector<std::string> header = {"matrix", "verdict"};
     for (const Method& method : methods) header.push_back(method.name);
     header.push_back("error of x");

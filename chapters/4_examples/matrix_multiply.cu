@@ -307,10 +307,10 @@ std::pair<double, double> relative_errors(std::size_t k) {
 }
 
 void show_errors(warpwise::Lesson& lesson) {
-    const std::size_t largest = warpwise::Lesson::on_gpu() ? std::size_t{1} << 20 : std::size_t{1} << 12;
+    const std::size_t largest = lesson.measures() ? std::size_t{1} << 20 : std::size_t{1} << 12;
     std::vector<std::vector<std::string>> rows;
     std::pair<double, double> last;
-    for (std::size_t k = 128; k <= largest; k *= warpwise::Lesson::on_gpu() ? 8 : 4) {
+    for (std::size_t k = 128; k <= largest; k *= lesson.measures() ? 8 : 4) {
         last = relative_errors(k);
         rows.push_back({std::to_string(k), text_of("%.1e", last.first), text_of("%.1e", last.second)});
     }
