@@ -321,38 +321,35 @@ __global__ void transpose_float4_tile(const float* in, float* out, std::size_t r
 // loaded by two tiles comes from the cache the second time. So let the loads pay. Row `col` of the output begins
 // (col * rows) % 8 floats behind a sector's edge; this column of the tile begins so many rows higher than the tile
 // does, and then every store is one of whole sectors. The tile gets 7 more rows at the top, which the tile above has,
-// too. Blocks are numbered down the columns: that tile's turn is at the same time, and its rows are in the cache. And
-// a tile is twice as wide as it is high, so that fewer sectors of the input lie in two of them.
+// too. Blocks are numbered down the columns: that tile's turn is at the same time, and its rows are in the cache.
 constexpr unsigned kSectorFloats = kSectorBytes / sizeof(float);
 constexpr unsigned kSkew = kSectorFloats - 1;  // the most rows that a column begins higher
 constexpr unsigned kSkewedRows = kWide + kSectorFloats;
-constexpr unsigned kSkewedCols = 2 * kWide;
-constexpr unsigned kLoaded = kSkewedRows * kSkewedCols / (kLanes * kBlockRows);  // elements, by a thread
-constexpr unsigned kStored = kWide * kSkewedCols / (kLanes * kBlockRows);
+constexpr unsigned kSkewedElements = kSkewedRows * kWide / (kLanes * kBlockRows);
 
 __global__ void transpose_whole_sectors(const float* in, float* out, std::size_t rows, std::size_t cols) {
-    __shared__ float tile[kSkewedRows][kSkewedCols + 1];
+    __shared__ float tile[kSkewedRows][kWide + 1];
     const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kWide - 1) / kWide);
     const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kWide,
-                           std::size_t{blockIdx.x / tiles_a_column} * kSkewedCols};
+                           std::size_t{blockIdx.x / tiles_a_column} * kWide};
     const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;  // no column begins higher: the first rows stay empty
 
     // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and is no row either.
-    float values[kLoaded];
+    float values[kSkewedElements];
 #pragma unroll
-    for (unsigned k = 0; k < kLoaded; ++k) {
-        const unsigned x = threadIdx.x + k % 4 * kLanes, y = threadIdx.y + k / 4 * kBlockRows;
+    for (unsigned k = 0; k < kSkewedElements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * kBlockRows;
         const std::size_t row = corner.row + y - kSkew;
         const bool inside = y >= top && y < kSkew + kWide && row < rows && corner.col + x < cols;
         values[k] = inside ? in[row * cols + corner.col + x] : 0;
     }
 #pragma unroll
-    for (unsigned k = 0; k < kLoaded; ++k) {
-        tile[threadIdx.y + k / 4 * kBlockRows][threadIdx.x + k % 4 * kLanes] = values[k];
+    for (unsigned k = 0; k < kSkewedElements; ++k) {
+        tile[threadIdx.y + k / 2 * kBlockRows][threadIdx.x + k % 2 * kLanes] = values[k];
     }
     __syncthreads();
 #pragma unroll
-    for (unsigned k = 0; k < kStored; ++k) {
+    for (unsigned k = 0; k < kWideElements; ++k) {
         const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * kBlockRows;
         const std::size_t col = corner.col + y;
         const unsigned higher = static_cast<unsigned>(col * rows % kSectorFloats);
@@ -376,8 +373,7 @@ void float4_tile(Transpose& problem) {
 }
 
 void whole_sectors(Transpose& problem) {
-    const std::size_t tiles =
-        warpwise::ceil_div(problem.rows + kSkew, kWide) * warpwise::ceil_div(problem.cols, kSkewedCols);
+    const std::size_t tiles = warpwise::ceil_div(problem.rows + kSkew, kWide) * warpwise::ceil_div(problem.cols, kWide);
     if (tiles == 0) return;
     transpose_whole_sectors<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kBlockRows)>>>(
         problem.d_in.data(), problem.d_out.data(), problem.rows, problem.cols);
