@@ -974,6 +974,21 @@ const words = {
     'no such instruction for shared memory: a loop of loads, additions and 8-byte compare-and-swaps':
         '没有这种共享内存指令，而是加载、加法和 8 字节比较交换的循环',
 
+    // ---- results/sanitizers_h200.md -----------------------------------------------------------------------------------
+    'sizes': '规模',
+    'elements': '元素',
+    'clean': '无报告',
+    'clean at {n}': '{n}：无报告',
+    '{n} warnings': '{n} 个警告',
+    '{n} errors': '{n} 个错误',
+    'steps right': '正确的步骤',
+    "vendors' routines right": '正确的厂商例程',
+    'linear_solver, blocked': 'linear_solver，blocked',
+    'matrix_multiply, FP32': 'matrix_multiply，FP32',
+    'matrix_multiply, TF32': 'matrix_multiply，TF32',
+    'matrix_multiply, bf16': 'matrix_multiply，bf16',
+    'vector_distance, float': 'vector_distance，float',
+
     // ---- results/mistakes_h200.md -------------------------------------------------------------------------------------
     'case': '例子',
     'memcheck': 'memcheck',
