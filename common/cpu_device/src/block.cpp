@@ -200,7 +200,7 @@ void Block::finish() {
             recorder_->flush();
             recorder_->end_block();
         }
-        watched_ = false;
+        watched_ = recording_ = false;
     }
     for (Fiber* fiber : fibers_) {
         // A fiber that still waits, or was left in the middle of a thread, starts afresh.
@@ -257,7 +257,7 @@ ALWAYS_INLINE void Block::prefetch_thread(const Fiber& fiber) const {
     __builtin_prefetch(end);
     __builtin_prefetch(end + 64);
     __builtin_prefetch(end + 128);
-    if (watched_ && recording_) [[unlikely]]
+    if (recording_) [[unlikely]]
         recorder_->prefetch(fiber.linear_thread);
 }
 
@@ -300,11 +300,21 @@ void Block::abandon() {
 }
 
 ALWAYS_INLINE bool Block::next_thread_slowly() {
+    watched_thread.active = false;
+    const bool merges = recording_ && !thread_is_first_ && recorder_->finish(current_thread.linear_thread);
+    if (merges) [[unlikely]]
+        return merge_and_start_thread();
+    return start_thread();
+}
+
+// Not inlined, so that most threads start without registers being saved for the call.
+__attribute__((noinline)) bool Block::merge_and_start_thread() {
+    recorder_->merge(current_thread.linear_thread / kWarpSize);
+    return start_thread();
+}
+
+ALWAYS_INLINE bool Block::start_thread() {
     ThreadState& state = current_thread;
-    if (watched_ && !thread_is_first_) {
-        watched_thread.active = false;
-        if (recording_) recorder_->finish(state.linear_thread);
-    }
     thread_is_first_ = false;
     if (state.next_thread == state.block_threads) return false;
     if (launch_->seed == 0) {
@@ -316,7 +326,7 @@ ALWAYS_INLINE bool Block::next_thread_slowly() {
     if (watched_) {
         watched_thread.active = true;
         watched_thread.thread = state.linear_thread;
-        if (recording_) recorder_->resume(state.linear_thread);
+        if (recording_) recorder_->start(state.linear_thread);
     }
     return true;
 }
@@ -352,7 +362,7 @@ void Block::start_watching() {
     self.checker = checker_.get();
     self.arena = reinterpret_cast<std::uintptr_t>(arena_);
     self.arena_bytes = kArenaBytes;
-    self.runtime_bytes = kMeetings * sizeof(Meeting);
+    self.block_bytes = kArenaBytes + kMeetings * sizeof(Meeting);
 }
 
 /// What they have to know of the fiber that has begun to run.
@@ -469,10 +479,10 @@ void Block::wait_for_grid(Site site) {
 }
 
 void Block::leave_grid_barrier() {
-    if (watched_ && recording_) recorder_->flush();
+    if (recording_) recorder_->flush();
     for (Fiber* fiber : fibers_) {
         if (fiber->wait != Wait::grid) continue;
-        if (watched_ && recording_) recorder_->release(fiber->linear_thread);
+        if (recording_) recorder_->release(fiber->linear_thread);
         make_ready(fiber);
     }
 }
@@ -588,7 +598,7 @@ Finding Block::finding(FindingKind kind, Site site) const {
 }
 
 bool Block::resolve_stall() {
-    if (watched_ && recording_) {
+    if (recording_) {
         for (unsigned warp = 0; warp * kWarpSize < launch_->threads; ++warp) {
             if (recorder_->make_room_in(warp)) wake_threads_with_room(warp);
         }
@@ -644,7 +654,7 @@ bool Block::resolve_convergence() {
                 same_place(fiber->site, site)) {
                 fiber->converged = lanes;
                 fiber->wait = Wait::nothing;
-                if (watched_ && recording_) recorder_->release(fiber->linear_thread);
+                if (recording_) recorder_->release(fiber->linear_thread);
                 make_ready(fiber);
             }
         }

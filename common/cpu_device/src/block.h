@@ -118,7 +118,7 @@ public:
     [[noreturn]] void abandon();  ///< back to the host stack; the launch has failed
 
     void run_until_idle();  ///< starts threads until none is left, then gives the fiber up; returns in a later block
-    bool next_thread_slowly();
+    bool next_thread_slowly();  ///< makes the next thread of the block the running one; false: there is none
     Launch& launch() { return *launch_; }
     void* shared_address(std::size_t offset, std::size_t bytes);
     bool is_shared_memory(const void* address) const;
@@ -130,6 +130,8 @@ public:
     bool has_spare_room() const { return recorder_->has_spare_room(); }
 
 private:
+    bool merge_and_start_thread();
+    bool start_thread();
     using FiberList = std::unique_ptr<Fiber*[]>;
 
     void park(Wait wait, Site site);

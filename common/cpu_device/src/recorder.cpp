@@ -31,10 +31,11 @@ void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const
     arena_bytes_ = arena_bytes;
     threads_ = launch.threads;
     warps_ = (threads_ + 31) / 32;
-    std::fill_n(counts_.begin(), threads_, 0);
-    std::fill_n(states_.begin(), threads_, State::unstarted);
+    std::fill_n(counts_.begin(), warps_ * 32, 0);  // also of lanes that the last warp does not have
+    std::fill_n(states_.begin(), threads_, State::running);
     std::fill_n(full_.begin(), warps_, 0);
-    std::fill_n(finished_.begin(), warps_, 0);
+    std::fill_n(unfinished_.begin(), warps_, 32);
+    if (threads_ % 32 != 0) unfinished_[warps_ - 1] = static_cast<unsigned char>(threads_ % 32);
     traced_ = traced;
     if (traced) {
         first_trace_ = tally.add_traces(warps_);
@@ -72,17 +73,16 @@ void Recorder::flush() {
     for (unsigned warp = 0; warp < warps_; ++warp) merge(warp);
 }
 
-/// Carries out the lanes' traces together, until nothing is left or a lane that may still go on has nothing more to
-/// show.
 void Recorder::merge(unsigned warp) {
     warp_ = warp;
     const unsigned first = warp * 32;
     const unsigned lanes = std::min(32u, threads_ - first);
-    const std::size_t done = merge_common_events(first);
-    std::size_t more = 0;
-    for (unsigned lane = 0; lane < lanes; ++lane) more |= counts_[first + lane] ^ done;
+    const Count done = merge_common_events(first);
+    Count* const counts = &counts_[first];
+    Count more = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) more |= counts[lane] ^ done;
     if (more == 0) {
-        std::fill_n(counts_.begin() + first, lanes, 0);
+        std::fill_n(counts, 32, 0);
         return;
     }
     Heads heads;
@@ -124,17 +124,18 @@ void Recorder::merge(unsigned warp) {
         TraceEvent* events = trace(first + lane);
         const auto left = static_cast<std::size_t>(ends[lane] - heads[lane]);
         if (left != 0 && heads[lane] != events) std::memmove(events, heads[lane], left * sizeof(TraceEvent));
-        counts_[first + lane] = static_cast<std::uint16_t>(left);
+        counts_[first + lane] = static_cast<Count>(left);
     }
 }
 
 /// Counts the events that 32 lanes have in common from the first one on: in most warps all. Returns how many.
-std::size_t Recorder::merge_common_events(unsigned first) {
+Recorder::Count Recorder::merge_common_events(unsigned first) {
     if (first + 32 > threads_) return 0;
-    std::size_t least = kEvents;
-    for (unsigned lane = 0; lane < 32; ++lane) least = std::min<std::size_t>(least, counts_[first + lane]);
+    const Count* const counts = &counts_[first];
+    Count least = counts[0];
+    for (unsigned lane = 0; lane < 32; ++lane) least = std::min(least, counts[lane]);
     const TraceEvent* leader = trace(first);
-    for (std::size_t i = 0; i < least; ++i, ++leader) {
+    for (Count i = 0; i < least; ++i, ++leader) {
         const std::uint64_t order = leader->order;
         std::uint64_t different = 0;
         for (unsigned lane = 1; lane < 32; ++lane) different |= leader[lane * kStride].order ^ order;
@@ -143,17 +144,17 @@ std::size_t Recorder::merge_common_events(unsigned first) {
             count_step(leader->code(), 0xFFFFFFFFu);
             continue;
         }
-        std::uint64_t places = 0;
-        std::uint64_t others = 0;
+        std::uint64_t any = 0;
+        std::uint64_t all = ~std::uint64_t{0};
         for (unsigned lane = 0; lane < 32; ++lane) {
             const std::uint64_t place = leader[lane * kStride].place;
             request_.address[lane] = TraceEvent::address_of(place);
-            places |= place;
-            others |= ~place;
+            any |= place;
+            all &= place;
         }
-        if (!TraceEvent::is_in_shared(places)) {
+        if (!TraceEvent::is_in_shared(any)) {
             count_access(*leader, false, 0xFFFFFFFFu);
-        } else if (!TraceEvent::is_in_shared(others)) {
+        } else if (TraceEvent::is_in_shared(all)) {
             count_access(*leader, true, 0xFFFFFFFFu);
         } else {
             return i;

@@ -34,10 +34,16 @@ public:
                uint3 block, bool traced);
 
     // The life of a thread, as the block sees it. The running one writes its events through `watched_thread`.
-    void finish(unsigned thread) {
-        save(thread, State::finished);
-        const unsigned warp = thread / 32;
-        if (++finished_[warp] == std::min(32u, threads_ - warp * 32)) merge(warp);
+
+    /// It goes on from its first event.
+    void start(unsigned thread) {
+        watched_thread.next = trace(thread);
+        watched_thread.end = watched_thread.next + kEvents;
+    }
+    /// True when it was the last of its warp: then merge is to be called.
+    bool finish(unsigned thread) {
+        note(thread, State::finished);
+        return --unfinished_[thread / 32] == 0;
     }
     /// Waits for others, at a barrier or a meeting.
     void block(unsigned thread) { save(thread, State::blocked); }
@@ -46,7 +52,7 @@ public:
         if (states_[thread] == State::full) --full_[thread / 32];
         states_[thread] = State::running;
     }
-    /// Starts, or goes on.
+    /// Goes on.
     void resume(unsigned thread) {
         states_[thread] = State::running;
         watched_thread.next = trace(thread) + counts_[thread];
@@ -80,6 +86,9 @@ public:
         return watched_thread.next != nullptr && watched_thread.next < watched_thread.end + kSpare;
     }
 
+    /// Carries out the lanes' traces together, until nothing is left or a lane that may still go on has nothing more to
+    /// show.
+    void merge(unsigned warp);
     /// All threads have stopped at a barrier or ended: nothing is left to wait for.
     void flush();
     void count_barrier(Site site) {
@@ -89,27 +98,30 @@ public:
     void end_block() { tally_->add_block(); }
 
 private:
-    static constexpr unsigned kEvents = 128;  // of each thread, at most, before its warp is merged
-    static constexpr unsigned kSpare = 4;
+    using Count = std::int16_t;            // of a trace's events; processors have a minimum for signed ones
+    static constexpr Count kEvents = 128;  // of each thread, at most, before its warp is merged
+    static constexpr Count kSpare = 4;
     static constexpr unsigned kStride = kEvents + kSpare;  // not a power of two: lanes use different cache sets
     static constexpr unsigned kThreads = 1024;
 
     enum class State : unsigned char {
-        unstarted,
-        running,  ///< or ready to
+        running,  ///< or ready to, or not started yet
         blocked,
         full,
         finished,
     };
 
     TraceEvent* trace(unsigned thread) { return traces_ + static_cast<std::size_t>(thread) * kStride; }
-    void save(unsigned thread, State state) {
-        counts_[thread] = static_cast<std::uint16_t>(watched_thread.next - trace(thread));
+    void note(unsigned thread, State state) {
+        // As `next` less the trace's begin, which is not looked up.
+        counts_[thread] = static_cast<Count>(kEvents - (watched_thread.end - watched_thread.next));
         states_[thread] = state;
+    }
+    void save(unsigned thread, State state) {
+        note(thread, state);
         watched_thread.next = watched_thread.end = nullptr;
     }
-    void merge(unsigned warp);
-    std::size_t merge_common_events(unsigned first);
+    Count merge_common_events(unsigned first);
     using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next
     void count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
     void count_access(const TraceEvent& event, bool shared, std::uint32_t lanes);
@@ -126,10 +138,10 @@ private:
     void trace_barrier(Site site);
 
     TraceEvent* traces_ = nullptr;
-    std::array<std::uint16_t, kThreads> counts_;           ///< by thread: events that are not merged yet
-    std::array<State, kThreads> states_;                   ///< by thread
-    std::array<unsigned char, kThreads / 32> full_{};      ///< lanes of each warp that wait for room
-    std::array<unsigned char, kThreads / 32> finished_{};  ///< lanes of each warp that have ended
+    std::array<Count, kThreads> counts_;                     ///< by thread: events that are not merged yet
+    std::array<State, kThreads> states_;                     ///< by thread
+    std::array<unsigned char, kThreads / 32> full_{};        ///< lanes of each warp that wait for room
+    std::array<unsigned char, kThreads / 32> unfinished_{};  ///< lanes of each warp that have not ended
     unsigned threads_ = 0;
     unsigned warps_ = 0;
 

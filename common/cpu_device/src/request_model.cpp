@@ -9,6 +9,8 @@ namespace {
 constexpr unsigned kSectorShift = 5;  // 32 bytes
 constexpr unsigned kBanks = 32;       // of 4 bytes each
 
+std::uint64_t hash(std::uint64_t value) { return value * 0x9E3779B97F4A7C15u; }
+
 unsigned count_of(std::uint32_t lanes) { return static_cast<unsigned>(std::popcount(lanes)); }
 
 }  // namespace
@@ -23,7 +25,7 @@ void RequestModel::forget() {
 }
 
 bool RequestModel::is_new(std::uint64_t value) {
-    std::size_t at = (value * 0x9E3779B97F4A7C15u) >> 55;  // 9 bits: one of 512 slots
+    std::size_t at = hash(value) >> 55;  // one of 512 slots
     for (;; at = (at + 1) % kSlots) {
         Slot& slot = slots_[at];
         if (slot.round != round_) {
@@ -60,6 +62,7 @@ unsigned RequestModel::distinct(const WarpRequest& request, unsigned shift) {
         next = std::max(next, end + 1);
     }
     if (rest == 0) return count;
+    if (all_differ(request, shift)) return count_of(request.lanes);
     forget();
     count = 0;
     for_each_lane(request.lanes, [&](unsigned lane) {
@@ -67,6 +70,22 @@ unsigned RequestModel::distinct(const WarpRequest& request, unsigned shift) {
         for (std::uint64_t piece = request.address[lane] >> shift; piece <= end; ++piece) count += is_new(piece);
     });
     return count;
+}
+
+/// Whether it is certain that no two lanes touch the same `address >> shift` and none touches two: their hashes differ.
+bool RequestModel::all_differ(const WarpRequest& request, unsigned shift) {
+    if (++stamp_ == 0) {
+        stamps_.fill(0);
+        stamp_ = 1;
+    }
+    bool met = false;
+    for_each_lane(request.lanes, [&](unsigned lane) {
+        const std::uint64_t piece = request.address[lane] >> shift;
+        unsigned char& stamp = stamps_[hash(piece) >> 52];
+        met |= stamp == stamp_ || (request.address[lane] + request.bytes - 1) >> shift != piece;
+        stamp = stamp_;
+    });
+    return !met;
 }
 
 /// Atomic operations on one address follow each other, those on the other addresses of a sector go along.

@@ -42,6 +42,7 @@ private:
     /// follow from the lowest address.
     static bool is_contiguous(const WarpRequest& request);
     unsigned distinct(const WarpRequest& request, unsigned shift);
+    bool all_differ(const WarpRequest& request, unsigned shift);
     unsigned sectors_of_atomics(const WarpRequest& request);
     void count_shared(MemoryOperation operation, const WarpRequest& request, RequestCounters& counters);
     unsigned wavefronts_of(const WarpRequest& request, std::uint32_t lanes, bool each_lane);
@@ -53,6 +54,8 @@ private:
     static constexpr std::size_t kSlots = 512;  // at most 32 lanes with 4 words each are put in
     std::array<Slot, kSlots> slots_{};
     std::uint32_t round_ = 0;
+    std::array<unsigned char, 4096> stamps_{};  ///< by hash: that of the request that came last
+    unsigned char stamp_ = 0;
 };
 
 }  // namespace cpu_device

@@ -44,7 +44,7 @@ using Kind = AccessKind;
 
 ALWAYS_INLINE std::uint64_t order_of(const WatchedThread& self, TraceEvent::Kind kind, const void* code,
                                      const void* stack) {
-    const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
+    const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(code) - &__executable_start);
     return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(stack) - self.lowest_height, offset, kind);
 }
 
@@ -116,15 +116,14 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
         }
         return;
     }
-    const bool in_shared = address - self.arena < self.arena_bytes;
-    if (!in_shared &&
-        (address - self.stack < self.stack_bytes || address - self.own_variables < self.own_variable_bytes ||
-         address - self.arena < self.arena_bytes + self.runtime_bytes)) {
+    const bool is_of_block = address - self.arena < self.block_bytes;
+    if (is_of_block
+            ? address - self.arena >= self.arena_bytes
+            : address - self.stack < self.stack_bytes || address - self.own_variables < self.own_variable_bytes) {
         return;
     }
-    __builtin_prefetch(memory);  // the access itself follows: what is done here meanwhile hides its latency
     const std::uint64_t order = order_of(self, event, code, stack);
-    const std::uint64_t place = TraceEvent::place_of(address, in_shared, bytes);
+    const std::uint64_t place = TraceEvent::place_of(address, is_of_block, bytes);
     if (self.checker == nullptr) return record(self, order, place);
     check_and_record(memory, bytes, kind, code, order, place);
 }

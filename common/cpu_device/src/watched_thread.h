@@ -19,9 +19,9 @@ struct WatchedThread {
     BlockChecker* checker = nullptr;  ///< null while no mistakes are looked for
     unsigned thread = 0;              ///< linear rank in the block
     std::uintptr_t arena = 0;         ///< of the block: its shared memory, and behind it memory of the runtime
-    std::size_t arena_bytes = 0;
-    std::size_t runtime_bytes = 0;
-    std::uintptr_t stack = 0;  ///< of the running fiber
+    std::size_t arena_bytes = 0;      ///< of the shared memory
+    std::size_t block_bytes = 0;      ///< of both
+    std::uintptr_t stack = 0;         ///< of the running fiber
     std::size_t stack_bytes = 0;
     std::uintptr_t lowest_height = 0;  ///< of its stack, see TraceEvent
     std::uintptr_t own_variables = 0;  ///< thread-local variables of the host thread, such as threadIdx
