@@ -978,7 +978,7 @@ const words = {
     'sizes': '规模',
     'elements': '元素',
     'clean': '无报告',
-    'clean at {n}': '{n}：无报告',
+    'clean at {n} and {n2}': '{n} 和 {n2}：无报告',
     '{n} warnings': '{n} 个警告',
     '{n} errors': '{n} 个错误',
     'steps right': '正确的步骤',
