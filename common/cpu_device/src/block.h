@@ -130,10 +130,10 @@ public:
     bool has_spare_room() const { return recorder_->has_spare_room(); }
 
 private:
-    bool merge_and_start_thread();
-    bool start_thread();
     using FiberList = std::unique_ptr<Fiber*[]>;
 
+    bool merge_and_start_thread();
+    bool start_thread();
     void park(Wait wait, Site site);
     void start_watching();
     void start_watching_fiber();

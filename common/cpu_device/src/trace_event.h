@@ -13,10 +13,10 @@ struct TraceEvent {
     std::uint64_t order;  ///< the smaller, the earlier a warp carries it out; the same for all lanes at one instruction
     std::uint64_t place;  ///< address, whether it is in shared memory, and from bit 48 on the number of bytes
 
-    /// `code`: offset of the return address in the program, below 2^32. `height`: of the stack pointer above the lowest
-    /// that is told apart, see `lowest_height`, a multiple of 16; deeper calls come first.
-    static std::uint64_t order_of(std::uint64_t height, std::uint64_t code, Kind kind) {
-        return height << 44 | code << 16 | kind;
+    /// `code`: offset of the return address in the program. `height`: of the stack pointer above the lowest that is
+    /// told apart, see `lowest_height`, a multiple of 16; deeper calls come first.
+    static std::uint64_t order_of(std::uint64_t height, std::uint32_t code, Kind kind) {
+        return height << 44 | std::uint64_t{code} << 16 | kind;
     }
     /// What has to be taken from an address on a stack that ends at `stack_end` to get its height, a multiple of 16.
     static std::uintptr_t lowest_height(std::uintptr_t stack_end) { return stack_end - 0xFFFF * std::uintptr_t{16}; }

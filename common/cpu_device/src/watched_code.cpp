@@ -44,7 +44,7 @@ using Kind = AccessKind;
 
 ALWAYS_INLINE std::uint64_t order_of(const WatchedThread& self, TraceEvent::Kind kind, const void* code,
                                      const void* stack) {
-    const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(code) - &__executable_start);
+    const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
     return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(stack) - self.lowest_height, offset, kind);
 }
 
