@@ -789,6 +789,7 @@ const words = {
     '64 x 64, sixteen elements a thread': '64 x 64，每个线程十六个元素',
     '16 bytes an access, if rows allow': '行允许时，每次访问 16 字节',
     'columns begin where sectors do': '每一列从扇区的开头开始',
+    '256 bytes a fetch, a longer tile': '一次取 256 字节，更长的分块',
     'a copy': '拷贝',
 
     // ---- what a GPU measured in chapters 3 and 4 ----------------------------------------------------------------------
