@@ -359,21 +359,21 @@ __global__ void transpose_whole_sectors(const float* in, float* out, std::size_t
     }
 }
 
-// Step 11, for the same matrices. Without its loads, step 10 is as fast as the memory takes stores; without its stores,
-// it is far from what the memory gives. A row of its tile is 256 bytes that begin anywhere, and what lies around their
-// two ends is fetched in parts, at two times: for this tile, and for the one beside it. So let the tile be longer, with
-// fewer ends, and let the first who asks have all fetched that lies around: 256 bytes, from one multiple of 256 to the
-// next. What the tile beside it needs of them is in the L2 cache when its turn comes. Rows that begin at multiples of
-// 256 bytes have nothing to gain; they go to step 10.
+// Step 11, for the same matrices. Without its loads, step 10 writes as fast as a copy moves bytes; without its stores,
+// it reads at two thirds of that. A row of its tile is 256 bytes that begin anywhere, and what lies around their two
+// ends is asked for in parts, at two times: for this tile, and for the one beside it. So let the tile be longer, with
+// fewer ends, and let the first who asks have everything around it fetched: 256 bytes, from one multiple of 256 to the
+// next. What the tile beside it needs of them should be in the L2 cache when its turn comes. Rows that begin at
+// multiples of 256 bytes have nothing to gain; they go to step 10.
 //
 // (112 + 8 rows of 96 + 1 floats are nearly the 48 KiB that an array in shared memory may have. 12 rows of threads take
 // the 120 rows in ten rounds, and the 96 columns in eight.)
 constexpr std::size_t kChunkFloats = 256 / sizeof(float);
 constexpr unsigned kLongRows = 112, kLongCols = 96;
-constexpr unsigned kLongTop = kLongRows + kSectorFloats;  // its rows, and those that columns may begin higher
+constexpr unsigned kLongSkewedRows = kLongRows + kSectorFloats;  // its rows, and those that columns may begin higher
 constexpr unsigned kLongBlockRows = 12, kLongThreads = kLanes * kLongBlockRows;
 constexpr unsigned kLoadsARow = kLongCols / kLanes, kStoresAColumn = (kLongRows + kLanes - 1) / kLanes;
-constexpr unsigned kLongLoads = kLongTop / kLongBlockRows * kLoadsARow;
+constexpr unsigned kLongLoads = kLongSkewedRows / kLongBlockRows * kLoadsARow;
 constexpr unsigned kLongStores = kLongCols / kLongBlockRows * kStoresAColumn;
 
 // What is at this place; 0 if that is outside. If it is not in the L2 cache, all 256 bytes around it are to be fetched
@@ -392,7 +392,7 @@ __device__ float load_with_neighbors(const float* place, bool inside) {
 
 __global__ void __launch_bounds__(kLongThreads, 2)
     transpose_whole_chunks(const float* in, float* out, std::size_t rows, std::size_t cols) {
-    __shared__ float tile[kLongTop][kLongCols + 1];
+    __shared__ float tile[kLongSkewedRows][kLongCols + 1];
     const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kLongRows - 1) / kLongRows);
     const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kLongRows,
                            std::size_t{blockIdx.x / tiles_a_column} * kLongCols};
@@ -566,10 +566,10 @@ void compare_row_lengths(warpwise::Lesson& lesson) {
                 const double loaded = counts->global_load.sectors, stored = counts->global_store.sectors;
                 lesson.expect(loaded == predicted_load, name + ", " + shape.text() + ": loads as many sectors");
                 lesson.expect(stored == predicted_store, name + ", " + shape.text() + ": stores as many sectors");
-                // (Of step 9, warps at the edge, which are not full, take another pass.)
-                const double conflicts = counts->shared_load.conflicts() + counts->shared_store.conflicts();
-                lesson.expect(conflicts == 0 || methods[i].run == float4_tile,
-                              name + ", " + shape.text() + ": no conflicts in the tile");
+                if (methods[i].run != float4_tile) {  // whose warps at the edge, which are not full, take another pass
+                    const double conflicts = counts->shared_load.conflicts() + counts->shared_store.conflicts();
+                    lesson.expect(conflicts == 0, name + ", " + shape.text() + ": no conflicts in the tile");
+                }
                 load = warpwise::ratio_text(loaded / least);
                 store = warpwise::ratio_text(stored / least);
             }
@@ -728,8 +728,8 @@ bytes the L2 cache fetches at a time. Predict: which step is fastest for 10007 x
         R"(What is left to improve in step 10? Trial versions tell: one that only stores wrote 10007 x 16411 floats at
 4286 GB/s, one that only loads read them at 2926. So step 11 is about loads. In another trial step 10 had 3879 GB/s for
 this matrix, with 256 bytes a fetch 3962, with the longer tile alone 3919, and with both 4030. There is a limit to it:
-for 32771 x 32779 both together made 3738 GB/s of 3828. The tile beside comes 293 tiles later there, when what was
-fetched for it is gone. Numbered in bands that are 146 tiles high, the tiles made 3924. (One NVIDIA H200, 2026-11-22.)
+for 32771 x 32779 both together made 3738 GB/s of 3828. The tile beside comes 293 tiles later there, too late, it seems,
+for what was fetched for it. In bands that are 146 tiles high, the tiles made 3924. (One NVIDIA H200, 2026-11-22.)
 
 Does the order of the tiles matter? On the GPUs of 2009 it did: the memory's channels took turns every 256 bytes, so
 that with rows of a power of two all blocks of a column met in the same channel, and a diagonal numbering of the blocks
