@@ -41,7 +41,7 @@ void line(const char* what, double figure, const char* unit, const char* relatio
 
 // ---- a thread without barriers against a plain call -------------------------------------------------------------
 
-__attribute__((noinline)) void add_one_element(const float* a, const float* b, float* sum, int i) {
+__device__ __attribute__((noinline)) void add_one_element(const float* a, const float* b, float* sum, int i) {
     sum[i] = a[i] + b[i];
 }
 

@@ -1,7 +1,7 @@
 # How programs are made: from the same sources once for each device of WARPWISE_DEVICES.
 #
 #     add_chapter(basics_and_pi SOURCES main.cpp device_query.cu ...)   a chapter's program
-#     add_exercise(grid_stride fill)                                     stub, solution and wrong answers of an exercise
+#     add_exercise(grid_stride fill)                                     stub, solution and grader of an exercise
 #     write_catalog()                                                    what there is to learn, for the guide
 #     add_device_library(lesson SOURCES ...)                             -> lesson_cpu, lesson_cuda
 #     add_device_program(speed SOURCES ...)                              -> speed_cpu, speed_cuda
@@ -13,14 +13,16 @@ set(WARPWISE_KERNEL_OPTIONS -fno-strict-aliasing -fno-delete-null-pointer-checks
 
 # On top of that, for kernels that are watched (counters, mistakes): the compiler announces every load, store and basic
 # block to callbacks of ours; nothing of a sanitizer is linked. Little is optimized, so that one access of the source stays
-# one access, and code stays in source order, by which lanes of a warp are matched.
+# one access, and code stays in source order, by which lanes of a warp are matched. A load whose value is needed only under a
+# condition may move there, as with nvcc: `return sum[0];` of a function is no access of threads that drop the value.
 set(WARPWISE_WATCH_OPTIONS -O1 -g1 -gdwarf-4
     -fno-sanitize=address,undefined -fsanitize=thread -fsanitize-coverage=trace-pc
     -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -D__CPU_DEVICE_WATCHED__)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND WARPWISE_WATCH_OPTIONS
         --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan
-        -fno-tree-sra -fno-thread-jumps -fno-tree-vectorize -fno-reorder-blocks -fno-reorder-blocks-and-partition)
+        -fno-tree-sra -fno-thread-jumps -fno-tree-vectorize -fno-reorder-blocks
+        -fno-reorder-blocks-and-partition)
 else()
     list(APPEND WARPWISE_WATCH_OPTIONS
         -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1 -fno-vectorize -fno-slp-vectorize)
@@ -207,8 +209,9 @@ endfunction()
 
 # The exercise in the current folder's subfolder `name`. KIND: fill (a part is missing), fix (there is a mistake in it),
 # speed (it is right and has to become faster). FORMERLY: names that it once had, so that learners keep their marks.
-# Targets: `name` (the learner's answer), `name_original` (as it was handed out), `name_solution`, and one for each wrong
-# answer. Built on demand only; the tests build them first.
+# Targets: `name` (the learner's answer), `name_original` (as it was handed out), `name_solution`. Built on demand only;
+# the tests build them first. The files in wrong_answers/ and correct_answers/ are no targets: there are hundreds, and
+# common/grading/try_answer.sh makes and judges those of an exercise, in one test.
 function(add_exercise name kind)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FORMERLY")
     if(NOT kind MATCHES "^(fill|fix|speed)$")
@@ -220,7 +223,7 @@ function(add_exercise name kind)
     set_property(GLOBAL PROPERTY WARPWISE_FORMERLY_${name} ${arg_FORMERLY})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
     set(solution ${PROJECT_SOURCE_DIR}/solutions/${chapter}/${name}/${name}.cu)
-    file(GLOB wrong_answers CONFIGURE_DEPENDS ${folder}/wrong_answers/*.cu)
+    file(GLOB wrong_answers ${folder}/wrong_answers/*.cu)
     list(LENGTH wrong_answers count)
     if(count LESS 3)
         message(FATAL_ERROR "Exercise ${name} has ${count} wrong answers; its grader should prove itself on three or more")
@@ -231,9 +234,7 @@ function(add_exercise name kind)
         if(EXISTS ${folder}/${name}_test.cu)  # it has kernels of its own
             set(grader ${folder}/${name}_test.cu)
         endif()
-        target_device_sources(${name}_grader_${device} ${device}
-            ${grader}
-            ${PROJECT_SOURCE_DIR}/common/grading/main.cpp)
+        target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
         add_answer(${name} ${device} ${name} ${folder}/${name}.cu)
         add_answer(${name} ${device} ${name}_original ${folder}/original.cu)
@@ -241,6 +242,12 @@ function(add_exercise name kind)
         can_run(${device} runs)
         if(runs)
             add_graded_test("${device}: ${name}: the solution passes" ${device} COMMAND ${name}_solution_${device})
+            # What only the model answer promises, and learners need not.
+            file(STRINGS ${grader} very_large REGEX "\\[\\.very_large\\]")
+            if(very_large)
+                add_graded_test("${device}: ${name}: the solution does very large problems" ${device}
+                    COMMAND ${name}_solution_${device} "[.very_large]")
+            endif()
         endif()
     endforeach()
     add_custom_target(${name})
@@ -253,13 +260,9 @@ function(add_exercise name kind)
         # Not the learner's answer, which may be right by now.
         add_graded_test("cpu: ${name}: the stub compiles and fails" cpu
             COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_original_cpu> -P ${scripts}/check_stub_fails.cmake)
-        foreach(answer IN LISTS wrong_answers)
-            cmake_path(GET answer STEM mistake)
-            add_answer(${name} cpu ${name}_${mistake} ${answer})
-            add_graded_test("cpu: ${name}: rejects ${mistake}" cpu
-                COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_${mistake}_cpu> -DANSWER=${answer}
-                        -P ${scripts}/check_rejection.cmake)
-        endforeach()
+        write_answer_tools(${name} ${folder} ${solution})
+        add_graded_test("cpu: ${name}: wrong answers are rejected and correct ones accepted" cpu
+            COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build ${name})
     endif()
 endfunction()
 
@@ -267,7 +270,7 @@ function(add_answer exercise device program source)
     add_executable(${program}_${device} EXCLUDE_FROM_ALL)
     target_watched_sources(${program}_${device} ${device} ${source})
     target_include_directories(${program}_${device} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${exercise})
-    target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device})
+    target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device} grader_main_${device})
     set_target_properties(${program}_${device} PROPERTIES
         OUTPUT_NAME ${program}
         RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/${device}/exercises)
@@ -276,15 +279,63 @@ function(add_answer exercise device program source)
     endif()
 endfunction()
 
+# Writes what try_answer.sh needs to make a program of an answer, and adds the target `NAME_judge`: all of that.
+function(write_answer_tools name folder solution)
+    set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<TARGET_OBJECTS:grader_main_cpu>)
+    # Twice: the CPU device's library and the helpers need each other.
+    set(libraries $<TARGET_FILE:grading_cpu> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device>
+        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:Boost::context> $<TARGET_FILE:Catch2::Catch2>
+        -pthread)
+    set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -I${PROJECT_SOURCE_DIR}/common/cpu_device/include
+        -include ${WARPWISE_WATCHED_HEADER} ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
+    separate_arguments(link_options UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}")
+    if(WARPWISE_FAST_LINKER)
+        list(APPEND link_options ${WARPWISE_FAST_LINKER})
+    endif()
+    if(WARPWISE_SANITIZE)
+        list(APPEND link_options -fsanitize=address,undefined)
+    endif()
+    list(JOIN options " " options)
+    list(JOIN link_options " " link_options)
+    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/answers/${name}/tools.sh CONTENT
+"folder='${folder}'
+solution='${solution}'
+compiler='${CMAKE_CXX_COMPILER}'
+rewriter='$<TARGET_FILE:cuda_to_cpp>'
+header='${WARPWISE_WATCHED_HEADER}.gch'
+options=(${options})
+link_options=(${link_options})
+objects=($<JOIN:${objects}, >)
+libraries=($<JOIN:${libraries}, >)
+")
+    add_custom_target(${name}_judge)
+    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu cpu_device cuda_to_cpp
+        watched_headers)
+    add_dependencies(answers ${name}_judge)
+endfunction()
+
+# Hundreds of answers are linked: gold and lld take a third of the time.
+if(NOT WARPWISE_SANITIZE)
+    find_program(WARPWISE_GOLD ld.gold)
+    find_program(WARPWISE_LLD ld.lld)
+    if(WARPWISE_LLD)
+        set(WARPWISE_FAST_LINKER -fuse-ld=lld)
+    elseif(WARPWISE_GOLD)
+        set(WARPWISE_FAST_LINKER -fuse-ld=gold)
+    endif()
+endif()
+
 # A test of answers that are not part of the default build: a fixture builds them all first.
 function(add_graded_test title device)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND")
     add_test(NAME "${title}" COMMAND ${arg_COMMAND})
     lock_of(${device} lock)
-    set_tests_properties("${title}" PROPERTIES FIXTURES_REQUIRED answers LABELS "${device};exercise" TIMEOUT 300 ${lock})
+    # The same inputs in every run: a test that fails today should fail tomorrow.
+    set_tests_properties("${title}" PROPERTIES FIXTURES_REQUIRED answers LABELS "${device};exercise" TIMEOUT 900
+        ENVIRONMENT WARPWISE_GRADING_SEED=1 ${lock})
 endfunction()
 
-add_custom_target(answers COMMENT "Stubs, solutions and wrong answers of all exercises")
+add_custom_target(answers COMMENT "Stubs, solutions and graders of all exercises")
 add_test(NAME "build the answers of all exercises"
     COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target answers --config $<CONFIG>)
 set_tests_properties("build the answers of all exercises" PROPERTIES FIXTURES_SETUP answers TIMEOUT 1800)

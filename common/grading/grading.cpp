@@ -2,16 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 
 #include "common/grading/findings.h"
+#include "common/helpers/watch.h"
 
 namespace grading {
 
 namespace {
 
-constexpr unsigned char zone_byte = 0xA5;
+/// Red zones hold 0x7Fxx in every two bytes, with an xx of 0xF1 to 0xFC: NaN as well. The zones of two buffers differ,
+/// so that an element copied from the one into the other shows.
+constexpr unsigned char upper_zone_byte = 0x7F;
+constexpr unsigned char lowest_zone_byte = 0xF1;
+constexpr unsigned zone_patterns = 12;
+std::atomic<unsigned> buffers{0};
 
 /// In memory FD 7F FD 7F ...: a quiet NaN as half, bfloat16, float and double. Not 0xFF everywhere, so that it is told
 /// from the NaN that other tools fill memory with.
@@ -26,6 +34,14 @@ void require(cudaError_t status) {
     if (status == cudaSuccess) return;
     throw std::runtime_error("the device refuses to go on (" + text_of(status) +
                              "). After a kernel died this stays so until the program ends: look at the first failure.");
+}
+
+cudaError_t allocate(void** memory, std::size_t bytes) {
+#ifdef __CPU_DEVICE__
+    return cudaMalloc(memory, bytes, {});  // findings are not to speak of this line
+#else
+    return cudaMalloc(memory, bytes);
+#endif
 }
 
 std::string number(double value) {
@@ -96,14 +112,33 @@ std::string name_elements(const std::vector<std::size_t>& indices, std::size_t r
 GuardedMemory::GuardedMemory(std::size_t count, std::size_t element_bytes, std::size_t zone_elements)
     : count_(count),
       element_bytes_(element_bytes),
-      zone_bytes_((zone_elements * element_bytes + alignment - 1) / alignment * alignment) {
+      zone_bytes_((zone_elements * element_bytes + alignment - 1) / alignment * alignment),
+      zone_byte_(static_cast<unsigned char>(lowest_zone_byte + buffers++ % zone_patterns)) {
+    if (warpwise::mistakes_are_found()) {
+        zone_bytes_ = 0;
+        // Memory of no elements needs an address as well: the end of other memory.
+        const std::size_t ahead = count == 0 ? alignment : 0;
+        require(allocate(&allocation_, ahead + count * element_bytes));
+        start_ = static_cast<unsigned char*>(allocation_) + ahead;
+        poison();
+        return;
+    }
     const std::size_t bytes = zone_bytes_ + count_ * element_bytes_ + zone_bytes_;
-    require(cudaMalloc(&allocation_, bytes));
+    require(allocate(&allocation_, bytes));
     start_ = static_cast<unsigned char*>(allocation_) + zone_bytes_;
-    const cudaError_t filled = cudaMemset(allocation_, zone_byte, bytes);
+    std::vector<unsigned char> zones(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) zones[i] = zone_value(i);
+    const cudaError_t filled = cudaMemcpy(allocation_, zones.data(), bytes, cudaMemcpyHostToDevice);
     if (filled != cudaSuccess) cudaFree(allocation_);
     require(filled);
     poison();
+}
+
+/// Of a byte so far behind the start of the allocation. The pattern begins anew with the zone past the end.
+unsigned char GuardedMemory::zone_value(std::size_t offset) const {
+    const std::size_t end = zone_bytes_ + count_ * element_bytes_;
+    const std::size_t in_zone = offset < zone_bytes_ ? offset : offset - end;
+    return in_zone % 2 == 0 ? zone_byte_ : upper_zone_byte;
 }
 
 GuardedMemory::~GuardedMemory() { cudaFree(allocation_); }
@@ -123,13 +158,14 @@ void GuardedMemory::copy_out(void* values) const {
 }
 
 Verdict GuardedMemory::untouched_outside() const {
+    if (zone_bytes_ == 0) return {true, "nothing written outside"};
     const std::size_t buffer_bytes = count_ * element_bytes_;
     std::vector<unsigned char> bytes(zone_bytes_ + buffer_bytes + zone_bytes_);
     require(cudaMemcpy(bytes.data(), allocation_, bytes.size(), cudaMemcpyDeviceToHost));
 
     std::vector<std::size_t> before;  // counted back from the start: 1 is the element just before it
     for (std::size_t at = zone_bytes_; at-- > 0;) {
-        if (bytes[at] == zone_byte) continue;
+        if (bytes[at] == zone_value(at)) continue;
         const std::size_t distance = (zone_bytes_ - at + element_bytes_ - 1) / element_bytes_;
         if (before.empty() || before.back() != distance) before.push_back(distance);
     }
@@ -140,7 +176,7 @@ Verdict GuardedMemory::untouched_outside() const {
 
     std::vector<std::size_t> behind;
     for (std::size_t at = zone_bytes_ + buffer_bytes; at < bytes.size(); ++at) {
-        if (bytes[at] == zone_byte) continue;
+        if (bytes[at] == zone_value(at)) continue;
         const std::size_t index = (at - zone_bytes_) / element_bytes_;
         if (behind.empty() || behind.back() != index) behind.push_back(index);
     }
@@ -164,10 +200,30 @@ Verdict GuardedMemory::written_everywhere() const {
         if (poisoned) unwritten.push_back(i);
     }
     if (unwritten.empty()) return {true, "every element written"};
-    if (unwritten.size() == count_) return {false, "none was ever written (all still hold the poison of the grader)"};
-    return {false, name_elements(unwritten, row_length_) + (unwritten.size() == 1 ? " was" : " were") +
-                       " never written (still the poison of the grader, " + std::to_string(unwritten.size()) + " of " +
-                       std::to_string(count_) + ")"};
+    auto mismatch = std::make_shared<Mismatch>();
+    mismatch->got.assign(count_, 0);
+    mismatch->expected.assign(count_, 0);
+    for (const std::size_t i : unwritten) mismatch->got[i] = std::numeric_limits<double>::quiet_NaN();
+    mismatch->wrong = unwritten;
+    mismatch->row_length = row_length_;
+    if (unwritten.size() == count_) {
+        return {false, "none was ever written (all still hold the poison of the grader)", mismatch};
+    }
+    return {false,
+            name_elements(unwritten, row_length_) + (unwritten.size() == 1 ? " was" : " were") +
+                " never written (still the poison of the grader, " + std::to_string(unwritten.size()) + " of " +
+                std::to_string(count_) + ")",
+            mismatch};
+}
+
+std::string with_hint(const Verdict& verdict, const std::string& hint, const std::vector<Hint>& hints) {
+    std::string text = verdict.text;
+    if (!hint.empty()) text += "\n" + hint;
+    if (!verdict.mismatch || verdict.mismatch->wrong.empty()) return text;
+    for (const Hint& candidate : hints) {
+        if (candidate.cause(*verdict.mismatch)) return text + "\n" + candidate.text;
+    }
+    return text;
 }
 
 Verdict judge_values(const std::vector<double>& got, const std::vector<double>& expected, warpwise::Tolerance tolerance,
@@ -189,7 +245,17 @@ Verdict judge_values(const std::vector<double>& got, const std::vector<double>& 
     if (!exact) {
         text += "\nlargest error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance);
     }
-    return {false, text};
+    return {false, text, std::make_shared<Mismatch>(mismatch_of(got, expected, tolerance, row_length))};
+}
+
+Verdict judge_number(double got, double expected, warpwise::Tolerance tolerance) {
+    const warpwise::Comparison comparison = warpwise::compare(std::vector<double>{got}, {expected}, tolerance);
+    if (comparison.passed) return {true, "right"};
+    std::string text = "is " + number(got) + ", should be " + number(expected);
+    const bool exact = tolerance.absolute == 0 && tolerance.relative == 0;
+    if (!exact)
+        text += " (error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance) + ")";
+    return {false, text, std::make_shared<Mismatch>(mismatch_of({got}, {expected}, tolerance, 0))};
 }
 
 }  // namespace grading

@@ -1,11 +1,15 @@
-// What the graders of the exercises are written with: device buffers that notice writes outside, and Catch2 matchers
-// whose messages name the elements and the likely cause.
+// What the graders of the exercises are written with: device buffers that end where nobody may go on, and Catch2
+// matchers whose messages name the elements that are wrong. docs/add_a_lesson.md tells how to write a fair grader with
+// them.
 //
-//     grading::Guarded<float> d_in(values), d_out(n);
-//     convert(d_in.data(), d_out.data(), n);                                  // the learner's function
+//     grading::Guarded<float> d_in(grading::random_floats(n)), d_out(n);
+//     const grading::Watched watched = grading::watch([&] {
+//         convert(d_in.data(), d_out.data(), n);                              // the learner's function
+//     });
 //     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-//     CHECK_THAT(d_out, grading::WrittenEverywhere("Does every block use indices of its own?"));
-//     CHECK_THAT(d_out, grading::CloseTo(expected, {.absolute = 1e-6}));
+//     CHECK_THAT(d_out, grading::WrittenEverywhere());
+//     CHECK_THAT(d_out, grading::CloseTo(expected, {.absolute = 1e-6}).when(grading::only_tail_wrong(), "..."));
+//     CHECK_THAT(d_out, grading::WrittenByThreads(n));                        // common/grading/activity.h
 //     CHECK_THAT(d_out, grading::StaysInside());
 //     CHECK_THAT(d_in, grading::Unchanged());
 //
@@ -17,10 +21,14 @@
 #include <catch2/catch_tostring.hpp>
 #include <catch2/matchers/catch_matchers_templated.hpp>
 #include <cstddef>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "common/grading/mismatch.h"
 #include "common/helpers/compare.h"
 
 namespace grading {
@@ -48,9 +56,15 @@ std::string name_elements(const std::vector<std::size_t>& indices, std::size_t r
 struct Verdict {
     bool passed;
     std::string text;
+    std::shared_ptr<const Mismatch> mismatch = nullptr;  ///< what hints may depend on, where values were compared
 };
 
-/// Device memory between two red zones. `Guarded` gives it a type.
+/// Device memory with guarded ends. `Guarded` gives it a type.
+///
+/// Where the CPU device looks for mistakes, the allocation begins and ends with the data, so every access outside is
+/// reported, reads included. Elsewhere (on a GPU) red zones lie on both sides. They hold what is NaN in every
+/// floating-point type and a huge number in integers, so that a value read from there shows in the result; what is
+/// written there is found by untouched_outside().
 class GuardedMemory {
 public:
     /// Throws std::runtime_error when the device gives no memory, as it does after a kernel died.
@@ -60,6 +74,8 @@ public:
     GuardedMemory& operator=(const GuardedMemory&) = delete;
 
     std::size_t size() const { return count_; }
+    std::size_t element_bytes() const { return element_bytes_; }
+    const void* memory() const { return start_; }
     std::size_t row_length() const { return row_length_; }
 
     /// Makes messages name elements by row and column, for a matrix stored row after row.
@@ -77,19 +93,23 @@ protected:
     void copy_out(void* values) const;
 
 private:
+    unsigned char zone_value(std::size_t offset) const;
+
     std::size_t count_;
     std::size_t element_bytes_;
     std::size_t zone_bytes_;
+    unsigned char zone_byte_;  ///< the lower one of every two bytes of a red zone
     std::size_t row_length_ = 0;
     void* allocation_ = nullptr;
     void* start_ = nullptr;
 };
 
-/// Array of `T` in device memory with a red zone before and behind it.
+/// Array of `T` in device memory with guarded ends, aligned as cudaMalloc aligns.
 template <class T>
 class Guarded : public GuardedMemory {
 public:
-    /// Elements in each red zone: a block of the largest size that forgets its bounds check still writes into it.
+    /// Elements in each red zone, where there are any: a block of the largest size that forgets its bounds check still
+    /// writes into it.
     static constexpr std::size_t default_zone = 1024;
 
     /// `count` poisoned elements; see GuardedMemory::poison.
@@ -122,17 +142,65 @@ private:
 Verdict judge_values(const std::vector<double>& got, const std::vector<double>& expected, warpwise::Tolerance tolerance,
                      std::size_t row_length);
 
-/// Catch2 matcher for `Guarded` made of a function that returns a Verdict.
+/// The same for a single number: "is 3, should be 4".
+Verdict judge_number(double got, double expected, warpwise::Tolerance tolerance);
+
+/// The text of a failed matcher: what was observed, and the hint of the first cause that holds, if any.
+struct Hint {
+    Cause cause;
+    std::string text;
+};
+std::string with_hint(const Verdict& verdict, const std::string& hint, const std::vector<Hint>& hints);
+
+namespace detail {
+
+template <class T>
+std::vector<double> as_doubles(const std::vector<T>& values) {
+    std::vector<double> doubles;
+    doubles.reserve(values.size());
+    for (const T& value : values) doubles.push_back(warpwise::detail::as_double(value));
+    return doubles;
+}
+template <class T>
+std::vector<double> values_of(const Guarded<T>& buffer) {
+    return as_doubles(buffer.download());
+}
+template <class T>
+std::vector<double> values_of(const std::vector<T>& values) {
+    return as_doubles(values);
+}
+template <class T>
+requires std::is_arithmetic_v<T> std::vector<double> values_of(T value) { return as_doubles(std::vector<T>{value}); }
+
+template <class T>
+std::size_t row_length_of(const T&) {
+    return 0;
+}
+inline std::size_t row_length_of(const GuardedMemory& buffer) { return buffer.row_length(); }
+template <class T>
+std::size_t row_length_of(const Guarded<T>& buffer) {
+    return buffer.row_length();
+}
+
+}  // namespace detail
+
+/// Catch2 matcher for `Guarded`, made of a function that returns a Verdict. Those that compare values also match
+/// std::vector and single numbers of the host.
 template <class Judge>
 class BufferMatcher : public Catch::Matchers::MatcherGenericBase {
 public:
     BufferMatcher(Judge judge, std::string hint) : judge_(std::move(judge)), hint_(std::move(hint)) {}
 
+    /// Adds `hint` to the message of a failure for which `cause` holds. Of several, the first one that holds.
+    BufferMatcher when(Cause cause, std::string hint) && {
+        hints_.push_back({std::move(cause), std::move(hint)});
+        return std::move(*this);
+    }
+
     template <class T>
-    bool match(const Guarded<T>& buffer) const {
-        const Verdict verdict = judge_(buffer);
-        text_ = verdict.text;
-        if (!verdict.passed && !hint_.empty()) text_ += "\n" + hint_;
+    bool match(const T& values) const {
+        const Verdict verdict = judge_(values);
+        text_ = verdict.passed ? verdict.text : with_hint(verdict, hint_, hints_);
         return verdict.passed;
     }
 
@@ -141,25 +209,29 @@ public:
 private:
     Judge judge_;
     std::string hint_;
+    std::vector<Hint> hints_;
     mutable std::string text_;  // describe() is asked for after match()
 };
 
 /// No element still holds the poison. A NaN that a kernel computed from other values counts as written.
-/// In all matchers `hint` is added to the message of a failure.
+/// In all matchers `hint` is added to every message of a failure: only for what holds whatever the cause. `when` adds
+/// hints for causes.
 inline auto WrittenEverywhere(std::string hint = "") {
     return BufferMatcher([](const GuardedMemory& buffer) { return buffer.written_everywhere(); }, std::move(hint));
 }
 
-/// Nothing was written into the red zones.
+/// Nothing was written outside. Where the CPU device looks for mistakes, finish() tells, and this always passes.
 inline auto StaysInside(std::string hint = "") {
     return BufferMatcher([](const GuardedMemory& buffer) { return buffer.untouched_outside(); }, std::move(hint));
 }
 
 /// Every element is within the tolerance of its double-precision reference.
 inline auto CloseTo(std::vector<double> expected, warpwise::Tolerance tolerance, std::string hint = "") {
-    auto judge = [expected = std::move(expected), tolerance](const auto& buffer) {
-        const auto values = buffer.download();
-        return judge_values({values.begin(), values.end()}, expected, tolerance, buffer.row_length());
+    auto judge = [expected = std::move(expected), tolerance](const auto& values) {
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(values)>>) {
+            return judge_number(warpwise::detail::as_double(values), expected.at(0), tolerance);
+        }
+        return judge_values(detail::values_of(values), expected, tolerance, detail::row_length_of(values));
     };
     return BufferMatcher(std::move(judge), std::move(hint));
 }
@@ -169,12 +241,26 @@ inline auto EqualTo(std::vector<double> expected, std::string hint = "") {
     return CloseTo(std::move(expected), {}, std::move(hint));
 }
 
+/// The same for a single number.
+template <class T>
+requires std::is_arithmetic_v<T>
+auto CloseTo(T expected, warpwise::Tolerance tolerance, std::string hint = "") {
+    return CloseTo(std::vector<double>{warpwise::detail::as_double(expected)}, tolerance, std::move(hint));
+}
+template <class T>
+requires std::is_arithmetic_v<T>
+auto EqualTo(T expected, std::string hint = "") { return CloseTo(expected, {}, std::move(hint)); }
+
 /// The buffer still holds the values that it was made from.
 inline auto Unchanged(std::string hint = "The input arrays are only to be read.") {
     auto judge = [](const auto& buffer) {
         const auto now = buffer.download();
         const auto& before = buffer.uploaded();
-        return judge_values({now.begin(), now.end()}, {before.begin(), before.end()}, {}, buffer.row_length());
+        // By bytes: a NaN is unchanged, too.
+        if (now.empty() || std::memcmp(now.data(), before.data(), now.size() * sizeof now[0]) == 0) {
+            return Verdict{true, "unchanged"};
+        }
+        return judge_values(detail::as_doubles(now), detail::as_doubles(before), {}, buffer.row_length());
     };
     return BufferMatcher(std::move(judge), std::move(hint));
 }

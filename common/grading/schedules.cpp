@@ -2,19 +2,27 @@
 
 #include <cstdlib>
 #include <memory>
+#include <random>
 
+#include "common/grading/inputs.h"
+#include "common/grading/supervisor.h"
 #include "common/helpers/child_process.h"
 
 namespace grading {
 namespace {
 
-constexpr const char* seed_variable = "CPU_DEVICE_SEED";
+constexpr const char* order_variable = "CPU_DEVICE_SEED";
 
 struct Run {
-    Run(const std::vector<std::string>& arguments, unsigned seed_)
-        : seed(seed_), process(arguments, {{seed_variable, std::to_string(seed_)}}, output.path()) {}
+    Run(const std::vector<std::string>& arguments, const Variables& variables_)
+        : variables(variables_), process(arguments, with_mark(variables_), output.path()) {}
 
-    unsigned seed;
+    static Variables with_mark(Variables variables) {
+        variables.emplace_back(further_run_variable, "1");
+        return variables;
+    }
+
+    Variables variables;
     warpwise::TemporaryFile output;
     warpwise::ChildProcess process;
 };
@@ -23,20 +31,35 @@ struct Run {
 
 bool can_try_other_orders() {
 #ifdef __CPU_DEVICE__
-    return std::getenv(seed_variable) == nullptr;
+    return std::getenv(order_variable) == nullptr;
 #else
     return false;
 #endif
 }
 
-std::optional<FailingSchedule> first_failing_schedule(const std::vector<std::string>& arguments,
-                                                      const std::vector<unsigned>& seeds) {
-    std::vector<std::unique_ptr<Run>> runs;
-    for (const unsigned seed : seeds) runs.push_back(std::make_unique<Run>(arguments, seed));
-    std::optional<FailingSchedule> failing;
-    for (const std::unique_ptr<Run>& run : runs) {
+std::vector<Variables> further_runs() {
+    // Five digits are enough, and can be typed.
+    std::random_device random;
+    const auto drawn = [&] { return std::to_string(std::uniform_int_distribution<int>(2, 99999)(random)); };
+    std::vector<Variables> runs;
+    if (can_try_other_orders()) {
+        for (const char* order : {"1", "2"}) runs.push_back({{order_variable, order}});
+    } else if (!seed_is_given()) {
+        runs.emplace_back();
+    }
+    if (seed_is_given()) return runs;
+    for (Variables& variables : runs) variables.insert(variables.begin(), {grading_seed_variable, drawn()});
+    return runs;
+}
+
+std::optional<FailingRun> first_failing_run(const std::vector<std::string>& arguments,
+                                            const std::vector<Variables>& runs) {
+    std::vector<std::unique_ptr<Run>> all;
+    for (const Variables& variables : runs) all.push_back(std::make_unique<Run>(arguments, variables));
+    std::optional<FailingRun> failing;
+    for (const std::unique_ptr<Run>& run : all) {
         const int status = run->process.wait();
-        if (status != 0 && !failing) failing = {run->seed, run->output.read()};
+        if (status != 0 && !failing) failing = {run->variables, run->output.read()};
     }
     return failing;
 }

@@ -62,7 +62,7 @@ std::string costly_lines(const Watched& watched, const Cost& cost, const Describ
 }
 
 std::string plural(double count, const std::string& word) {
-    return count_text(count) + " " + word + (count == 1 ? "" : "s");
+    return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s");
 }
 
 /// "32 sectors/request (8192 requests, 8.39 MB moved)"
@@ -98,6 +98,26 @@ Verdict judge_sectors(const Watched& watched, RequestCounts Counts::*which, cons
                        costly_lines(watched, cost, describe)};
 }
 
+std::string percent_text(double fraction) { return std::to_string(std::lround(100 * fraction)) + " %"; }
+
+Verdict judge_efficiency(const Watched& watched, RequestCounts Counts::*which, const std::string& name,
+                         double fraction) {
+    const RequestCounts requests = warpwise::sum_of(watched.launches).*which;
+    const double efficiency = requests.sector_efficiency();
+    if (efficiency >= fraction) return {true, name + ": " + percent_text(efficiency)};
+    const auto cost = [which](const Counts& counts) {
+        return (counts.*which).sectors - (counts.*which).needed_sectors;
+    };
+    const auto describe = [which](const Counts& counts) {
+        const RequestCounts& line = counts.*which;
+        return ratio_text(line.sectors_per_request()) + " sectors per request, " +
+               ratio_text(line.needed_sectors / line.requests) + " needed (" + plural(line.requests, "request") + ")";
+    };
+    return {false, name + ": " + percent_text(efficiency) +
+                       " of the 32-byte sectors that were touched are needed, at least " + percent_text(fraction) +
+                       " wanted" + costly_lines(watched, cost, describe)};
+}
+
 /// Lines with bank conflicts, worst first.
 std::string conflicting_lines(const Watched& watched) {
     return costly_lines(
@@ -105,21 +125,79 @@ std::string conflicting_lines(const Watched& watched) {
         [](const Counts& counts) {
             const RequestCounts shared = counts.shared();
             return plural(shared.conflicts(), "conflict") + ": " + ratio_text(shared.wavefronts_per_request()) +
-                   " passes for each of " + plural(shared.requests, "request");
+                   " wavefronts for each of " + plural(shared.requests, "request");
         });
 }
 
-std::string names_of_shared_arrays(const Watched& watched) {
-    std::vector<std::string> names;
-    for (const LaunchCounts& launch : watched.launches) {
-        for (const warpwise::ArrayCounts& array : launch.arrays) {
-            const bool known = std::find(names.begin(), names.end(), array.name) != names.end();
-            if (array.counts.shared().requests > 0 && !known) names.push_back(array.name);
-        }
-    }
+Verdict judge_conflicts(const Watched& watched) {
+    const double conflicts = warpwise::sum_of(watched.launches).shared().conflicts();
+    if (conflicts == 0) return {true, "no bank conflicts"};
+    return {false, plural(conflicts, "bank conflict") + " in shared memory" + conflicting_lines(watched)};
+}
+
+/// "my.cu:12: kernel<<<(4, 1, 1), (32, 1, 1)>>>" for each launch, every line begun by a line break.
+std::string launch_lines(const Watched& watched) {
+    const auto shape = [](const std::array<unsigned, 3>& sides) {
+        if (sides[1] == 1 && sides[2] == 1) return std::to_string(sides[0]);
+        return "(" + std::to_string(sides[0]) + ", " + std::to_string(sides[1]) +
+               (sides[2] == 1 ? "" : ", " + std::to_string(sides[2])) + ")";
+    };
     std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    const std::size_t done = watched.launches.size();
+    for (std::size_t i = 0; i < std::min(2 * lines_shown, done); ++i) {
+        const LaunchCounts& launch = watched.launches[i];
+        text += "\n" + std::filesystem::path(launch.file).filename().string() + ":" + std::to_string(launch.line) +
+                ": " + launch.kernel + "<<<" + shape(launch.grid) + ", " + shape(launch.block) + ">>>";
+    }
+    if (done > 2 * lines_shown) text += "\n...";
     return text;
+}
+
+/// For what is known of launches and calls without counting anything in kernels.
+WatchedMatcher host_matcher(WatchedMatcher::Judge judge, std::string hint) {
+    return {[judge = std::move(judge)](const Watched& watched) -> Verdict {
+                if (watched.countable) return judge(watched);
+                left_out = true;
+                return {true, "not counted on this device"};
+            },
+            std::move(hint)};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+/// What makes something, and what undoes that. One of several functions may do each.
+struct Pair {
+    const char* noun;
+    std::vector<std::string_view> makers;
+    std::vector<std::string_view> releasers;
+};
+const std::vector<Pair>& pairs() {
+    static const std::vector<Pair> all = {
+        {"event", {"cudaEventCreate", "cudaEventCreateWithFlags"}, {"cudaEventDestroy"}},
+        {"stream",
+         {"cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"},
+         {"cudaStreamDestroy"}},
+        {"texture object", {"cudaCreateTextureObject"}, {"cudaDestroyTextureObject"}},
+        {"surface object", {"cudaCreateSurfaceObject"}, {"cudaDestroySurfaceObject"}},
+        {"array", {"cudaMallocArray", "cudaMalloc3DArray"}, {"cudaFreeArray"}},
+        {"graph", {"cudaGraphCreate", "cudaStreamEndCapture"}, {"cudaGraphDestroy"}},
+        {"executable graph", {"cudaGraphInstantiate"}, {"cudaGraphExecDestroy"}},
+        {"allocation of page-locked memory", {"cudaHostAlloc", "cudaMallocHost"}, {"cudaFreeHost"}},
+        {"allocation of device memory",
+         {"cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch", "cudaMalloc3D"},
+         {"cudaFree", "cudaFreeAsync"}}};
+    return all;
+}
+
+std::size_t count_calls(const Watched& watched, const std::vector<std::string_view>& functions) {
+    return static_cast<std::size_t>(
+        std::count_if(watched.calls.begin(), watched.calls.end(), [&](const warpwise::ApiCall& call) {
+            return std::find(functions.begin(), functions.end(), call.function) != functions.end();
+        }));
 }
 
 WatchedMatcher mistake_matcher(std::initializer_list<std::string_view> kinds, std::string none, std::string hint) {
@@ -142,16 +220,50 @@ WatchedMatcher mistake_matcher(std::initializer_list<std::string_view> kinds, st
 
 Watched watch(const std::function<void()>& body) {
     Watched watched{.countable = warpwise::can_watch(), .launches = {}, .mistakes = {}};
-    watched.mistakes =
-        warpwise::mistakes_during([&] { watched.launches = warpwise::count_launches(body, {.blocks = 0}); });
+    watched.mistakes = warpwise::mistakes_during([&] {
+        watched.launches = warpwise::count_launches([&] { watched.calls = warpwise::log_during(body); }, {.blocks = 0});
+    });
     return watched;
+}
+
+std::size_t Watched::calls_of(std::initializer_list<std::string_view> functions) const {
+    return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](const warpwise::ApiCall& call) {
+        return std::find(functions.begin(), functions.end(), call.function) != functions.end();
+    }));
+}
+
+std::size_t Watched::copies(std::string_view direction) const {
+    return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](const warpwise::ApiCall& call) {
+        return call.direction == direction || call.direction == "cudaMemcpyDefault";
+    }));
 }
 
 bool WatchedMatcher::match(const Watched& watched) const {
     const Verdict verdict = judge_(watched);
     text_ = verdict.text;
-    if (!verdict.passed && !hint_.empty()) text_ += "\n" + hint_;
-    return verdict.passed;
+    if (verdict.passed) return true;
+    if (!hint_.empty()) text_ += "\n" + hint_;
+    for (const auto& [cause, hint] : hints_) {
+        if (!cause(watched)) continue;
+        text_ += "\n" + hint;
+        break;
+    }
+    return false;
+}
+
+WatchedMatcher GlobalEfficiencyAtLeast(double fraction, std::string hint) {
+    return GlobalEfficiencyAtLeast(fraction, Accesses::loads_and_stores, std::move(hint));
+}
+
+WatchedMatcher GlobalEfficiencyAtLeast(double fraction, Accesses accesses, std::string hint) {
+    const auto judge = [fraction, accesses](const Watched& watched) -> Verdict {
+        const Verdict loads = judge_efficiency(watched, &Counts::global_load, "global loads", fraction);
+        if (accesses != Accesses::stores && !loads.passed) return loads;
+        const Verdict stores = judge_efficiency(watched, &Counts::global_store, "global stores", fraction);
+        if (accesses != Accesses::loads && !stores.passed) return stores;
+        return {true, loads.text + ", " + stores.text};
+    };
+    return counting_matcher(judge, std::move(hint));
 }
 
 WatchedMatcher SectorsPerRequestAtMost(double limit, std::string hint) {
@@ -182,11 +294,13 @@ WatchedMatcher BytesMovedAtMost(double bytes, std::string hint) {
     return counting_matcher(judge, std::move(hint));
 }
 
-WatchedMatcher NoBankConflicts(std::string hint) {
+WatchedMatcher NoBankConflicts(std::string hint) { return counting_matcher(judge_conflicts, std::move(hint)); }
+
+WatchedMatcher UsesSharedMemory(std::string hint) {
     const auto judge = [](const Watched& watched) -> Verdict {
-        const double conflicts = warpwise::sum_of(watched.launches).shared().conflicts();
-        if (conflicts == 0) return {true, "no bank conflicts"};
-        return {false, plural(conflicts, "bank conflict") + conflicting_lines(watched)};
+        const double requests = warpwise::sum_of(watched.launches).shared().requests;
+        if (requests > 0) return {true, plural(requests, "request") + " to shared memory"};
+        return {false, "no shared memory was used"};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -194,11 +308,9 @@ WatchedMatcher NoBankConflicts(std::string hint) {
 WatchedMatcher NoBankConflictsOn(std::string array, std::string hint) {
     const auto judge = [array = std::move(array)](const Watched& watched) -> Verdict {
         const std::optional<Counts> counts = warpwise::array_of(watched.launches, array);
-        if (!counts || counts->shared().requests == 0) {
-            const std::string names = names_of_shared_arrays(watched);
-            return {false, "no __shared__ array called " + array + " was used" +
-                               (names.empty() ? ", and no other one" : "; used were: " + names)};
-        }
+        const double accesses = warpwise::sum_of(watched.launches).shared().requests;
+        if (accesses == 0) return {false, "no shared memory was used"};
+        if (!counts || counts->shared().requests == 0) return judge_conflicts(watched);
         const double conflicts = counts->shared().conflicts();
         if (conflicts == 0) return {true, "no bank conflicts on " + array};
         return {false, plural(conflicts, "bank conflict") + " on " + array + conflicting_lines(watched)};
@@ -259,23 +371,130 @@ WatchedMatcher AtomicsAtMost(double operations, std::string hint) {
 
 WatchedMatcher LaunchesAtMost(std::size_t launches, std::string hint) {
     const auto judge = [launches](const Watched& watched) -> Verdict {
-        if (!watched.countable) {
-            left_out = true;
-            return {true, "not counted on this device"};
-        }
         const std::size_t done = watched.launches.size();
-        std::string text = plural(static_cast<double>(done), "launch");
-        if (done <= launches) return {true, text};
-        text = std::to_string(done) + " launches, at most " + std::to_string(launches) + " allowed";
-        for (std::size_t i = 0; i < std::min(2 * lines_shown, done); ++i) {
-            const LaunchCounts& launch = watched.launches[i];
-            text += "\n" + std::filesystem::path(launch.file).filename().string() + ":" + std::to_string(launch.line) +
-                    ": " + launch.kernel;
-        }
-        if (done > 2 * lines_shown) text += "\n...";
-        return {false, text};
+        if (done <= launches) return {true, plural(static_cast<double>(done), "launch")};
+        return {false, std::to_string(done) + " launches, at most " + std::to_string(launches) + " allowed" +
+                           launch_lines(watched)};
     };
-    return {judge, std::move(hint)};
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher LaunchesExactly(std::size_t launches, std::string hint) {
+    const auto judge = [launches](const Watched& watched) -> Verdict {
+        const std::size_t done = watched.launches.size();
+        const std::string text = plural(static_cast<double>(done), "launch");
+        if (done == launches) return {true, text};
+        return {false, text + ", " + std::to_string(launches) + " wanted" + launch_lines(watched)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher EveryLaunchHas(Shape grid, Shape block, std::string hint) {
+    const auto judge = [grid, block](const Watched& watched) -> Verdict {
+        const auto fits = [](const Shape& wanted, const std::array<unsigned, 3>& got) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                if (wanted[i] != 0 && wanted[i] != got[i]) return false;
+            }
+            return true;
+        };
+        if (watched.launches.empty()) return {false, "no kernel was launched"};
+        for (const LaunchCounts& launch : watched.launches) {
+            if (fits(grid, launch.grid) && fits(block, launch.block)) continue;
+            const auto text = [](const Shape& shape) {
+                std::string sides;
+                for (const unsigned side : shape) {
+                    sides += (sides.empty() ? "(" : ", ") + (side == 0 ? std::string("any") : std::to_string(side));
+                }
+                return sides + ")";
+            };
+            return {false, "the launch has another shape than grid " + text(grid) + " and block " + text(block) +
+                               launch_lines(watched)};
+        }
+        return {true, "launched as wanted"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher ThreadsAtLeast(std::size_t threads, std::string hint) {
+    const auto judge = [threads](const Watched& watched) -> Verdict {
+        std::size_t most = 0;
+        for (const LaunchCounts& launch : watched.launches) {
+            const std::size_t in_block = std::size_t{launch.block[0]} * launch.block[1] * launch.block[2];
+            most = std::max(most, launch.blocks * in_block);
+        }
+        const std::string text = "the largest launch has " + plural(static_cast<double>(most), "thread");
+        if (most >= threads) return {true, text};
+        if (watched.launches.empty()) return {false, "no kernel was launched"};
+        return {false, text + ", at least " + std::to_string(threads) + " wanted" + launch_lines(watched)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher BlocksAtLeast(std::size_t blocks, std::string hint) {
+    const auto judge = [blocks](const Watched& watched) -> Verdict {
+        std::size_t most = 0;
+        for (const LaunchCounts& launch : watched.launches) most = std::max<std::size_t>(most, launch.blocks);
+        const std::string text = "the largest launch has " + plural(static_cast<double>(most), "block");
+        if (most >= blocks) return {true, text};
+        if (watched.launches.empty()) return {false, "no kernel was launched"};
+        return {false, text + ", at least " + std::to_string(blocks) + " wanted" + launch_lines(watched)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher CallsNot(std::vector<std::string> functions, std::string hint) {
+    const auto judge = [functions = std::move(functions)](const Watched& watched) -> Verdict {
+        for (const std::string& function : functions) {
+            const std::size_t times = watched.calls_of({function});
+            if (times > 0) return {false, function + " was called " + plural(static_cast<double>(times), "time")};
+        }
+        return {true, joined(functions) + " not called"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher Calls(std::vector<std::string> functions, std::string hint) {
+    const auto judge = [functions = std::move(functions)](const Watched& watched) -> Verdict {
+        for (const std::string& function : functions) {
+            if (watched.calls_of({function}) == 0) return {false, function + " was not called"};
+        }
+        return {true, joined(functions) + " called"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher WaitsForNothing(std::string hint) {
+    const auto judge = [](const Watched& watched) -> Verdict {
+        for (const warpwise::ApiCall& call : watched.calls) {
+            if (call.waits) return {false, call.function + " was called, which waits for the device"};
+        }
+        return {true, "no call waits for the device"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher CopiesNothing(std::string direction, std::string hint) {
+    const auto judge = [direction = std::move(direction)](const Watched& watched) -> Verdict {
+        const std::size_t copies = watched.copies(direction);
+        if (copies == 0) return {true, "nothing copied with " + direction};
+        return {false, "copied " + plural(static_cast<double>(copies), "time") + " with " + direction};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+WatchedMatcher ReleasesWhatItMakes(std::string hint) {
+    const auto judge = [](const Watched& watched) -> Verdict {
+        for (const Pair& pair : pairs()) {
+            const std::size_t made = count_calls(watched, pair.makers);
+            const std::size_t released = count_calls(watched, pair.releasers);
+            if (made <= released) continue;
+            return {false, plural(static_cast<double>(made), pair.noun) + " made (" +
+                               joined({pair.makers.begin(), pair.makers.end()}) + "), " + std::to_string(released) +
+                               " released (" + joined({pair.releasers.begin(), pair.releasers.end()}) + ")"};
+        }
+        return {true, "everything released"};
+    };
+    return host_matcher(judge, std::move(hint));
 }
 
 WatchedMatcher NoRace(std::string hint) { return mistake_matcher({"data_race"}, "no data race", std::move(hint)); }
@@ -287,6 +506,8 @@ WatchedMatcher CleanMemory(std::string hint) {
 }
 
 bool counts_were_left_out() { return left_out; }
+
+void note_left_out() { left_out = true; }
 
 }  // namespace grading
 

@@ -24,6 +24,7 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--counters"}, "count what kernels do (CPU device)"},
         {{"--no-counters"}, "full speed"},
         {{"--check"}, "look for mistakes in kernels (CPU device)"},
+        {{"--leaks"}, "the same, and memory that is never freed is an error, not only a note"},
         {{"--lines"}, "the kernels' source with the counts of each line"},
         {{"--all-blocks"}, "watch all blocks of a launch, not a sample"},
         {{"--registers"}, "registers a thread, for the theoretical occupancy", true},

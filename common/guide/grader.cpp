@@ -1,4 +1,5 @@
 #include "common/guide/grader.h"
+#include "common/guide/try_messages.h"
 
 #include <fmt/format.h>
 
@@ -79,6 +80,14 @@ Verdict check(const Project& project, const Exercise& exercise, const CheckOptio
     if (!built.succeeded) {
         verdict.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
         verdict.text = built.output;
+        if (project.device == "cpu" && !built.cancelled) {
+            const std::filesystem::path headers = project.root / "common" / "cpu_device" / "include";
+            const std::string answer = exercise.answer().string();
+            verdict.text =
+                explain_compiler(built.output, {answer, exercise.answer().lexically_relative(project.root).string(),
+                                                project.root.string(), headers.string()})
+                    .text;
+        }
         return verdict;
     }
 

@@ -99,6 +99,7 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_flag("--gpu", options.gpu, "build it with nvcc and run it on a GPU");
     app.add_flag("--counters,!--no-counters", options.counters, "count what each kernel does (it does; CPU device)");
     app.add_flag("--check,!--no-check", options.check, "look for mistakes in kernels (it does; CPU device)");
+    app.add_flag("--leaks", options.leaks, "memory that is never freed is an error, not only a note (CPU device)");
     app.add_flag("--lines", options.lines, "the kernels' source with the counts of each line");
     app.add_flag("--all-blocks", options.all_blocks, "watch all blocks of a launch, not a sample");
     app.add_option("--registers", options.registers, "registers a thread, for the theoretical occupancy")

@@ -147,6 +147,8 @@ warpwise::Mistake mistake_of(const Json& json) {
     add("which ", text(member(json, "other"), "action"));
     add("in kernel ", text(json, "kernel"));
     add("hint: ", text(json, "hint"));
+    mistake.is_note = json.value("severity", "") == "note";
+    if (mistake.is_note) mistake.text = "note: " + mistake.text;
     return mistake;
 }
 
@@ -284,10 +286,12 @@ ChapterResults parse_results(std::string_view json) {
     }
 }
 
-bool is_right(const StepResult& step) { return step.check.has_value() && step.wrong.empty() && step.mistakes.empty(); }
+bool is_right(const StepResult& step) {
+    return step.check.has_value() && step.wrong.empty() && !any_error(step.mistakes);
+}
 
 bool is_right(const LessonResult& lesson) {
-    return lesson.failure.empty() && lesson.mistakes.empty() &&
+    return lesson.failure.empty() && !any_error(lesson.mistakes) &&
            std::all_of(lesson.steps.begin(), lesson.steps.end(),
                        [](const StepResult& step) { return is_right(step); }) &&
            std::all_of(lesson.expectations.begin(), lesson.expectations.end(),

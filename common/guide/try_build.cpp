@@ -86,16 +86,18 @@ std::vector<std::string> compile_command(const TryTools& tools, const TrySource&
     append(command, {"-w", source.colors ? "-fdiagnostics-color=always" : "-fdiagnostics-color=never"});
     for (const std::string& folder : tools.include_folders) command.push_back("-I" + folder);
     append(command, options_of(source));
+    if (source.uses_openmp) command.emplace_back("-fopenmp");
     append(command, {"-iquote", source.file.parent_path().string()});
     append(command, {"-c", parts.rewritten.string(), "-o", parts.object.string()});
     return command;
 }
 
-std::vector<std::string> link_command(const TryTools& tools, const TryParts& parts) {
+std::vector<std::string> link_command(const TryTools& tools, const TrySource& source, const TryParts& parts) {
     // Nothing in the program asks for the part that counts: the linker has to be told.
     std::vector<std::string> command = {tools.compiler, parts.object.string(), "-o", parts.program.string(),
                                         "-Wl,--undefined=warpwise_try_support"};
     append(command, tools.libraries);
+    if (source.uses_openmp) command.emplace_back("-fopenmp");
     return command;
 }
 
@@ -104,6 +106,7 @@ std::vector<std::string> nvcc_command(const std::string& nvcc, const TrySource& 
     std::vector<std::string> command = {nvcc, "-O3", "-std=c++20", "-arch=native", "-lineinfo"};
     if (launches_in_kernels) append(command, {"-rdc=true", "-lcudadevrt"});
     append(command, options_of(source));
+    if (source.uses_openmp) append(command, {"-Xcompiler", "-fopenmp"});
     append(command, {"-x", "cu", source.file.string(), "-o", program.string()});
     const std::vector<std::string_view> names = included_names(text);
     for (const Library& library : libraries_of_headers) {
@@ -114,6 +117,11 @@ std::vector<std::string> nvcc_command(const std::string& nvcc, const TrySource& 
         }
     }
     return command;
+}
+
+bool includes_openmp(std::string_view text) {
+    const std::vector<std::string_view> names = included_names(text);
+    return std::find(names.begin(), names.end(), "omp.h") != names.end();
 }
 
 bool wants_separate_compilation(std::string_view nvcc_output) {

@@ -31,7 +31,8 @@ struct TrySource {
     std::filesystem::path file;                          ///< absolute
     std::vector<std::filesystem::path> include_folders;  ///< absolute
     std::vector<std::string> definitions;
-    bool colors = false;  ///< in the compiler's messages
+    bool colors = false;       ///< in the compiler's messages
+    bool uses_openmp = false;  ///< the file includes <omp.h>
 };
 
 /// Where the pieces of the program go.
@@ -44,11 +45,14 @@ struct TryParts {
 
 std::vector<std::string> rewrite_command(const TryTools& tools, const TrySource& source, const TryParts& parts);
 std::vector<std::string> compile_command(const TryTools& tools, const TrySource& source, const TryParts& parts);
-std::vector<std::string> link_command(const TryTools& tools, const TryParts& parts);
+std::vector<std::string> link_command(const TryTools& tools, const TrySource& source, const TryParts& parts);
 
 /// `text`: the source, which tells by its includes what to link. `launches_in_kernels`: with what those need.
 std::vector<std::string> nvcc_command(const std::string& nvcc, const TrySource& source, std::string_view text,
                                       bool launches_in_kernels, const std::filesystem::path& program);
+
+/// Whether a program with this source has to be built with OpenMP.
+bool includes_openmp(std::string_view text);
 
 /// Whether nvcc refused a launch in device code because it was not asked for what that needs.
 bool wants_separate_compilation(std::string_view nvcc_output);

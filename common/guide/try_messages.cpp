@@ -127,6 +127,7 @@ constexpr std::array unsupported_headers = {
     Feature{"cub/", false, "the block and device primitives of CUB"},
     Feature{"thrust/", false, "the parallel algorithms of Thrust"},
     Feature{"cuda/", false, "the CUDA C++ library"},
+    Feature{"nv/target", true, "code chosen by target (NV_IF_TARGET)"},
     Feature{"cute/", false, "the tensor library CuTe"},
     Feature{"cutlass/", false, "the matrix library CUTLASS"},
     Feature{"cublas", false, "the linear algebra library cuBLAS"},
@@ -237,13 +238,20 @@ bool is_heading(std::string_view line) {
            (line.find(": In ") != std::string_view::npos || line.ends_with(": At global scope:"));
 }
 
+/// Compilers quote with ‘ and ’ where the locale has them.
+std::string with_plain_quotes(std::string text) {
+    for (const std::string_view quote : {"\xE2\x80\x98", "\xE2\x80\x99"})
+        for (std::size_t at = 0; (at = text.find(quote, at)) != std::string::npos;) text.replace(at, quote.size(), "'");
+    return text;
+}
+
 /// Lines of context stand above the message that they belong to: an error, or a note of the error before.
 std::vector<Diagnostic> read_diagnostics(std::string_view output) {
     std::vector<Diagnostic> diagnostics;
     Diagnostic current;
     Diagnostic context;
     for (const std::string& line : lines_of(output)) {
-        const std::string plain = without_colors(line);
+        const std::string plain = with_plain_quotes(without_colors(line));
         if (plain.starts_with("compilation terminated") || plain.ends_with(" generated.")) continue;
         std::optional<Message> error = read_message(plain, "error");
         if (!error) error = read_message(plain, "fatal error");
@@ -351,6 +359,96 @@ std::optional<Short> said_by_headers(const Diagnostic& diagnostic, const Message
     return Short{error.substr(text + 2), error.substr(text + 2), false, false};
 }
 
+/// The name in front of `<<<` in the line of the source that the compiler shows; empty where there is none.
+std::string launched_kernel(const Diagnostic& diagnostic) {
+    for (const std::string& line : diagnostic.lines) {
+        const std::string plain = without_colors(line);
+        std::size_t end = plain.find("<<<");
+        if (end == std::string::npos || plain.find('|') > end) continue;
+        while (end > 0 && plain[end - 1] == ' ') --end;
+        const auto is_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+        if (end > 0 && plain[end - 1] == '>') {  // template arguments
+            int depth = 0;
+            while (end > 0) {
+                const char c = plain[--end];
+                depth += c == '>' ? 1 : c == '<' ? -1 : 0;
+                if (depth == 0) break;
+            }
+        }
+        std::size_t begin = end;
+        while (begin > 0 && is_of_name(plain[begin - 1])) --begin;
+        if (begin < end) return plain.substr(begin, end - begin);
+    }
+    return {};
+}
+
+/// "cannot convert 'int*' to 'float*'" of an error or a note: both types.
+std::optional<std::pair<std::string, std::string>> converted_types(const std::string& text) {
+    for (const std::string_view phrase : {"cannot convert '", "invalid conversion from '", "from '"}) {
+        const std::size_t at = text.find(phrase);
+        if (at == std::string::npos) continue;
+        const std::size_t from = at + phrase.size(), from_end = text.find("' to '", from);
+        if (from_end == std::string::npos) continue;
+        const std::size_t to = from_end + 6, to_end = text.find('\'', to);
+        if (to_end == std::string::npos) continue;
+        return std::pair(text.substr(from, from_end - from), text.substr(to, to_end - to));
+    }
+    return std::nullopt;
+}
+
+/// The number that follows `phrase` in a line of `text` that holds `also`; 0 where there is none.
+int number_after(const std::string& text, std::string_view phrase, std::string_view also) {
+    for (const std::string& line : lines_of(text)) {
+        const std::size_t at = line.find(phrase);
+        if (at == std::string::npos || line.find(also) == std::string::npos) continue;
+        int number = 0;
+        for (std::size_t i = at + phrase.size(); i < line.size() && line[i] >= '0' && line[i] <= '9' && number < 1000;
+             ++i)
+            number = 10 * number + (line[i] - '0');
+        return number;
+    }
+    return 0;
+}
+
+/// An argument of a launch that has the wrong type.
+std::optional<Short> wrong_argument(const Diagnostic& diagnostic) {
+    const std::string& error = diagnostic.error;
+    int argument = number_after(diagnostic.notes, "initializing argument ", "cpu_device::TypedLauncher");
+    if (argument > 0) {
+        const auto types = converted_types(error);
+        if (!types) return std::nullopt;
+        const std::string kernel = launched_kernel(diagnostic);
+        const std::string text = fmt::format("argument {} of {}: cannot convert {} to {}", argument,
+                                             kernel.empty() ? "the kernel" : kernel, types->first, types->second);
+        return Short{text, text, false, false};
+    }
+    if (error.find("call to 'cpu_device::LaunchConfig::LaunchConfig(") == std::string::npos) return std::nullopt;
+    constexpr std::string_view phrase = "no known conversion for argument ";
+    argument = number_after(diagnostic.notes, phrase, "' to '");
+    for (const std::string& note : lines_of(diagnostic.notes)) {
+        const auto types = converted_types(note);
+        if (!types || note.find(phrase) == std::string::npos || argument < 1 || argument > 4) continue;
+        static constexpr std::array<std::string_view, 4> meanings = {"the grid", "the block", "bytes of shared memory",
+                                                                     "the stream"};
+        const std::string text =
+            fmt::format("argument {} between <<< and >>> is {}: cannot convert {} to {}", argument,
+                        meanings[static_cast<std::size_t>(argument - 1)], types->first, types->second);
+        return Short{text, text, false, false};
+    }
+    return std::nullopt;
+}
+
+/// A function with two versions in an expression that has to be constant.
+std::optional<Short> constant_with_two_versions(const Diagnostic& diagnostic) {
+    if (diagnostic.error.find("cpu_device::runs_device_version") == std::string::npos &&
+        diagnostic.notes.find("cpu_device::runs_device_version") == std::string::npos)
+        return std::nullopt;
+    return Short{
+        "not supported on the CPU device: a constant expression that calls a function whose code depends on "
+        "__CUDA_ARCH__ (host and device code are compiled together here)",
+        "two versions", true, false};
+}
+
 std::optional<Short> missing_header(const Diagnostic& diagnostic) {
     const std::string& error = diagnostic.error;
     std::string path;
@@ -385,6 +483,8 @@ std::optional<Short> said_by_name(const Diagnostic& diagnostic) {
 
 std::optional<Short> shortened(const Diagnostic& diagnostic, const MessagePlaces& places) {
     if (auto found = said_by_headers(diagnostic, places)) return found;
+    if (auto found = wrong_argument(diagnostic)) return found;
+    if (auto found = constant_with_two_versions(diagnostic)) return found;
     if (auto found = missing_header(diagnostic)) return found;
     return said_by_name(diagnostic);
 }
@@ -403,6 +503,41 @@ std::string hint_for(const Diagnostic& diagnostic) {
     return {};
 }
 
+/// The lines of an error with places that a reader can find: the rewriter makes some lines longer, so columns in them
+/// point beyond what the reader wrote. There, neither a column nor a mark is shown.
+std::vector<std::string> with_true_columns(const std::vector<std::string>& lines) {
+    std::vector<std::string> result;
+    std::size_t width = std::string::npos;  // of the line of the source that was shown last, with its margin
+    std::size_t message = std::string::npos;
+    for (const std::string& line : lines) {
+        const std::string plain = without_colors(line);
+        const std::size_t bar = plain.find(" |");
+        const bool margin = bar != std::string::npos && plain.find_first_not_of(" 0123456789") == bar + 1;
+        if (!margin) {
+            if (read_message(plain, "error") || read_message(plain, "note")) message = result.size();
+            width = std::string::npos;
+            result.push_back(line);
+            continue;
+        }
+        if (plain.find_first_of("0123456789") < bar) {
+            width = plain.size();
+        } else if (plain.size() > width + 1) {
+            if (message != std::string::npos) {
+                const std::size_t kind = result[message].find(": error: ") != std::string::npos
+                                             ? result[message].find(": error: ")
+                                             : result[message].find(": note: ");
+                const std::size_t column = kind == std::string::npos ? kind : result[message].rfind(':', kind - 1);
+                if (column != std::string::npos && result[message].find_first_not_of("0123456789", column + 1) == kind)
+                    result[message].erase(column, kind - column);
+                message = std::string::npos;
+            }
+            continue;
+        }
+        result.push_back(line);
+    }
+    return result;
+}
+
 /// The error as it came; `was_cut` becomes true when the compiler said more.
 std::string text_of(const Diagnostic& diagnostic, const MessagePlaces& places, bool& was_cut) {
     std::string text;
@@ -410,7 +545,9 @@ std::string text_of(const Diagnostic& diagnostic, const MessagePlaces& places, b
     // With a hint, what the compiler notes besides helps no more.
     const std::size_t worth_showing = hint.empty() ? diagnostic.lines.size() : diagnostic.lines_before_notes;
     const std::size_t shown = std::min(worth_showing, lines_of_an_error);
-    for (std::size_t i = 0; i < shown; ++i) text += diagnostic.lines[i] + "\n";
+    const std::vector<std::string> lines(diagnostic.lines.begin(),
+                                         diagnostic.lines.begin() + static_cast<std::ptrdiff_t>(shown));
+    for (const std::string& line : with_true_columns(lines)) text += line + "\n";
     if (shown < worth_showing) {
         text += fmt::format("    ... {} more lines about this error\n", worth_showing - shown);
         was_cut = true;
@@ -504,10 +641,11 @@ BuildMessage explain_linker(std::string_view output, const MessagePlaces& places
         std::string name = line.substr(at + undefined.size() + 1);  // `name' in quotes
         name = name.substr(0, name.rfind('\''));
         if (!names.insert(name).second) continue;
-        message.text += line_for(place_in_linkers_line(line.substr(0, at), places),
-                                 name == "main" ? "there is no main() in it, and 'try' runs whole programs"
-                                                : name + " is defined nowhere: 'try' builds programs of one file",
-                                 places);
+        std::string text = name + " is defined nowhere: 'try' builds programs of one file";
+        if (name == "main") text = "there is no main() in it, and 'try' runs whole programs";
+        if (name.starts_with("omp_") || name.starts_with("GOMP_"))
+            text = name + " is a function of OpenMP: 'try' builds with OpenMP when the file itself includes <omp.h>";
+        message.text += line_for(place_in_linkers_line(line.substr(0, at), places), text, places);
     }
     if (!names.empty()) return message;
     return {with_shown_paths(output, places), false, false};

@@ -233,6 +233,11 @@ private:
 
 // ---- building --------------------------------------------------------------------------------------------
 
+std::string text_of_file(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
 struct Built {
     bool succeeded = false;
     std::string message;  ///< why not
@@ -247,6 +252,7 @@ public:
           shown_(options.file.string()),
           source_{file_, include_folders(project, options), options.definitions, options.colors},
           workshop_(project, options, file_) {
+        source_.uses_openmp = includes_openmp(text_of_file(file_));
         if (!options.trace_file.empty()) {
             if (!options.counters) throw Refusal("--trace needs the counters");
             trace_file_ = absolute_to(project.caller, options.trace_file);
@@ -343,7 +349,7 @@ Built Attempt::build_for_cpu_device() {
     if (rewritten.status != 0) return failure(rewritten.output, explain_rewriter(rewritten.output, places()));
     const CommandResult compiled = command(compile_command(tools, source_, parts));
     if (compiled.status != 0) return failure(compiled.output, explain_compiler(compiled.output, places()));
-    const CommandResult linked = command(link_command(tools, parts));
+    const CommandResult linked = command(link_command(tools, source_, parts));
     if (linked.status != 0) {
         Built built = failure(linked.output, explain_linker(linked.output, places()));
         const std::string own = command_of_own_file(project_, file_);
@@ -395,8 +401,7 @@ Built Attempt::build_for_gpu() {
     if (!has_gpu()) throw Refusal("--gpu needs an NVIDIA GPU with its driver, and there is none here; " + without);
     progress_.show("Compiling " + shown_ + " with nvcc");
     program_ = workshop_.folder() / kept_name(workshop_.kept() ? ".gpu" : "");
-    std::ifstream stream(file_, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    const std::string text = text_of_file(file_);
     CommandResult compiled = command(nvcc_command(nvcc, source_, text, false, program_));
     if (compiled.status != 0 && wants_separate_compilation(compiled.output)) {
         compiled = command(nvcc_command(nvcc, source_, text, true, program_));
@@ -419,7 +424,8 @@ std::vector<std::pair<std::string, std::string>> variables_for(const TryOptions&
     if (options.gpu) return variables;
     variables.emplace_back("WARPWISE_TRY_REPORT", report.string());
     std::string watched = options.counters ? "counters" : "";
-    if (options.check) watched += watched.empty() ? "mistakes" : ",mistakes";
+    if (options.check || options.leaks) watched += watched.empty() ? "mistakes" : ",mistakes";
+    if (options.leaks) watched += ",leaks";
     variables.emplace_back("CPU_DEVICE_WATCH", watched.empty() ? "nothing" : watched);
     if (options.all_blocks) variables.emplace_back("CPU_DEVICE_WATCH_BLOCKS", "all");
     if (options.registers) variables.emplace_back("WARPWISE_TRY_REGISTERS", std::to_string(*options.registers));

@@ -16,6 +16,7 @@ struct TryOptions {
     bool gpu = false;                          ///< build with nvcc and run on the GPU
     bool counters = true;                      ///< table of counters, a row for each kernel
     bool check = true;                         ///< look for mistakes
+    bool leaks = false;                        ///< what is never freed is an error, and not only a note
     bool lines = false;                        ///< the kernels' source with the counts of each line
     bool all_blocks = false;                   ///< watch every block of a launch, not a sample
     std::optional<int> registers;              ///< a thread, for theoretical occupancy

@@ -28,11 +28,15 @@ public:
 
 private:
     static std::size_t l2_bytes() {
+#ifdef __CPU_DEVICE__
+        return 0;  // that of the host is not to be flushed
+#else
         int device = 0;
         int bytes = 0;
         check(cudaGetDevice(&device));
         check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
         return static_cast<std::size_t>(bytes);
+#endif
     }
 
     DeviceBuffer<unsigned char> scratch_;

@@ -33,6 +33,7 @@ std::string with_prefix(double value, const char* unit) {
 double RequestCounts::sectors_per_request() const { return ratio(sectors, requests); }
 double RequestCounts::wavefronts_per_request() const { return ratio(wavefronts, requests); }
 double RequestCounts::lanes_per_request() const { return ratio(lanes, requests); }
+double RequestCounts::sector_efficiency() const { return sectors == 0 ? 1 : needed_sectors / sectors; }
 double RequestCounts::bytes_moved() const { return sectors * bytes_of_a_sector; }
 double RequestCounts::conflicts() const { return wavefronts - least_wavefronts; }
 
@@ -41,6 +42,7 @@ RequestCounts& RequestCounts::operator+=(const RequestCounts& other) {
     lanes += other.lanes;
     bytes += other.bytes;
     sectors += other.sectors;
+    needed_sectors += other.needed_sectors;
     wavefronts += other.wavefronts;
     least_wavefronts += other.least_wavefronts;
     same_address += other.same_address;
@@ -52,6 +54,7 @@ RequestCounts& RequestCounts::operator*=(double factor) {
     lanes *= factor;
     bytes *= factor;
     sectors *= factor;
+    needed_sectors *= factor;
     wavefronts *= factor;
     least_wavefronts *= factor;
     same_address *= factor;

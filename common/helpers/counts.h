@@ -21,6 +21,7 @@ struct RequestCounts {
     double lanes = 0;             ///< threads that took part, over all requests
     double bytes = 0;             ///< bytes that the lanes asked for
     double sectors = 0;           ///< global memory: distinct pieces of 32 bytes, a request at a time
+    double needed_sectors = 0;    ///< how many would be enough for as many bytes, if they lay side by side
     double wavefronts = 0;        ///< shared memory: passes; constant memory: distinct addresses
     double least_wavefronts = 0;  ///< what as many lanes and bytes need without bank conflicts, or with one address
     double same_address = 0;      ///< atomics: lanes that have to wait because another lane has the same address
@@ -28,6 +29,7 @@ struct RequestCounts {
     double sectors_per_request() const;     ///< 0 without requests
     double wavefronts_per_request() const;  ///< 0 without requests
     double lanes_per_request() const;       ///< 0 without requests
+    double sector_efficiency() const;       ///< sectors needed over sectors touched, 0 to 1; 1 without requests
     double bytes_moved() const;             ///< 32 for each sector
     double conflicts() const;               ///< wavefronts above the least
 

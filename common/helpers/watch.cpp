@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <utility>
 
+#include "cpu_device/error_state.h"
 #include "cpu_device/findings.h"
 #include "cpu_device/watch.h"
 
 namespace warpwise {
+
 namespace {
 
 static_assert(sampled_blocks == cpu_device::kSampledBlocks);
@@ -20,16 +22,17 @@ static_assert(memory_operations.size() == cpu_device::kMemoryOperations);
 cpu_device::WatchOptions options_of(const WatchOptions& options) {
     return {.counters = options.counters,
             .mistakes = options.mistakes,
+            .leaks = options.leaks,
             .blocks = options.count.blocks,
             .registers = options.count.registers,
             .traced_blocks = options.count.traced_blocks};
 }
 
 WatchOptions options_of(const cpu_device::WatchOptions& options) {
-    return {
-        .counters = options.counters,
-        .mistakes = options.mistakes,
-        .count = {.blocks = options.blocks, .registers = options.registers, .traced_blocks = options.traced_blocks}};
+    return {.counters = options.counters,
+            .mistakes = options.mistakes,
+            .count = {.blocks = options.blocks, .registers = options.registers, .traced_blocks = options.traced_blocks},
+            .leaks = options.leaks};
 }
 
 RequestCounts counts_of(const cpu_device::RequestCounters& counters) {
@@ -37,6 +40,7 @@ RequestCounts counts_of(const cpu_device::RequestCounters& counters) {
             .lanes = static_cast<double>(counters.lanes),
             .bytes = static_cast<double>(counters.bytes),
             .sectors = static_cast<double>(counters.sectors),
+            .needed_sectors = static_cast<double>(counters.needed_sectors),
             .wavefronts = static_cast<double>(counters.wavefronts),
             .least_wavefronts = static_cast<double>(counters.least_wavefronts),
             .same_address = static_cast<double>(counters.same_address)};
@@ -91,7 +95,10 @@ Mistake mistake_of(const cpu_device::Finding& finding) {
     const cpu_device::Site& site = finding.site;
     return {cpu_device::identifier_of(finding.kind),
             site.line > 0 ? std::string(site.file) + ":" + std::to_string(site.line) : std::string(),
-            cpu_device::text_of(finding), json_object(finding), identity_of(finding)};
+            cpu_device::text_of(finding),
+            json_object(finding),
+            identity_of(finding),
+            finding.is_note};
 }
 
 std::vector<Mistake> mistakes_of(const std::vector<cpu_device::Finding>& findings) {
@@ -112,6 +119,8 @@ void put_back(const std::vector<cpu_device::Finding>& findings) {
 
 bool can_watch() { return cpu_device::can_watch(); }
 
+bool mistakes_are_found() { return can_watch() && cpu_device::watching().mistakes; }
+
 Watching::Watching(const WatchOptions& options) : before_(options_of(cpu_device::watch(options_of(options)))) {}
 
 Watching::~Watching() { cpu_device::watch(options_of(before_)); }
@@ -119,8 +128,9 @@ Watching::~Watching() { cpu_device::watch(options_of(before_)); }
 std::vector<LaunchCounts> count_launches(const std::function<void()>& body, const CountOptions& options) {
     cpu_device::take_counters(false);
     {
-        const bool mistakes = cpu_device::watching().mistakes;
-        const Watching watching({.counters = true, .mistakes = mistakes, .count = options});
+        const cpu_device::WatchOptions before = cpu_device::watching();
+        const Watching watching(
+            {.counters = true, .mistakes = before.mistakes, .count = options, .leaks = before.leaks});
         body();
     }
     return take_counts(options.lines);
@@ -162,7 +172,12 @@ void forget_mistakes(const std::vector<Mistake>& mistakes) {
     put_back(findings);
 }
 
+std::string coverage_text(const std::string& how_to_check_all) {
+    return cpu_device::text_of(cpu_device::coverage(), how_to_check_all);
+}
+
 void report_leaks() {
+    cpu_device::report_unseen_errors();
     if (cudaDeviceSynchronize() == cudaSuccess) cpu_device::report_leaks();
 }
 
@@ -173,6 +188,8 @@ void report_leaks() {
 namespace warpwise {
 
 bool can_watch() { return false; }
+
+bool mistakes_are_found() { return false; }
 
 Watching::Watching(const WatchOptions&) {}
 
@@ -193,6 +210,8 @@ std::vector<Mistake> mistakes_during(const std::function<void()>& body) {
 }
 
 void forget_mistakes(const std::vector<Mistake>&) {}
+
+std::string coverage_text(const std::string&) { return {}; }
 
 void report_leaks() {}
 

@@ -6,6 +6,7 @@
 //     for (const Mistake& mistake : take_mistakes()) ...
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,10 +30,14 @@ struct WatchOptions {
     bool counters = false;
     bool mistakes = false;
     CountOptions count = {};
+    bool leaks = false;  ///< with `mistakes`: what is never freed is an error, and not only a note
 };
 
 /// True on the CPU device when kernels of this program were compiled for watching.
 bool can_watch();
+
+/// True while the CPU device looks for mistakes in the kernels of this program.
+bool mistakes_are_found();
 
 /// Sets what launches are watched for, and restores the former setting in the end.
 class Watching {
@@ -62,6 +67,7 @@ struct Mistake {
     std::string json;  ///< all of it, as a JSON object
     /// The same for mistakes that differ only in how often they were made.
     std::string identity = {};
+    bool is_note = false;  ///< worth knowing, but no error: a program with nothing worse is right
 };
 
 /// What was found since the last call; forgotten by that. With this the program's exit status stays its own.
@@ -73,8 +79,18 @@ std::vector<Mistake> mistakes_during(const std::function<void()>& body);
 /// Forgets these, and nothing else that was found.
 void forget_mistakes(const std::vector<Mistake>& mistakes);
 
-/// Reports device memory that nobody has freed so far as mistakes. Does nothing after a kernel died: then nothing can
-/// be freed any more.
+/// What part of the launches so far was looked at for mistakes: "Checked all 4,096 blocks of 3 launches, 1.2 M
+/// accesses." `how_to_check_all` names the option that makes it all of them. Empty where nothing was looked at.
+std::string coverage_text(const std::string& how_to_check_all);
+
+/// True if one of them is an error.
+inline bool any_error(const std::vector<Mistake>& mistakes) {
+    return std::any_of(mistakes.begin(), mistakes.end(), [](const Mistake& mistake) { return !mistake.is_note; });
+}
+
+/// Reports errors of this thread's calls and launches that nobody has looked at so far; and memory that nobody has
+/// freed, and objects of the runtime that nobody has destroyed: as notes, or as errors with WatchOptions::leaks. After
+/// a kernel died, nothing can be freed any more, and nothing is missed.
 void report_leaks();
 
 }  // namespace warpwise

@@ -83,6 +83,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     CLI::Option* counters =
         app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
     app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");
+    app.add_flag("--leaks", request.options.leaks,
+                 "--check, and memory that is never freed is an error, not only a note");
     app.add_flag("--lines", request.options.list_lines, "show the kernels' source with the counts of each line");
     app.add_flag("--all-blocks", request.options.all_blocks, "watch all blocks of a launch, not a sample");
     app.add_option("--registers", request.options.registers, "registers a thread, for the theoretical occupancy")
@@ -110,6 +112,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
     if (!size.empty()) request.options.size = parse_size(size);
+    request.options.check = request.options.check || request.options.leaks;
     request.counters_asked_for = counters->count() > 0 && request.options.counters;
     if (request.options.list_lines && !request.options.counters) throw Refusal("--lines needs the counters");
     if (!request.trace_file.empty() && !request.options.counters) throw Refusal("--trace needs the counters");
@@ -240,7 +243,9 @@ public:
         output_.print(terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter_.number, chapter_.title)) +
                       "\non " + output_.device().text() + "\n\n");
         if (!note.empty()) output_.print_paragraphs(note, Style::faint);
-        const Watching watching({.mistakes = request_.options.check, .count = request_.options.count_options()});
+        const Watching watching({.mistakes = request_.options.check,
+                                 .count = request_.options.count_options(),
+                                 .leaks = request_.options.leaks});
         ChapterReport report{chapter_, output_.device(), std::move(command), {}, true};
         bool pause = request_.pause;
         for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
@@ -250,6 +255,8 @@ public:
         if (request_.options.check && !report.lessons.empty()) {
             report_leaks();
             keep_mistakes(report.lessons.back());
+            const std::string checked = coverage_text("--all-blocks");
+            if (!checked.empty()) output_.print_paragraphs(checked, Style::faint);
         }
         report.passed = std::all_of(report.lessons.begin(), report.lessons.end(),
                                     [](const LessonResult& lesson) { return lesson.passed(); });

@@ -19,6 +19,7 @@ struct Lesson::Options {
     std::optional<int> repeat;       ///< samples of a timing, at least
     bool counters = true;            ///< count what kernels do, where this program can
     bool check = false;              ///< look for mistakes in them, where this program can
+    bool leaks = false;              ///< with `check`: what is never freed is an error, and not only a note
     bool all_blocks = false;         ///< watch every block of a launch instead of a sample
     bool list_lines = false;         ///< show the kernels' source with the counts of each line
     bool keep_lines = false;         ///< counts of each line are wanted in the results

@@ -10,7 +10,7 @@
 namespace warpwise {
 
 bool LessonResult::passed() const {
-    return failure.empty() && mistakes.empty() &&
+    return failure.empty() && !any_error(mistakes) &&
            std::all_of(steps.begin(), steps.end(), [](const StepResult& s) { return s.passed(); }) &&
            std::all_of(expectations.begin(), expectations.end(), [](const Expectation& e) { return e.passed; });
 }
@@ -30,7 +30,7 @@ DeviceInfo query_device() {
     info.major = properties.major;
     info.minor = properties.minor;
     info.processors = properties.multiProcessorCount;
-    info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+    if (info.on_gpu) info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
     info.memory_bytes = properties.totalGlobalMem;
     check(cudaDriverGetVersion(&info.driver_version));
     check(cudaRuntimeGetVersion(&info.runtime_version));

@@ -46,7 +46,7 @@ struct StepResult {
 
     /// Every size that was checked gave the right values.
     bool right() const { return check.has_value() && wrong.empty(); }
-    bool passed() const { return right() && mistakes.empty(); }
+    bool passed() const { return right() && !any_error(mistakes); }
 };
 
 /// Bandwidth of a device-to-device copy of the lesson's size, bytes read and written counted.

@@ -2,8 +2,13 @@
 // every device.
 #include "common/grading/grading.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -12,9 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "common/grading/activity.h"
+#include "common/grading/inputs.h"
+#include "common/grading/reporter.h"
 #include "common/grading/schedules.h"
+#include "common/grading/supervisor.h"
 #include "common/grading/watched.h"
 #include "common/helpers/child_process.h"
+#include "common/helpers/watch.h"
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -262,13 +272,23 @@ TEST_CASE("bytes moved are judged, the most expensive line first") {
 TEST_CASE("bank conflicts are judged for all arrays or for one") {
     const Transpose transpose;
     const std::string text = refusal(grading::NoBankConflicts(), transpose.watched);
-    CHECK_THAT(text, ContainsSubstring("253952 bank conflicts\n" + transpose.name + ":5: out[index(1)] = tile"));
-    CHECK_THAT(text, ContainsSubstring("\n    253952 conflicts: 32 passes for each of 8192 requests"));
+    CHECK_THAT(text, ContainsSubstring("253952 bank conflicts in shared memory\n" + transpose.name +
+                                       ":5: out[index(1)] = tile"));
+    CHECK_THAT(text, ContainsSubstring("\n    253952 conflicts: 32 wavefronts for each of 8192 requests"));
     CHECK_THAT(refusal(grading::NoBankConflictsOn("tile"), transpose.watched),
                ContainsSubstring("253952 bank conflicts on tile"));
     CHECK_THAT(transpose.watched, grading::NoBankConflictsOn("halo"));
+    // It may have another name, or be dynamic shared memory: then all of it is judged.
     CHECK_THAT(refusal(grading::NoBankConflictsOn("buffer"), transpose.watched),
-               ContainsSubstring("no __shared__ array called buffer was used; used were: tile, halo"));
+               ContainsSubstring("253952 bank conflicts in shared memory\n" + transpose.name + ":5: "));
+    Transpose without;
+    for (LaunchCounts& launch : without.watched.launches) {
+        launch.total.shared_load = launch.total.shared_store = {};
+        launch.arrays.clear();
+    }
+    CHECK(refusal(grading::NoBankConflictsOn("tile"), without.watched) == "no shared memory was used");
+    CHECK(refusal(grading::UsesSharedMemory(), without.watched) == "no shared memory was used");
+    CHECK_THAT(transpose.watched, grading::UsesSharedMemory());
 }
 
 TEST_CASE("active lanes, barriers, atomics and launches are judged") {
@@ -296,7 +316,8 @@ TEST_CASE("active lanes, barriers, atomics and launches are judged") {
     CHECK_THAT(transpose.watched, grading::LaunchesAtMost(1));
     transpose.watched.launches.push_back(transpose.watched.launches[0]);
     CHECK_THAT(refusal(grading::LaunchesAtMost(1), transpose.watched),
-               ContainsSubstring("2 launches, at most 1 allowed\n" + transpose.name + ":20: transpose\n"));
+               ContainsSubstring("2 launches, at most 1 allowed\n" + transpose.name +
+                                 ":20: transpose<<<(32, 8), (32, 32)>>>\n"));
 }
 
 TEST_CASE("an answer that launches nothing does not pass for its frugality") {
@@ -347,14 +368,387 @@ TEST_CASE("shows what was watched") {
 
 // ---- other orders of threads -------------------------------------------------------------------------------------
 
-TEST_CASE("an answer is run in several orders, and the first that fails is told") {
+TEST_CASE("an answer is run several times, and the first run that fails is told") {
     const auto run = [](const std::string& script) {
-        return grading::first_failing_schedule({"/bin/sh", "-c", script}, {1, 2, 3});
+        return grading::first_failing_run(
+            {"/bin/sh", "-c", script},
+            {{{"CPU_DEVICE_SEED", "1"}}, {{"CPU_DEVICE_SEED", "2"}, {"OTHER", "3"}}, {{"CPU_DEVICE_SEED", "3"}}});
     };
     CHECK_FALSE(run("exit 0").has_value());
     const auto failing = run("echo in order $CPU_DEVICE_SEED; test $CPU_DEVICE_SEED -lt 2");
     REQUIRE(failing.has_value());
-    CHECK(failing->seed == 2);
+    CHECK(failing->variables == grading::Variables{{"CPU_DEVICE_SEED", "2"}, {"OTHER", "3"}});
     CHECK(failing->output == "in order 2\n");
     CHECK(run("kill -SEGV $$").has_value());
+}
+
+TEST_CASE("further runs draw their inputs, unless the environment names a seed") {
+    const std::vector<grading::Variables> runs = grading::further_runs();
+    REQUIRE_FALSE(runs.empty());
+    for (const grading::Variables& variables : runs) {
+        REQUIRE_FALSE(variables.empty());
+        CHECK(variables[0].first == grading::grading_seed_variable);
+        CHECK(std::stoi(variables[0].second) >= 2);
+    }
+    setenv(grading::grading_seed_variable, "7", 1);
+    for (const grading::Variables& variables : grading::further_runs()) {
+        for (const auto& [name, value] : variables) CHECK(name != grading::grading_seed_variable);
+    }
+    setenv("CPU_DEVICE_SEED", "1", 1);
+    CHECK(grading::further_runs().empty());
+    unsetenv("CPU_DEVICE_SEED");
+    unsetenv(grading::grading_seed_variable);
+}
+
+// ---- whoever ends the program --------------------------------------------------------------------------------------
+
+TEST_CASE("only a grader that came to its end can pass") {
+    const auto status_of = [](const char* how, std::string* output = nullptr) {
+        const warpwise::TemporaryFile file;
+        warpwise::ChildProcess program({WARPWISE_SUPERVISED_PROGRAM, how}, {}, file.path());
+        const int status = program.wait();
+        if (output != nullptr) *output = file.read();
+        return status;
+    };
+    CHECK(status_of("passes") == 0);
+    CHECK(status_of("fails") == 1);
+    CHECK(status_of("forks and waits") == 0);  // whatever else the answer starts
+    CHECK(status_of("exits late with 0") == 1);
+    CHECK(status_of("SIGTERM") == 128 + SIGTERM);
+    for (const char* how : {"before main", "exit", "_Exit", "quick_exit", "says solved", "abort handler", "execs true",
+                            "forks and leaves", "writes everywhere"}) {
+        INFO(how);
+        std::string output;
+        CHECK(status_of(how, &output) == 1);
+        CHECK_THAT(output,
+                   ContainsSubstring("The answer ended the program with exit status 0 before the grader was done. "
+                                     "Nothing has passed."));
+    }
+    CHECK(status_of("closes everything") != 0);
+    std::string output;
+    CHECK(status_of("exit with 1", &output) == 1);
+    CHECK_THAT(output, ContainsSubstring("with exit status 1 before the grader was done"));
+    const warpwise::TemporaryFile file;
+    warpwise::ChildProcess alone({WARPWISE_SUPERVISED_PROGRAM, "passes"}, {{grading::alone_variable, "1"}},
+                                 file.path());
+    CHECK(alone.wait() == 2);  // for debuggers, never a pass
+}
+
+// ---- efficiency, shapes and calls ----------------------------------------------------------------------------------
+
+TEST_CASE("sectors are compared with those that the bytes need, whatever the access width") {
+    Watched watched = nothing_launched;
+    watched.launches.emplace_back();
+    Counts& total = watched.launches[0].total;
+    total.global_load = {.requests = 10, .lanes = 320, .bytes = 5120, .sectors = 160, .needed_sectors = 160};
+    total.global_store = {.requests = 10, .lanes = 320, .bytes = 1280, .sectors = 50, .needed_sectors = 40};
+    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));  // float4 loads, misaligned float stores
+    CHECK_THAT(
+        refusal(grading::GlobalEfficiencyAtLeast(0.9), watched),
+        ContainsSubstring("global stores: 80 % of the 32-byte sectors that were touched are needed, at least 90 %"));
+    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.9, grading::Accesses::loads));
+    total.global_load.sectors = 320;
+    CHECK_THAT(refusal(grading::GlobalEfficiencyAtLeast(0.8), watched), ContainsSubstring("global loads: 50 %"));
+    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::stores));
+    watched.launches[0].lines = {{"a.cu", 7, total}};
+    CHECK_THAT(refusal(grading::GlobalEfficiencyAtLeast(0.8), watched),
+               ContainsSubstring("a.cu:7\n    32 sectors per request, 16 needed (10 requests)"));
+}
+
+TEST_CASE("the shape of launches is judged") {
+    Watched watched = nothing_launched;
+    CHECK(refusal(grading::EveryLaunchHas({1, 1, 1}, {0, 0, 0}), watched) == "no kernel was launched");
+    CHECK(refusal(grading::ThreadsAtLeast(1), watched) == "no kernel was launched");
+    CHECK(refusal(grading::BlocksAtLeast(1), watched) == "no kernel was launched");
+    LaunchCounts launch;
+    launch.kernel = "add";
+    launch.file = "dir/a.cu";
+    launch.line = 9;
+    launch.grid = {4, 1, 1};
+    launch.block = {64, 1, 1};
+    launch.blocks = 4;
+    watched.launches = {launch};
+    CHECK_THAT(watched, grading::EveryLaunchHas({4, 1, 1}, {64, 1, 1}));
+    CHECK_THAT(watched, grading::EveryLaunchHas({0, 0, 0}, {64, 0, 0}));
+    CHECK(refusal(grading::EveryLaunchHas({0, 1, 1}, {32, 1, 1}), watched) ==
+          "the launch has another shape than grid (any, 1, 1) and block (32, 1, 1)\na.cu:9: add<<<4, 64>>>");
+    CHECK_THAT(watched, grading::ThreadsAtLeast(256));
+    CHECK_THAT(refusal(grading::ThreadsAtLeast(257), watched),
+               ContainsSubstring("has 256 threads, at least 257 wanted"));
+    CHECK_THAT(watched, grading::BlocksAtLeast(4));
+    CHECK_THAT(refusal(grading::BlocksAtLeast(5), watched), ContainsSubstring("has 4 blocks, at least 5 wanted"));
+    CHECK_THAT(watched, grading::LaunchesExactly(1));
+    CHECK_THAT(refusal(grading::LaunchesExactly(2), watched), ContainsSubstring("1 launch, 2 wanted\na.cu:9: add"));
+}
+
+TEST_CASE("calls of the runtime API are judged") {
+    Watched watched = nothing_launched;
+    watched.calls = {{"cudaMalloc"},
+                     {"cudaMemcpy", 0, "cudaMemcpyHostToDevice", 64},
+                     {"<<<>>>", 1},
+                     {"cudaMemcpyAsync", 0, "cudaMemcpyDefault", 64},
+                     {"cudaEventCreate"}};
+    CHECK_THAT(watched, grading::CallsNot({"cudaFree", "cudaDeviceSynchronize"}));
+    CHECK(refusal(grading::CallsNot({"cudaFree", "cudaMalloc"}), watched) == "cudaMalloc was called 1 time");
+    CHECK_THAT(watched, grading::Calls({"cudaMalloc", "cudaMemcpy"}));
+    CHECK(refusal(grading::Calls({"cudaMalloc", "cudaFree"}), watched) == "cudaFree was not called");
+    CHECK(refusal(grading::CopiesNothing("cudaMemcpyDeviceToHost"), watched) ==
+          "copied 1 time with cudaMemcpyDeviceToHost");  // cudaMemcpyDefault may be that
+    CHECK(watched.copies("cudaMemcpyHostToDevice") == 2);
+    CHECK_THAT(watched, grading::WaitsForNothing());
+    watched.calls[1].waits = true;
+    CHECK(refusal(grading::WaitsForNothing(), watched) == "cudaMemcpy was called, which waits for the device");
+    CHECK(watched.calls_of({"cudaMemcpy", "cudaMemcpyAsync"}) == 2);
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), watched), ContainsSubstring("1 event made"));
+    watched.calls.push_back({"cudaEventDestroy"});
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), watched),
+               ContainsSubstring("1 allocation of device memory made") && ContainsSubstring("0 released"));
+    watched.calls.push_back({"cudaFree"});
+    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+}
+
+TEST_CASE("a hint on what was watched is given for its cause only") {
+    const Transpose transpose;
+    const auto matcher = [] {
+        return grading::NoBankConflicts()
+            .when([](const Watched& watched) { return watched.launches.size() > 1; }, "Two launches?")
+            .when([](const Watched& watched) { return watched.launches.size() == 1; }, "One launch?");
+    };
+    const std::string text = refusal(matcher(), transpose.watched);
+    CHECK(text.ends_with("\nOne launch?"));
+    CHECK(text.find("Two") == std::string::npos);
+}
+
+// ---- causes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+grading::Mismatch mismatch(const std::vector<double>& got, const std::vector<double>& expected,
+                           std::size_t row_length = 0) {
+    return grading::mismatch_of(got, expected, {}, row_length);
+}
+
+}  // namespace
+
+TEST_CASE("causes: which elements are wrong") {
+    const grading::Mismatch tail = mismatch({1, 2, 0, 0}, {1, 2, 3, 4});
+    CHECK(grading::only_tail_wrong()(tail));
+    CHECK(grading::only_tail_wrong_from_multiple_of(2)(tail));
+    CHECK_FALSE(grading::only_tail_wrong_from_multiple_of(4)(tail));
+    CHECK(grading::only_first_right(2)(tail));
+    CHECK_FALSE(grading::only_first_right(1)(tail));
+    CHECK_FALSE(grading::all_wrong()(tail));
+
+    const grading::Mismatch hole = mismatch({1, 0, 3, 0}, {1, 2, 3, 4});
+    CHECK_FALSE(grading::only_tail_wrong()(hole));
+    CHECK(grading::only_multiples_right(2)(hole));
+    CHECK_FALSE(grading::only_multiples_wrong(2)(hole));
+    CHECK(grading::only_multiples_wrong(2)(mismatch({0, 2, 0, 4}, {1, 2, 3, 4})));
+
+    const grading::Mismatch all = mismatch({0, 0}, {1, 2});
+    CHECK(grading::all_wrong()(all));
+    CHECK_FALSE(grading::only_tail_wrong()(all));
+    CHECK_FALSE(grading::only_first_wrong(2)(all));
+    CHECK(grading::only_first_wrong(1)(mismatch({0, 2}, {1, 2})));
+
+    CHECK(grading::only_last_column_wrong()(mismatch({1, 0, 3, 0}, {1, 2, 3, 4}, 2)));
+    CHECK_FALSE(grading::only_last_column_wrong()(mismatch({1, 0, 3, 0}, {1, 2, 3, 4})));
+    CHECK(grading::only_last_row_wrong()(mismatch({1, 2, 0, 4}, {1, 2, 3, 4}, 2)));
+    CHECK_FALSE(grading::only_last_row_wrong()(mismatch({1, 0, 0, 4}, {1, 2, 3, 4}, 2)));
+}
+
+TEST_CASE("causes: what wrong elements hold") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(grading::never_written()(mismatch({1, nan, 2147319805}, {1, 2, 3})));
+    CHECK_FALSE(grading::never_written()(mismatch({1, nan, 0}, {1, 2, 3})));
+    CHECK(grading::equal(0)(mismatch({1, 0, 0}, {1, 2, 3})));
+    CHECK_FALSE(grading::equal(0)(mismatch({1, 0, 1}, {1, 2, 3})));
+    CHECK(grading::equals({7, 8, 9})(mismatch({1, 8, 9}, {1, 2, 3})));
+    CHECK_FALSE(grading::equals({7, 8, 9})(mismatch({1, 8, 8}, {1, 2, 3})));
+    CHECK(grading::times(2)(mismatch({1, 4, 6}, {1, 2, 3})));
+    CHECK_FALSE(grading::times(2)(mismatch({1, 4, 7}, {1, 2, 3})));
+    CHECK(grading::some_factor()(mismatch({3, 6, 9}, {1, 2, 3})));
+    CHECK_FALSE(grading::some_factor()(mismatch({3, 6, 8}, {1, 2, 3})));
+    CHECK_FALSE(grading::some_factor()(mismatch({1, 2, 9}, {1, 2, 3})));  // one element says nothing
+    CHECK_FALSE(grading::some_factor()(mismatch({0, 0, 0}, {1, 2, 3})));
+    CHECK(grading::plus(1)(mismatch({2, 3, 4}, {1, 2, 3})));
+    CHECK(grading::shifted_by(1)(mismatch({2, 3, 99}, {1, 2, 3})));
+    CHECK_FALSE(grading::shifted_by(-1)(mismatch({2, 3, 99}, {1, 2, 3})));
+    CHECK(grading::too_small()(mismatch({0, 1}, {1, 2})));
+    CHECK_FALSE(grading::too_small()(mismatch({0, 3}, {1, 2})));
+    CHECK(grading::too_large()(mismatch({1, 3}, {1, 2})));
+    CHECK(grading::not_a_number()(mismatch({1, nan}, {1, 2})));
+    // 2 x 3 that should be 1 2 3; 4 5 6, and is stored column by column.
+    CHECK(grading::transposed(2, 3)(mismatch({1, 4, 2, 5, 3, 6}, {1, 2, 3, 4, 5, 6})));
+    CHECK_FALSE(grading::transposed(2, 3)(mismatch({1, 4, 2, 5, 6, 3}, {1, 2, 3, 4, 5, 6})));
+    CHECK(grading::both(grading::too_small(), grading::unless(grading::all_wrong()))(mismatch({1, 1}, {1, 2})));
+    CHECK(grading::either(grading::too_large(), grading::too_small())(mismatch({1, 1}, {1, 2})));
+}
+
+TEST_CASE("a hint is given for the first cause that holds, and for no other") {
+    grading::Guarded<float> buffer(std::vector<float>{1, 2, 0, 0});
+    const std::vector<double> expected{1, 2, 3, 4};
+    const auto matcher = [&] {
+        return grading::EqualTo(expected)
+            .when(grading::all_wrong(), "All?")
+            .when(grading::only_tail_wrong(), "The tail?")
+            .when(grading::equal(0), "Zero?");
+    };
+    const std::string text = refusal(matcher(), buffer);
+    CHECK(text.ends_with("\nThe tail?"));
+    CHECK(text.find("All?") == std::string::npos);
+    write(buffer.data(), {1.0f, 0.0f, 3.0f, 9.0f});
+    const std::string other = refusal(matcher(), buffer);
+    CHECK(other.find('?') == std::string::npos);
+    const grading::Guarded<float> fresh(3);
+    CHECK(
+        refusal(grading::WrittenEverywhere().when(grading::all_wrong(), "Launched?"), fresh).ends_with("\nLaunched?"));
+}
+
+TEST_CASE("vectors and numbers of the host are compared as well") {
+    const std::vector<int> values{1, 2, 3};
+    CHECK_THAT(values, grading::EqualTo({1, 2, 3}));
+    const auto wrong = grading::EqualTo({1, 2, 4});
+    CHECK_FALSE(wrong.match(values));
+    CHECK_THAT(wrong.describe(), ContainsSubstring("1 wrong\nelement 2 is 3, should be 4"));
+    CHECK_THAT(2.5f, grading::EqualTo(2.5));
+    const auto close = grading::CloseTo(3.0, {.absolute = 0.25}).when(grading::times(0.5), "Half?");
+    CHECK_FALSE(close.match(1.5f));
+    CHECK(close.describe() == "is 1.5, should be 3 (error 1.5, allowed 0.25)\nHalf?");
+    CHECK_FALSE(close.match(std::numeric_limits<double>::quiet_NaN()));
+}
+
+TEST_CASE("an input that holds a NaN can be unchanged") {
+    grading::Guarded<float> buffer(std::vector<float>{1, not_a_number});
+    CHECK_THAT(buffer, grading::Unchanged());
+    write(buffer.data(), {2.0f});
+    CHECK_FALSE(grading::Unchanged().match(buffer));
+}
+
+TEST_CASE("red zones hold what shows in every result") {
+    const grading::Guarded<float> floats(std::vector<float>{1});
+    const grading::Guarded<double> doubles(std::vector<double>{1});
+    const grading::Guarded<int> ints(std::vector<int>{1}), others(std::vector<int>{1});
+    if (!warpwise::mistakes_are_found()) {  // else nobody may read there
+        float one_float[2];
+        double one_double[2];
+        int one_int[2], other_int[2];
+        REQUIRE(cudaMemcpy(one_float, floats.data() - 1, sizeof one_float, cudaMemcpyDeviceToHost) == cudaSuccess);
+        CHECK((std::isnan(one_float[0]) && one_float[1] == 1));
+        REQUIRE(cudaMemcpy(one_double, doubles.data(), sizeof one_double, cudaMemcpyDeviceToHost) == cudaSuccess);
+        CHECK((one_double[0] == 1 && std::isnan(one_double[1])));
+        REQUIRE(cudaMemcpy(one_int, ints.data(), sizeof one_int, cudaMemcpyDeviceToHost) == cudaSuccess);
+        CHECK(one_int[1] > 2'000'000'000);
+        REQUIRE(cudaMemcpy(other_int, others.data(), sizeof other_int, cudaMemcpyDeviceToHost) == cudaSuccess);
+        CHECK(one_int[1] != other_int[1]);  // copied past both ends, it would show
+    }
+}
+
+// ---- inputs --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("random inputs hold nothing special") {
+    const std::vector<float> values = grading::random_floats(10000);
+    CHECK(values == grading::random_floats(10000));
+    CHECK(values != grading::random_floats(10000, 1));
+    double sum = 0;
+    for (const float value : values) {
+        REQUIRE(std::fabs(value) >= 0.25f);
+        REQUIRE(std::fabs(value) <= 1);
+        REQUIRE(value != std::floor(value));
+        sum += value;
+    }
+    CHECK(std::fabs(sum) < 200);  // signs are mixed
+    for (const double value : grading::random_doubles(1000)) REQUIRE((value != 0 && std::fabs(value) <= 1));
+    for (const float value : grading::random_positive_floats(1000)) REQUIRE((value > 0 && value <= 1));
+    for (const float value : grading::random_whole_floats(1000, 9)) {
+        REQUIRE((value >= 1 && value <= 9 && value == std::floor(value)));
+    }
+    const std::vector<int> ints = grading::random_ints(10000, -3, 3, 0, true);
+    CHECK(std::count(ints.begin(), ints.end(), 0) == 0);
+    CHECK(*std::min_element(ints.begin(), ints.end()) == -3);
+    CHECK(*std::max_element(ints.begin(), ints.end()) == 3);
+    const std::vector<int> whole =
+        grading::random_ints(1000, std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+    CHECK(std::any_of(whole.begin(), whole.end(), [](int value) { return value < -1'000'000'000; }));
+}
+
+TEST_CASE("the order of a sum of random floats shows in its last bits") {
+    const std::vector<float> values = grading::random_floats(1000);
+    const float forwards = std::accumulate(values.begin(), values.end(), 0.0f);
+    const float backwards = std::accumulate(values.rbegin(), values.rend(), 0.0f);
+    const double exact = std::accumulate(values.begin(), values.end(), 0.0);
+    CHECK(forwards != backwards);
+    const warpwise::Tolerance tolerance = grading::sum_tolerance_of(values);
+    CHECK_THAT(forwards, grading::CloseTo(exact, tolerance));
+    CHECK_THAT(backwards, grading::CloseTo(exact, tolerance));
+}
+
+TEST_CASE("the tolerance of a sum admits every order, and no element that was left out") {
+    for (const std::size_t n : {10, 1000, 100'000, 1'000'000}) {
+        const std::vector<float> values = grading::random_floats(n);
+        const double exact = std::accumulate(values.begin(), values.end(), 0.0);
+        const warpwise::Tolerance tolerance = grading::sum_tolerance_of(values);
+        CHECK(tolerance.absolute < 0.25);
+        std::vector<float> parts(97);  // as threads that stride
+        for (std::size_t i = 0; i < n; ++i) parts[i % parts.size()] += values[i];
+        CHECK_THAT(std::accumulate(parts.begin(), parts.end(), 0.0f), grading::CloseTo(exact, tolerance));
+        CHECK_THAT(std::accumulate(values.begin(), values.end(), 0.0f), grading::CloseTo(exact, tolerance));
+
+        const std::vector<float> positive = grading::random_positive_floats(n);
+        const double sum = std::accumulate(positive.begin(), positive.end(), 0.0);
+        const warpwise::Tolerance by_chains = grading::sum_tolerance_of(positive, 128);
+        CHECK(by_chains.absolute < 0.5);
+        float total = 0;
+        for (std::size_t first = 0; first < n; first += 128) {
+            const std::size_t end = std::min(first + 128, n);
+            total += std::accumulate(&positive[0] + first, &positive[0] + end, 0.0f);
+        }
+        if (n <= 1000) CHECK_THAT(total, grading::CloseTo(sum, by_chains));
+    }
+}
+
+TEST_CASE("sizes are the fixed ones and further ones within the limit") {
+    const std::vector<std::size_t> sizes = grading::sizes({0, 32}, 20, 1000);
+    REQUIRE(sizes.size() == 22);
+    CHECK(sizes[0] == 0);
+    CHECK(sizes[1] == 32);
+    for (std::size_t i = 2; i < sizes.size(); ++i) CHECK((sizes[i] >= 1 && sizes[i] <= 1000));
+    CHECK(sizes == grading::sizes({0, 32}, 20, 1000));
+    CHECK(sizes != grading::sizes({0, 32}, 20, 1000, 1));
+    for (std::uint64_t stream = 0; stream < 50; ++stream) {
+        const std::size_t size = grading::random_size(5, 7, stream);
+        CHECK((size >= 5 && size <= 7));
+    }
+}
+
+TEST_CASE("extreme values take the place of some others") {
+    const std::vector<float> values = grading::with_extremes(grading::random_floats(1000), true);
+    const auto has = [&](auto test) { return std::any_of(values.begin(), values.end(), test); };
+    CHECK(has([](float value) { return std::isnan(value); }));
+    CHECK(has([](float value) { return value == std::numeric_limits<float>::infinity(); }));
+    CHECK(has([](float value) { return value == std::numeric_limits<float>::lowest(); }));
+    CHECK(has([](float value) { return value != 0 && std::fabs(value) < std::numeric_limits<float>::min(); }));
+    const std::vector<float> numbers = grading::with_extremes(grading::random_floats(1000), false);
+    CHECK(std::none_of(numbers.begin(), numbers.end(), [](float value) { return std::isnan(value); }));
+    const std::vector<int> ints = grading::with_extremes(grading::random_ints(1000, 1, 5));
+    CHECK(std::count(ints.begin(), ints.end(), std::numeric_limits<int>::min()) > 0);
+    CHECK(grading::with_extremes(std::vector<int>{}).empty());
+}
+
+// ---- what a learner reads ------------------------------------------------------------------------------------------
+
+TEST_CASE("a failure is told without what only repeats it") {
+    using grading::observation;
+    CHECK(observation("d_y, grading::EqualTo(expected, visits)", "96 elements: 64 wrong\nelement 32 is 4") ==
+          "d_y, 96 elements: 64 wrong\nelement 32 is 4");
+    CHECK(observation("grading::finish(), grading::Succeeds()", "data race: ... (should end without an error)") ==
+          "data race: ...");
+    CHECK(observation("watched, grading::NoRace()", "1 launch of add: data race") == "1 launch of add: data race");
+    CHECK(observation("sum, grading::CloseTo(x, {.absolute = 1})", "3.0f is 3, should be 4") ==
+          "sum is 3, should be 4");
+    CHECK(observation("out, grading::EqualTo(x)", "{ 1, 2 } 1 wrong\nelement 0 is 1, should be 2") ==
+          "out 1 wrong\nelement 0 is 1, should be 2");
+    CHECK(observation("a == b", "1 == 2") == "a == b\nthat is: 1 == 2");
+    CHECK(observation("f(a, b)", "false") == "f(a, b)\nthat is: false");
+    CHECK(observation("false", "false") == "false");
 }

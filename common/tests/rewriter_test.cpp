@@ -102,7 +102,7 @@ std::string parameters_of_launch(const std::string& declarations, const std::str
 
 /// The names that the rewriter finds in the parameter list of a kernel.
 std::string names_in(const std::string& parameters) {
-    return parameters_of_launch("__global__ void k(" + parameters + ") {}");
+    return parameters_of_launch("__global__ void k(" + parameters + ") {}", "k<<<1, 2>>>(a...);");
 }
 
 struct Refusal {
@@ -191,9 +191,13 @@ TEST_CASE("strings, raw strings, characters and comments are not touched") {
 
 TEST_CASE("parts that the preprocessor certainly leaves out are neither touched nor refused") {
     CHECK(unchanged("#if 0\nk<<<1>>>; don't asm(\"mov.u32 %0, %laneid;\")\n#endif\n"));
-    CHECK(unchanged("#ifdef __CUDA_ARCH__\nasm(\"mov.u32 %0, 1;\");\n#endif\n"));
-    CHECK(unchanged("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\nasm(\"cp.async.ca 1;\");\n#endif\n"));
-    CHECK(unchanged("#if __CUDA_ARCH__ >= 900 || 0\n#if FOO\n#else\nasm(\"wgmma.x;\");\n#endif\n#endif\n"));
+    CHECK(unchanged("void f() {\n#ifdef __CUDA_ARCH__\nasm(\"mov.u32 %0, 1;\");\n#endif\n}\n"));
+    CHECK(unchanged(
+        "void f() {\n#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\nasm(\"cp.async.ca 1;\");\n#endif\n}"));
+    CHECK(unchanged(
+        "void f() {\n#if __CUDA_ARCH__ >= 900 || 0\n#if FOO\n#else\nasm(\"wgmma.x;\");\n#endif\n#endif\n}\n"));
+    CHECK_THAT(rewritten("__global__ void f() {\n#ifndef __CUDA_ARCH__\nasm(\"mov.u32 %0, 1;\");\n#endif\n}\n"),
+               ContainsSubstring("asm"));
     CHECK(unchanged("#ifndef __CUDACC__\n__shared__ x\n#elif 1\nint a;\n#else\n__shared__ y\n#endif\n"));
     CHECK(unchanged("#ifdef __CPU_DEVICE__\nint a;\n#else\nasm(\"mov.u32 %0, 1;\");\n#endif\n"));
     CHECK(refusal("#if FOO\nint a;\n#else\nk<<<1>>>();\n#endif\n").line == 4);
@@ -203,7 +207,7 @@ TEST_CASE("parts that the preprocessor certainly leaves out are neither touched 
 TEST_CASE("every line stays on its line") {
     const std::string source =
         "#define L(k, n) \\\n  k<<<n, \\\n   1>>>( \\\n   n); int after_macro\n"
-        "__global__ void k() {\n  __shared__ int a[2],\n    b; int after_shared;\n"
+        "__global__ void other() {\n  __shared__ int a[2],\n    b; int after_shared;\n"
         "  __shared__ struct {\n    int x;\n  }\n  s; int after_class;\n}\n"
         "void f() {\n  k // the kernel\n  <<<1,\n  2>>>\n  ({1,\n 2},\n 0, x\n ); int after_launch; }\n";
     const std::string text = rewritten(source);
@@ -216,6 +220,77 @@ TEST_CASE("every line stays on its line") {
         CHECK(line_of(text, mark) == line_of(source, mark));
     CHECK(std::count(text.begin(), text.end(), '\n') == std::count(source.begin(), source.end(), '\n'));
     CHECK_THAT(text, ContainsSubstring("{\"k\", {__FILE__, 14}}"));
+}
+
+// ---- __CUDA_ARCH__ ---------------------------------------------------------------------------------------
+// That the right code runs is shown by device/architecture_test.cu.
+
+TEST_CASE("what depends on __CUDA_ARCH__ and is for the device has the macro around it") {
+    const std::string begin = "\n#define __CUDA_ARCH__ 900\n#line ";
+    const std::string end = "\n#undef __CUDA_ARCH__\n#line ";
+    const std::string file = " \"/home/me/program.cu\"\n";
+    CHECK(rewritten("int a; __device__ int f() {\nreturn __CUDA_ARCH__;\n}\nint b;") ==
+          "int a; " + begin + "1" + file + "       __device__ int f() {\nreturn __CUDA_ARCH__;\n}" + end + "3" + file +
+              " \nint b;");
+    // Nothing for others, whatever the rest of the file holds.
+    const std::string others = "__device__ int f() { return 1; }\n__host__ __device__ int g() { return 2; }\n";
+    const std::string host = "int h() {\n#ifdef __CUDA_ARCH__\n return 1;\n#endif\n}\n";
+    CHECK(unchanged(others + host + "auto l = [] {\n#ifdef __CUDA_ARCH__\n#endif\n};\n"));
+    CHECK(unchanged(
+        "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\n#else\n__device__ double f(double);\n#endif\n"));
+    CHECK(unchanged("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 300\n#error \"too old\"\n#endif\n"));
+    CHECK(unchanged("#ifndef __CUDA_ARCH__\n#include <vector>\nstruct A { int a; };\nvoid f();\n#endif\n"));
+    CHECK(unchanged("#ifdef __CUDA_ARCH__\n#define SIDE 2\n#else\n#define SIDE 1\n#endif\nint f() { return SIDE; }\n"));
+}
+
+TEST_CASE("a program's own files see that nvcc compiles them") {
+    CHECK(
+        rewritten(
+            "#ifdef __NVCC__\nint a;\n#elif defined(__NVCC__) && A\n#endif\n#if !defined __NVCC__\nint b;\n#endif\n") ==
+        "#ifdef __CUDACC__\nint a;\n#elif defined(__CUDACC__) && A\n#endif\n#if !defined __CUDACC__\nint b;\n#endif\n");
+    CHECK_NOTHROW(
+        rewritten("#ifdef __NVCC__\n#define HD __host__ __device__\n#else\n#define HD\n#endif\n"
+                  "HD int f() { return 1; }\n__global__ void k(int* x) { *x = f(); }\n"));
+    CHECK_NOTHROW(rewritten("#ifndef __NVCC__\nk<<<1>>>();\n#endif\n"));
+}
+
+TEST_CASE("what cannot be told apart by __CUDA_ARCH__ is refused with its line") {
+    const auto choice = [](const std::string& source, int line) {
+        const Refusal found = refusal(source);
+        CHECK(found.line == line);
+        CHECK_THAT(found.message,
+                   StartsWith("not supported on the CPU device: ") && ContainsSubstring("__CUDA_ARCH__"));
+    };
+    choice("int a;\n#ifdef __CUDA_ARCH__\nconstexpr int n = 2;\n#else\nconstexpr int n = 1;\n#endif\n", 2);
+    choice("\n\n#if __CUDA_ARCH__ >= 300\nstruct A { int a; };\n#endif\n", 3);
+    choice("struct A {\n#ifdef __CUDA_ARCH__\nint a;\n#else\nfloat a;\n#endif\n};\n", 2);
+    choice("#ifdef __CUDA_ARCH__\n__device__ int f() { return 1; }\n#else\nint f() { return 2; }\n#endif\n", 1);
+    choice("#if FOO || defined(__CUDA_ARCH__)\n__host__ __device__ int f() { return 1; }\n#endif\n", 1);
+    choice("#ifdef __CUDA_ARCH__\n#define N 2\n__device__ int f();\n#endif\n", 1);
+    choice("#ifdef __CUDA_ARCH__\n#define N 2\n#include \"a.h\"\n#endif\n", 1);
+    const std::string side = "#ifdef __CUDA_ARCH__\n#define SIDE 2\n#else\n#define SIDE 1\n#endif\n";
+    choice(side + "int a[SIDE];\n", 6);
+    choice(side + "#define TWICE (2 * SIDE)\n\nconstexpr int n = TWICE;\n", 8);
+    choice(side + "struct A {\n int a[SIDE];\n};\n", 7);
+    choice(side + "__constant__ int a[] = {1,\n SIDE};\n", 7);
+    choice("__host__ __device__ void f() {\n#ifdef __CUDA_ARCH__\n#endif\na: goto a;\n}\n", 4);
+    CHECK_NOTHROW(rewritten(side + "int f(int a = SIDE) { return SIDE; }\n"));
+    CHECK_NOTHROW(rewritten(side + "__global__ void __launch_bounds__(SIDE) k();\n"));
+    CHECK_NOTHROW(
+        rewritten("#ifdef __CUDA_ARCH__\n#define CONSTANT __constant__\n#else\n#define CONSTANT\n#endif\n"
+                  "CONSTANT int a[] = {1};\n"));
+}
+
+TEST_CASE("PTX is refused only where the device compiles it") {
+    const auto in_branch = [](const std::string& condition, const std::string& around) {
+        return around + "void f() {\n" + condition + "\nasm(\"mov.u32 %0, %laneid;\" : \"=r\"(i));\n#endif\n}\n";
+    };
+    CHECK_NOTHROW(rewritten(in_branch("#ifdef __CUDA_ARCH__", "")));
+    CHECK_NOTHROW(rewritten(in_branch("#ifndef __CUDA_ARCH__", "__device__ ")));
+    CHECK_NOTHROW(rewritten(in_branch("#if __CUDA_ARCH__ < 700", "__global__ ")));
+    CHECK(refusal(in_branch("#if __CUDA_ARCH__ >= 700", "__global__ ")).line == 3);
+    CHECK(refusal(in_branch("#ifdef __CUDA_ARCH__", "__host__ __device__ ")).line == 3);
+    CHECK(refusal(in_branch("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ + 0) / 100 == 9", "__device__ ")).line == 3);
 }
 
 // ---- launches --------------------------------------------------------------------------------------------
@@ -367,7 +442,7 @@ TEST_CASE("literals are passed where it is certain which kernel is launched") {
     const auto passed = [](const std::string& kernel, const std::string& name, const std::string& arguments) {
         const std::string source = kernel + " void f() { " + name + "<<<1, 2>>>" + arguments + "; }";
         const std::string text = rewritten(source);
-        const bool all = text.find(typed(name) + arguments + ";") != std::string::npos;
+        const bool all = text.find(typed(name) + ".run" + arguments + ";") != std::string::npos;
         CHECK(all == (text.find("cpu_device_argument_0") == std::string::npos));
         return all;
     };
@@ -442,13 +517,12 @@ TEST_CASE("macros make the kernels known that they define") {
 }
 
 TEST_CASE("kernels that an address does not tell apart are not made known") {
-    for (const char* source :
-         {"__global__ void k(int a);", "template <class T> __global__ void k(T a) {}",
-          "template <> __global__ void k<int>(int a) {}", "__global__ void k(auto a) {}",
-          "__global__ void a::k(A b) {}", "struct A { friend __global__ void k(A a) {} };",
-          "__global__ void k(int a) {", "__global__ void k(\n#if A\nint\n#else\nfloat\n#endif\na) {}",
-          "#if A\n__global__ void k(int a) {\n#else\n__global__ void k(float a) {\n#endif\n}",
-          "#if A\nstatic\n#endif\n__global__ void k(int a) {\n#if B\n}\n#endif\n"})
+    for (const char* source : {"__global__ void k(int a);", "template <class T> __global__ void k(T a) {}",
+                               "template <> __global__ void k<int>(int a) {}", "__global__ void k(auto a) {}",
+                               "__global__ void a::k(A b) {}", "struct A { friend __global__ void k(A a) {} };",
+                               "__global__ void k(\n#if A\nint\n#else\nfloat\n#endif\na) {}",
+                               "#if A\n__global__ void k(int a) {\n#else\n__global__ void k(float a) {\n#endif\n}",
+                               "#if A\nstatic\n#endif\n__global__ void k(int a) {\n#if B\n}\n#endif\n"})
         CHECK(unchanged(source));
 }
 
@@ -470,12 +544,12 @@ TEST_CASE("a launch names the parameters of the kernel") {
           "__global__ void add(float* out, int n) {}" + known("add", "float* out, int n") +
               " void f() { ::cpu_device::launcher({\"add\", {__FILE__, 1}, \"out,n\"}, "
               "::cpu_device::LaunchConfig(1, 2), " +
-              typed("add") + "(x, y); }");
+              typed("add") + ".run(x, y); }");
     CHECK(parameters_of_launch("void f() { k<<<1, 2>>>(a); } __global__ void k(int late) {}") == "late");
     CHECK(parameters_of_launch("__global__ void k() {}", "k<<<1, 2>>>();") == "none");
     CHECK(parameters_of_launch("__global__ void k(void) {}", "k<<<1, 2>>>();") == "none");
     CHECK(parameters_of_launch("__global__ void other(int a) {}") == "none");
-    CHECK(parameters_of_launch("void k(int not_a_kernel) {}") == "none");
+    CHECK(parameters_of_launch("UNKNOWN_MACRO void k(int perhaps_no_kernel) {}") == "none");
 }
 
 TEST_CASE("parameter names are found behind types of every kind") {
@@ -804,8 +878,9 @@ TEST_CASE("knows functions from namespaces and classes") {
           "namespace a { template <class T> struct A : B<(f())> { __device__ void f(T t = {}) { @ } }; }",
           "__global__ void __launch_bounds__(256) k() { @ }", "__device__ void f() { { for (;;) { @ } } }",
           "#if A\n__global__ void k(int) {\n#else\n__global__ void k(float) {\n#endif\n@ }",
-          "struct A { enum class E { a, b }; A() : x{1}, y{2} { @ } };", "__device__ auto f = [](int) { @ };",
-          "template <class T> requires (sizeof(T) > 2) void f() { @ }"}) {
+          "struct A { enum class E { a, b }; __device__ A() : x{1}, y{2} { @ } };",
+          "__device__ auto f = [](int) { @ };",
+          "template <class T> requires (sizeof(T) > 2) __device__ void f() { @ }"}) {
         std::string source = around, expected = around;
         source.replace(source.find('@'), 1, "__shared__ int n;");
         const auto line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
@@ -838,7 +913,7 @@ TEST_CASE("lambdas capture the shared variables they use") {
     CHECK(lambda("[](int a) { return a; };") == "[](int a) { return a; };");
     CHECK(lambda("[] { return x.a; };") == "[] { return x.a; };");
     CHECK(lambda("x[i] = y[a];") == "x[i] = y[a];");
-    CHECK(rewritten("void f() { { __shared__ int b; } [] { b; }; }").find("[] { b; }") != std::string::npos);
+    CHECK(rewritten("__device__ void f() { { __shared__ int b; } [] { b; }; }").find("[] { b; }") != std::string::npos);
 }
 
 TEST_CASE("__noinline__ becomes an attribute unless it is in one") {
@@ -848,12 +923,39 @@ TEST_CASE("__noinline__ becomes an attribute unless it is in one") {
 }
 
 TEST_CASE("a kernel keeps its type where a program casts it to a void pointer to launch it") {
-    CHECK(in_function("cudaLaunchKernel((void*)k, g, b, a);") == "cudaLaunchKernel(k, g, b, a);");
-    CHECK(in_function("cudaLaunchCooperativeKernel((const void *)k<int>, g, b, a);") ==
-          "cudaLaunchCooperativeKernel(k<int>, g, b, a);");
-    CHECK(in_function("cudaLaunchKernel(reinterpret_cast<const void*>(&k), g, b, a);") ==
-          "cudaLaunchKernel((&k), g, b, a);");
-    CHECK(unchanged("void f() { cudaLaunchKernel(k, g, b, (void**)a); cudaLaunchKernel((k), g, b, a); }"));
+    CHECK(in_function("e = cudaLaunchKernel((void*)k, g, b, a);") == "e = cudaLaunchKernel(k, g, b, a);");
+    CHECK(in_function("e = cudaLaunchCooperativeKernel((const void *)k<int>, g, b, a);") ==
+          "e = cudaLaunchCooperativeKernel(k<int>, g, b, a);");
+    CHECK(in_function("e = cudaLaunchKernel(reinterpret_cast<const void*>(&k), g, b, a);") ==
+          "e = cudaLaunchKernel((&k), g, b, a);");
+    CHECK(unchanged("void f() { e = cudaLaunchKernel(k, g, b, (void**)a); e = cudaLaunchKernel((k), g, b, a); }"));
+}
+
+TEST_CASE("a call whose status a statement drops is marked") {
+    const auto marked = [](const std::string& call) {
+        return "::cpu_device::dropped(\"" + call.substr(0, call.find('(')) + "\", {__FILE__, 1}), " + call;
+    };
+    for (const std::string before :
+         {"", "{ } ", "; ", "if (x) ", "else ", "do ", "while (x) ", "for (;;) ", "if constexpr (x) "}) {
+        CAPTURE(before);
+        CHECK(in_function(before + "cudaFree(p);") == before + marked("cudaFree(p);"));
+    }
+    CHECK(in_function("cudaMemcpy(a, b, f(c, {1, 2}), k);") == marked("cudaMemcpy(a, b, f(c, {1, 2}), k);"));
+    CHECK(in_function("[&] { cudaFree(p); }();") == "[&] { " + marked("cudaFree(p);") + " }();");
+    CHECK(rewritten("#define CLEAN_UP(p) { cudaFree(p); }") ==
+          "#define CLEAN_UP(p) { ::cpu_device::dropped(\"cudaFree\", {__FILE__, __LINE__}), cudaFree(p); }");
+    // Not where the status goes somewhere, where it is dropped on purpose, or where nothing tells a statement's begin.
+    for (const std::string statement :
+         {"e = cudaFree(p);", "return cudaFree(p);", "(void)cudaFree(p);", "check(cudaFree(p));", "f(), cudaFree(p);",
+          "if (cudaFree(p)) return;", "cudaFree(p), f();", "cudaFree(p) == cudaSuccess || f();",
+          "cudaError_t cudaFree(int);", "cudaEvent_t(e);", "x ? y : cudaFree(p);", "for (; i < n; cudaFree(p)) f();",
+          "cudaGraph.f();", "CHECK_IF(x) cudaFree(p);", "cudaCheck(cudaFree(p));", "cudaGetLastError();",
+          "cudaGetErrorString(e);"}) {
+        CAPTURE(statement);
+        CHECK(in_function(statement) == statement);
+    }
+    CHECK(unchanged("#define FREE(p) cudaFree(p)\n#define FREE_IT(p) cudaFree(p);"));
+    CHECK(unchanged("cudaError_t cudaFree(void*); struct S { cudaError_t cudaFree(void*); };"));
 }
 
 // ---- refusals --------------------------------------------------------------------------------------------
@@ -864,14 +966,168 @@ TEST_CASE("a launch that cannot be read is refused with its line") {
     CHECK_THAT(refusal("void f() { k<<<>>>(x); }").message, ContainsSubstring("at least two"));
     CHECK_THAT(refusal("void f() { k<<<1, 2, 3, 4, 5>>>(x); }").message, ContainsSubstring("at most four"));
     CHECK_THAT(refusal("void f() { k<<<1, 2>>>; }").message, ContainsSubstring("expected '('"));
-    CHECK_THAT(refusal("void f() { k<<<1, (2>>>(x); }").message, ContainsSubstring("not balanced"));
+    CHECK_THAT(refusal("void f() { k<<<1, (2>>>(x); }").message, ContainsSubstring("'(' is never closed"));
     CHECK_THAT(refusal("void f() { k<<<1, 2; }").message, ContainsSubstring("no '>>>'"));
-    CHECK_THAT(refusal("void f() { k<<<1, 2>>>(x; }").message, ContainsSubstring("no ')'"));
+    CHECK_THAT(refusal("void f() { k<<<1, 2>>>(x; }").message, ContainsSubstring("'(' is never closed"));
     CHECK_THAT(refusal("void f() { = <<<1, 2>>>(x); }").message, ContainsSubstring("name of a kernel"));
     CHECK_THAT(refusal("void f() { return <<<1, 2>>>(x); }").message, ContainsSubstring("name of a kernel"));
     CHECK_THAT(refusal("<<<1, 2>>>(x);").message, ContainsSubstring("name of a kernel"));
     CHECK(refusal("#define A \\\n k<<<1>>>(x)\n").line == 2);
     CHECK(refusal("void f() {\nk\n#if A\n<<<1, 2>>>(x);\n#endif\n}").line == 3);
+}
+
+TEST_CASE("a bracket that nothing closes is named at its own line") {
+    const std::string unclosed_brace = "this '{' is never closed: a '}' is missing";
+    const auto at = [](const std::string& source, int line, const std::string& message) {
+        const Refusal found = refusal(source);
+        CHECK(found.line == line);
+        CHECK(found.message == message);
+    };
+    const std::string rest =
+        "__global__ void twice(int* x) {\n    x[0] *= 2;\n}\nint main() {\n    twice<<<1, 2>>>(x);\n}\n";
+    // The indentation tells which brace it is.
+    at("__global__ void k(int* x) {\n    if (x) {\n        x[0] = 1;\n}\n" + rest, 2, unclosed_brace);
+    at("__global__ void k(int* x)\n{\n    if (x)\n    {\n        x[0] = 1;\n}\n" + rest, 4, unclosed_brace);
+    at("__global__ void k(int* x) {\n\tfor (;;) {\n\t\tif (x) {\n\t\t\tx[0] = 1;\n\t}\n}\n" + rest, 3, unclosed_brace);
+    at("void f(int a,\n       int b) {\n    g();\n}\n__global__ void k(int* x) {\n    x[0] = 1;\n" + rest, 5,
+       unclosed_brace);
+    at("namespace a {\n" + rest, 1, unclosed_brace);
+    at("void f() { if (a) { b(); }\n", 1, unclosed_brace);
+    // Too many.
+    const std::string extra = "this '}' closes nothing: a '{' is missing, or it is one '}' too many";
+    at("__global__ void k(int* x) {\n    x[0] = 1;\n    }\n}\n" + rest, 3, extra);
+    at("void f() {\n}\n}\n", 3, extra);
+    at("if (x)\n  {\n    y();\n  }\n}\n", 5, extra);
+    // Parentheses.
+    at("void f() {\n    g(a,\n      b;\n    h();\n}\n", 2, "this '(' is never closed: a ')' is missing");
+    at("void f() {\n    if ((a < b) {\n        c();\n    }\n}\n", 2, "this '(' is never closed: a ')' is missing");
+    at("void f() {\n    g(a));\n}\n", 2, "this ')' closes nothing: there is no '(' for it");
+    at("void f() {\n    x[i = 2;\n}\n", 2, "this '[' is never closed: a ']' is missing");
+    at("void f() {\n    printf(\"a);\n}\n", 2, "this \" is never closed: another \" is missing");
+}
+
+TEST_CASE("brackets that a condition or a macro may close are left to the compiler") {
+    CHECK(unchanged("#ifdef A\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\n"));
+    CHECK(unchanged("#if A\nextern \"C\" {\n#endif\nint a;\n#if A\n}\n#endif\n"));
+    CHECK(unchanged("#ifdef __cplusplus\nextern \"C\" {\n#endif\nint a;\n#ifdef __cplusplus\n}\n#endif\n"));
+    CHECK(unchanged("#define BEGIN namespace a {\n#define END }\nBEGIN int b; }\n"));
+    CHECK(unchanged("#if 0\nvoid f() {\n#endif\n"));
+    CHECK(refusal("#ifdef __cplusplus\nvoid f() {\n#endif\n").line == 2);
+}
+
+TEST_CASE("a launch of what is no kernel is refused") {
+    for (const char* function : {"void add_one(int* x) {}", "__device__ void add_one(int* x) {}", "void add_one(int*);",
+                                 "template <class T> static inline void add_one(T* x) {}",
+                                 "namespace n { void add_one(int* x) {} } using namespace n;"}) {
+        const Refusal found = refusal(std::string(function) + "\nint main() {\n  add_one<<<1, 2>>>(x);\n}");
+        CHECK(found.line == 3);
+        CHECK(found.message == "add_one is launched but is not a kernel: declare it with __global__");
+    }
+    // What may be a kernel: it comes from a macro, a variable, a template parameter, or another file.
+    const std::string launch = "\nint main() { add_one<<<1, 2>>>(x); }";
+    for (const char* before :
+         {"", "KERNEL void add_one(int* x) {}", "#define KERNEL __global__\nKERNEL void add_one(int* x) {}",
+          "void (*add_one)(int*);", "auto add_one = other;", "void add_one(int); __global__ void add_one(int* x);",
+          "struct A { void add_one(int* x) {} };"})
+        CHECK_NOTHROW(rewritten(before + launch));
+    CHECK_NOTHROW(rewritten("void add_one(int* x) {}\nvoid run(void (*add_one)(int*)) { add_one<<<1, 2>>>(x); }"));
+    CHECK_NOTHROW(rewritten("void f(int* x) {}\ntemplate <void (*f)(int*)> void run() { f<<<1, 2>>>(x); }"));
+}
+
+TEST_CASE("a kernel that is called is refused") {
+    const std::string kernel = "__global__ void add_one(int* x) {}\n";
+    for (const char* call : {"add_one(x);", "if (a) add_one(x);", "return add_one(x);", "(void)0, add_one(x);"}) {
+        const Refusal found = refusal(kernel + "int main() {\n " + call + " }");
+        CHECK(found.line == 3);
+        CHECK(found.message == "add_one is a kernel, so it has to be launched: add_one<<<grid, block>>>(...)");
+    }
+    CHECK(refusal(kernel + "__global__ void k(int* x) {\n add_one(x); }").line == 3);
+    CHECK(refusal("template <class T> " + kernel + "int main() {\n add_one<int>(x); }").line == 3);
+    for (const char* other :
+         {"void f() { a.add_one(x); }", "void f() { b::add_one(x); }", "void f() { int add_one(3); }",
+          "void f(int (*add_one)(int)) { add_one(3); }", "struct A { void add_one(int); void g() { add_one(3); } };",
+          "void add_one(float); void f() { add_one(1.f); }", "void f() { auto add_one = [](int) {}; add_one(3); }",
+          "void f() { using T = decltype(add_one(x)); }"})
+        CHECK_NOTHROW(rewritten(kernel + other));
+}
+
+TEST_CASE("a launch with the wrong number of arguments is refused") {
+    const auto message = [](const std::string& kernels, const std::string& arguments) {
+        const Refusal found = refusal(kernels + "\nint main() {\n  k<<<1, 2>>>(" + arguments + ");\n}");
+        CHECK(found.line == 3);
+        return found.message;
+    };
+    CHECK(message("__global__ void k(int* a, int b, int c) {}", "x, y") == "k takes 3 arguments, 2 were given");
+    CHECK(message("__global__ void k(int* a) {}", "") == "k takes 1 argument, 0 were given");
+    CHECK(message("__global__ void k() {}", "x") == "k takes 0 arguments, 1 was given");
+    CHECK(message("template <class T> __global__ void k(T* a, T b) {}", "x, y, z") ==
+          "k takes 2 arguments, 3 were given");
+    CHECK(message("__global__ void k(int a, int b = 1) {}", "") == "k takes 1 to 2 arguments, 0 were given");
+    CHECK(message("__global__ void k(int a) {} __global__ void k(int a, int b, int c) {}", "x, y") ==
+          "k takes 1 or 3 arguments, 2 were given");
+    CHECK(message("__global__ void k(A<int, 2> a) {}", "f(x, y), z") == "k takes 1 argument, 2 were given");
+    for (const auto& [kernels, arguments] : std::vector<std::pair<const char*, const char*>>{
+             {"__global__ void k(int a, int b = 1) {}", "x"},
+             {"__global__ void k(int a, int b = 1); __global__ void k(int a, int b) {}", "x"},
+             {"template <class... T> __global__ void k(T... a) {}", "x, y, z"},
+             {"__global__ void k(int a) {} __global__ void k(int a, int b) {}", "x"},
+             {"#define TWO int a, int b\n__global__ void k(TWO) {}", "x, y"},
+             {"#define BOTH x, y\n__global__ void k(int a, int b) {}", "BOTH"},
+             {"__global__ void k(bool a) {}", "A<x, y>::b"},
+             {"__global__ void k(int a) {} void k(int a, int b);", "x, y"},
+             {"__global__ void k(int a, int b) {}", "z..."}})
+        CHECK_NOTHROW(rewritten(std::string(kernels) + "\nint main() { k<<<1, 2>>>(" + arguments + "); }"));
+}
+
+TEST_CASE("calls between host and device that CUDA does not have are refused") {
+    const auto line = [](const std::string& source, const std::string& part) {
+        const Refusal found = refusal(source);
+        CHECK_THAT(found.message, ContainsSubstring(part));
+        return found.line;
+    };
+    const std::string host = "int f(int x) { return x; }\n";
+    const std::string device = "__device__ int f(int x) { return x; }\n";
+    CHECK(line(host + "__global__ void k(int* x) {\n *x = f(1); }", "f is a host function") == 3);
+    CHECK(line(host + "__device__ int g(int x) {\n return 2 * f(x); }", "f is a host function") == 3);
+    CHECK(line("template <class T> " + host + "__global__ void k(int* x) {\n *x = f<int>(1); }", "host function") == 3);
+    CHECK(line(host + "void g() { h([=] __device__ (int i) {\n return f(i); }); }", "f is a host function") == 3);
+    CHECK(line(device + "int main() {\n return f(1); }", "f is a __device__ function") == 3);
+    CHECK(line("__global__ void k(int* x) {\n *x = rand(); }", "rand is for host code only") == 2);
+    CHECK(line("__global__ void k(int* x) {\n std::cout << 1; }", "std::cout is for host code only") == 2);
+    for (const std::string& fine : std::vector<std::string>{
+             "__host__ __device__ " + host + "__global__ void k(int* x) { *x = f(1); } void g() { f(1); }",
+             "constexpr " + host + "__global__ void k(int* x) { *x = f(1); }",
+             "#define HD __host__ __device__\nHD " + host + "__global__ void k(int* x) { *x = f(1); }",
+             "UNKNOWN " + host + "__global__ void k(int* x) { *x = f(1); }",
+             "__device__ int f(int x);\n" + host + "__global__ void k(int* x) { *x = f(1); }",
+             host + device + "__global__ void k(int* x) { *x = f(1); }",
+             host + "struct A { __device__ int f(int); __device__ int g() { return f(1); } };",
+             host + "__global__ void k(int (*f)(int)) { f(1); }",
+             host + "__global__ void k(A a) { a.f(1); b::f(2); }",
+             host + "__global__ void k() { using T = decltype(f(1)); }",
+             host + "__host__ __device__ int g() { return f(1); }",
+             host + "__global__ void k() {\n#ifndef __CUDA_ARCH__\nf(1);\n#endif\n}",
+             "void max(int a, int b) {}\n__global__ void k() { max(1, 2); }",
+             device + "void g() { h([] __device__ { return f(1); }); h([] { return f(1); }); }",
+             device + "template <class T> int g(T) { return f(1); }",
+             device + "template <class T> struct A { int g() { return f(1); } };",
+             device + "UNKNOWN int g() { return f(1); }",
+             device + "constexpr int g() { return f(1); }",
+             device + "CASES(sin)\nCASES(cos)\nstruct A { __device__ int operator()(int x) const { return f(x); } };",
+             ("__device__ float rand();\n__global__ void k(float* x) { *x = rand(); }"),
+             ("__global__ void k(int rand) { int time = 3; A a; a.exit(); }")})
+        CHECK_NOTHROW(rewritten(fine));
+}
+
+TEST_CASE("kernels that CUDA does not have are refused") {
+    CHECK_THAT(refusal("__global__ int k() {}").message, ContainsSubstring("has to return void"));
+    CHECK(refusal("template <class T>\n__global__ unsigned long k() {}").line == 2);
+    CHECK_THAT(refusal("struct A {\n __global__ void k() {} };").message, ContainsSubstring("member of a class"));
+    CHECK(refusal("struct A {\n static __global__ void k(); };").line == 2);
+    CHECK_NOTHROW(rewritten("__global__ auto k() -> void {} __global__ VOID k2() {} __global__ T k3() {}"));
+    CHECK_NOTHROW(rewritten("__global__ void __launch_bounds__(int(3)) k() {} void __global__ k2() {}"));
+    CHECK(refusal("void f() {\n __shared__ int a; }").line == 2);
+    CHECK_NOTHROW(rewritten("UNKNOWN void f() { __shared__ int a; } constexpr int g() { __shared__ int a; }"));
 }
 
 TEST_CASE("a launch in device code is refused as dynamic parallelism") {
@@ -888,13 +1144,15 @@ TEST_CASE("a launch in device code is refused as dynamic parallelism") {
 TEST_CASE("shared declarations that CUDA does not have are refused") {
     CHECK_THAT(refusal("__global__ void k() {\n __shared__ int a = 0; }").message, ContainsSubstring("initializer"));
     CHECK(refusal("__global__ void k() {\n __shared__ int a = 0; }").line == 2);
-    CHECK_THAT(refusal("void k() { __shared__ int a[2] {1, 2}; }").message, ContainsSubstring("initializer"));
-    CHECK_THAT(refusal("void k() { __shared__ A a(3); }").message, ContainsSubstring("initializer"));
-    CHECK_THAT(refusal("void k() { __shared__ int b, &a; }").message, ContainsSubstring("reference"));
-    CHECK_THAT(refusal("void k() { extern __shared__ int a; }").message, ContainsSubstring("without a size"));
+    CHECK_THAT(refusal("__device__ void k() { __shared__ int a[2] {1, 2}; }").message,
+               ContainsSubstring("initializer"));
+    CHECK_THAT(refusal("__device__ void k() { __shared__ A a(3); }").message, ContainsSubstring("initializer"));
+    CHECK_THAT(refusal("__device__ void k() { __shared__ int b, &a; }").message, ContainsSubstring("reference"));
+    CHECK_THAT(refusal("__device__ void k() { extern __shared__ int a; }").message,
+               ContainsSubstring("without a size"));
     CHECK_THAT(refusal("struct A { __shared__ int a; };").message, ContainsSubstring("class"));
-    CHECK_THAT(refusal("void k() { __shared__ ; }").message, ContainsSubstring("cannot read"));
-    CHECK_THAT(refusal("void k() { __shared__ int a").message, ContainsSubstring("no ';'"));
+    CHECK_THAT(refusal("__device__ void k() { __shared__ ; }").message, ContainsSubstring("cannot read"));
+    CHECK_THAT(refusal("__device__ void k() { __shared__ int a }").message, ContainsSubstring("no ';'"));
 }
 
 TEST_CASE("inline PTX is refused by the feature it uses") {
@@ -1085,9 +1343,10 @@ TEST_CASE("sources that nobody writes take little time and little stack") {
     }
     CHECK(refusal("void f() { k<<<" + repeated("a<", 90) + repeated(">>>+", 25) + "; }").line == 1);
     CHECK(refusal("void f() { k<<<" + repeated("a<", 90) + repeated(">>>b ", 25) + "; }").line == 1);
-    for (const char* part : {"__device__ int x = a<", "namespace a<", "__global__ void k(a<", "__global__ a ", "int (*",
-                             "__device__ ", "f(1)", "a<"})
+    for (const char* part : {"__device__ int x = a<", "namespace a<", "__global__ a ", "__device__ ", "f(1)", "a<"})
         CHECK(unchanged(repeated(part, 10'000)));
+    for (const char* part : {"__global__ void k(a<", "int (*", "{", "{ (", "#if A\n{", "}", "\"\n("})
+        CHECK(refusal(repeated(part, 10'000)).line >= 1);
     CHECK_THAT(rewritten("void f() { k" + repeated("(1)", 5'000) + "<<<1, 2>>>(x); }"), ContainsSubstring("(1))(x)"));
     const std::string pointer = "__global__ void k(int (" + repeated("*(", 50'000) + "a" + repeated(")", 50'001) + ");";
     CHECK(parameters_of_launch(pointer) == "a");

@@ -5,9 +5,11 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "common/grading/activity.h"
+#include "common/grading/grading.h"
 #include "common/grading/watched.h"
 #include "common/helpers/child_process.h"
 #include "common/helpers/device_buffer.h"
@@ -136,7 +140,7 @@ TEST_CASE("bank conflicts are found on the array that has them") {
     CHECK_THAT(refusal(grading::NoBankConflictsOn("tile"), conflicting),
                ContainsSubstring("992 bank conflicts on tile") &&
                    ContainsSubstring(": out[threadIdx.y * kSide + threadIdx.x]") &&
-                   ContainsSubstring("992 conflicts: 32 passes for each of 32 requests"));
+                   ContainsSubstring("992 conflicts: 32 wavefronts for each of 32 requests"));
     CHECK_THAT(refusal(grading::BarriersAtMost(0), conflicting), ContainsSubstring("__syncthreads();"));
 }
 
@@ -576,5 +580,246 @@ TEST_CASE("mistakes in a lesson's kernels are looked for when asked") {
     CHECK(checked.status == 1);
     CHECK_THAT(checked.out, ContainsSubstring("mistake"));
     CHECK(checked.json["lessons"][0]["steps"][0]["findings"][0]["kind"] == "data_race");
-    CHECK(run({"copies", "--check"}).status == 0);
+    const Captured sampled = run({"copies", "--check"});
+    CHECK(sampled.status == 0);
+    CHECK_THAT(sampled.out, ContainsSubstring("Checked ") && ContainsSubstring("--all-blocks checks every block"));
+}
+
+// ---- who wrote and read what ---------------------------------------------------------------------------------------
+
+namespace {
+
+__global__ void add_one(const float* in, float* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+
+__global__ void add_one_alone(const float* in, float* out, int n) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        for (int i = 0; i < n; ++i) out[i] = in[i] + 1;
+    }
+}
+
+__global__ void add_one_twice(const float* in, float* out, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = in[i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] += 1;
+}
+
+__global__ void set_bytes(unsigned char* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = static_cast<unsigned char>(i);
+}
+
+__global__ void copy_four(const float4* in, float4* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i];
+}
+
+__global__ void do_nothing() {}
+
+template <class T, class Matcher>
+std::string refusal_of(const Matcher& matcher, const grading::Guarded<T>& buffer) {
+    CHECK_FALSE(matcher.match(buffer));
+    return matcher.describe();
+}
+
+}  // namespace
+
+TEST_CASE("an output counts as written by kernels only if they were the last to write it") {
+    device_or_skip();
+    const warpwise::Watching watching({.mistakes = true});
+    if (!warpwise::can_log()) SKIP("nobody sees who writes");
+    constexpr int n = 1000;
+    const grading::Guarded<float> d_in(std::vector<float>(n, 1.0f));
+    grading::Guarded<float> d_out(n);
+
+    grading::watch([&] { add_one<<<4, 256>>>(d_in.data(), d_out.data(), n); });
+    CHECK_THAT(d_out, grading::WrittenByKernels());
+    CHECK_THAT(d_out, grading::WrittenByThreads(n));
+    CHECK_THAT(d_out, grading::WrittenByThreads(2 * n));  // no more than there are elements
+    CHECK_THAT(d_out, grading::WrittenByBlocks(4));
+    CHECK_THAT(d_out, grading::WrittenOnce());
+    CHECK_THAT(
+        refusal_of(grading::WrittenByBlocks(5), d_out),
+        ContainsSubstring("1000 threads of 4 blocks wrote the 1000 elements; the task asks for at least 5 blocks"));
+    CHECK_THAT(d_in, grading::ReadByKernels());
+    CHECK_THAT(d_in, grading::ReadByThreads(n));
+    CHECK_THAT(d_in, grading::ReadByBlocks(4));
+    CHECK_THAT(refusal_of(grading::WrittenByKernels(), d_in),
+               ContainsSubstring("all elements were not written by any kernel"));
+
+    // The host does it all.
+    const std::vector<float> result(n, 2.0f);
+    grading::watch([&] {
+        do_nothing<<<1, 1>>>();
+        cudaMemcpy(d_out.data(), result.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+    });
+    CHECK_THAT(refusal_of(grading::WrittenByKernels(), d_out),
+               ContainsSubstring("all elements were copied from host memory"));
+    CHECK_THAT(refusal_of(grading::ReadByKernels(), d_in),
+               ContainsSubstring("all elements were not read by any kernel"));
+
+    // A detour over other device memory changes nothing about that; the work of kernels stays theirs.
+    DeviceBuffer<float> d_other(n);
+    grading::watch([&] {
+        cudaMemcpy(d_other.data(), result.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+        cudaMemcpy(d_out.data(), d_other.data(), n * sizeof(float), cudaMemcpyDeviceToDevice);
+    });
+    CHECK_FALSE(grading::WrittenByKernels().match(d_out));
+    grading::watch([&] {
+        add_one<<<4, 256>>>(d_in.data(), d_other.data(), n);
+        cudaMemcpy(d_out.data(), d_other.data(), n * sizeof(float), cudaMemcpyDeviceToDevice);
+    });
+    CHECK_THAT(d_out, grading::WrittenByThreads(n));
+    grading::watch([&] {
+        add_one<<<4, 256>>>(d_in.data(), d_out.data(), n);
+        std::vector<float> back(n);
+        cudaMemcpy(back.data(), d_out.data(), n * sizeof(float), cudaMemcpyDeviceToHost);
+        cudaMemcpy(d_out.data(), back.data(), 4 * sizeof(float), cudaMemcpyHostToDevice);
+    });
+    CHECK_THAT(refusal_of(grading::WrittenByKernels(), d_out),
+               ContainsSubstring("elements 0 to 3 (4 of 1000) were copied"));
+
+    grading::watch([&] { cudaMemset(d_out.data(), 0, n * sizeof(float)); });
+    CHECK_THAT(refusal_of(grading::WrittenByKernels(), d_out), ContainsSubstring("last set by cudaMemset"));
+    CHECK(grading::finish().findings.empty());
+}
+
+TEST_CASE("one thread that does everything is told from many") {
+    device_or_skip();
+    const warpwise::Watching watching({.mistakes = true});
+    if (!warpwise::can_log()) SKIP("nobody sees who writes");
+    constexpr int n = 100;
+    const grading::Guarded<float> d_in(std::vector<float>(n, 1.0f));
+    grading::Guarded<float> d_out(n);
+    grading::watch([&] { add_one_alone<<<4, 32>>>(d_in.data(), d_out.data(), n); });
+    CHECK_THAT(d_out, grading::WrittenByKernels());
+    CHECK_THAT(refusal_of(grading::WrittenByThreads(32), d_out),
+               ContainsSubstring("1 thread of 1 block wrote the 100 elements; the task asks for at least 32 threads"));
+    CHECK_THAT(refusal_of(grading::ReadByThreads(32), d_in), ContainsSubstring("1 thread of 1 block read"));
+
+    grading::watch([&] { add_one_twice<<<1, 32>>>(d_in.data(), d_out.data(), n); });
+    CHECK_THAT(d_out, grading::WrittenByThreads(32));
+    CHECK_THAT(refusal_of(grading::WrittenOnce(), d_out), ContainsSubstring("written more than once, up to 2 times"));
+
+    grading::Guarded<unsigned char> d_bytes(n);
+    grading::watch([&] { set_bytes<<<4, 32>>>(d_bytes.data(), n); });
+    CHECK_THAT(d_bytes, grading::WrittenByKernels());
+    CHECK_THAT(d_bytes, grading::WrittenByThreads(n / 4));  // the last of each four counts
+    grading::watch([&] { set_bytes<<<4, 32>>>(d_bytes.data(), n - 1); });
+    CHECK_THAT(refusal_of(grading::WrittenByKernels(), d_bytes), ContainsSubstring("element 99 (1 of 100)"));
+
+    const std::vector<grading::ElementActivity> activity = grading::activity_of(d_bytes);
+    CHECK(activity[40].written_by == warpwise::KernelThread{1, 1, 11});
+}
+
+TEST_CASE("inputs end at memory that no kernel may touch") {
+    device_or_skip();
+    const warpwise::Watching watching({.mistakes = true});
+    if (!warpwise::mistakes_are_found()) SKIP("nobody sees where kernels go");
+    // Where an end is that of a page, going on from there ends the kernel, too.
+    for (const int n : {1, 31, 63, 300, 500}) {
+        const grading::Guarded<float> d_in(std::vector<float>(static_cast<std::size_t>(n), 1.0f));
+        grading::Guarded<float> d_out(static_cast<std::size_t>(n) + 1);
+        CHECK(reinterpret_cast<std::uintptr_t>(d_in.data()) % 256 == 0);
+        copy_strided<<<(n + 1 + 255) / 256, 256>>>(d_in.data(), d_out.data(), n, 1);
+        CHECK(grading::finish().findings.empty());
+        copy_strided<<<(n + 1 + 255) / 256, 256>>>(d_in.data(), d_out.data(), n + 1, 1);
+        CHECK_THAT(grading::finish().findings, ContainsSubstring("reads") && !ContainsSubstring("grading.cpp"));
+        copy_strided<<<1, 32>>>(d_in.data() - 1, d_out.data(), 1, 1);
+        CHECK_THAT(grading::finish().findings, ContainsSubstring("reads"));
+    }
+    const grading::Guarded<float> d_in(64), d_none(0);
+    grading::Guarded<float> d_out(64);
+    copy_four<<<1, 16>>>(reinterpret_cast<const float4*>(d_in.data()), reinterpret_cast<float4*>(d_out.data()), 16);
+    CHECK(grading::finish().findings.empty());
+    CHECK(d_none.data() != nullptr);
+}
+
+TEST_CASE("any access width is efficient when neighbors use neighboring elements") {
+    device_or_skip();
+    const grading::Guarded<float> d_in(std::vector<float>(4096, 1.0f));
+    grading::Guarded<float> d_out(4096);
+    const auto efficiency = [&](auto launch) {
+        const grading::Watched watched = grading::watch(launch);
+        return watched.countable ? warpwise::sum_of(watched.launches).global_load.sector_efficiency() : -1;
+    };
+    if (efficiency([&] { add_one<<<16, 256>>>(d_in.data(), d_out.data(), 4096); }) < 0) SKIP("nothing is counted");
+    CHECK(efficiency([&] { add_one<<<16, 256>>>(d_in.data(), d_out.data(), 4096); }) == 1);
+    CHECK(efficiency([&] {
+              copy_four<<<4, 256>>>(reinterpret_cast<const float4*>(d_in.data()),
+                                    reinterpret_cast<float4*>(d_out.data()), 1024);
+          }) == 1);
+    CHECK(efficiency([&] { add_one<<<1, 32>>>(d_in.data() + 1, d_out.data(), 32); }) == 0.8);
+    CHECK(efficiency([&] { add_one<<<1, 32>>>(d_in.data(), d_out.data(), 3); }) == 1);  // few lanes
+    CHECK(efficiency([&] { copy_strided<<<1, 32>>>(d_in.data(), d_out.data(), 32, 8); }) == 0.125);
+    CHECK(efficiency([&] { copy_strided<<<1, 32>>>(d_in.data(), d_out.data(), 32, 0); }) == 1);  // all the same
+}
+
+TEST_CASE("calls of the runtime API are logged in their order") {
+    device_or_skip();
+    const warpwise::Watching watching({.mistakes = true});
+    if (!warpwise::can_log()) SKIP("nobody logs");
+    const grading::Watched watched = grading::watch([] {
+        float* memory = nullptr;
+        cudaMalloc(&memory, 64);
+        cudaMemset(memory, 0, 64);
+        do_nothing<<<1, 32>>>();
+        float back[16];
+        cudaMemcpy(back, memory, 64, cudaMemcpyDeviceToHost);
+        cudaMemcpyAsync(memory, back, 32, cudaMemcpyHostToDevice);
+        cudaEvent_t event;
+        cudaEventCreate(&event);
+        cudaDeviceSynchronize();
+        cudaFree(memory);
+    });
+    std::vector<std::string> names;
+    for (const warpwise::ApiCall& call : watched.calls) names.push_back(call.function);
+    CHECK(names == std::vector<std::string>{"cudaMalloc", "cudaMemset", "<<<>>>", "cudaMemcpy", "cudaMemcpyAsync",
+                                            "cudaEventCreate", "cudaDeviceSynchronize", "cudaFree"});
+    CHECK(watched.calls[3].direction == "cudaMemcpyDeviceToHost");
+    CHECK(watched.calls[3].bytes == 64);
+    CHECK(watched.calls[4].bytes == 32);
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), watched), ContainsSubstring("1 event made"));
+    CHECK(grading::watch([] {}).calls.empty());
+}
+
+TEST_CASE("calls are logged with their streams, and words with the copy that wrote them") {
+    device_or_skip();
+    const warpwise::Watching watching({.mistakes = true});
+    if (!warpwise::can_log()) SKIP("nobody logs");
+    cudaStream_t stream;
+    REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+    float* memory = nullptr;
+    float* host = nullptr;
+    REQUIRE(cudaMalloc(&memory, 256) == cudaSuccess);
+    REQUIRE(cudaMallocHost(&host, 256) == cudaSuccess);
+    std::fill(host, host + 64, 1.0f);
+    const grading::Watched watched = grading::watch([&] {
+        cudaMemcpyAsync(memory, host, 256, cudaMemcpyHostToDevice, stream);
+        add_many_times<<<1, 32, 0, stream>>>(memory, 1);
+        cudaMemcpy2DAsync(host, 128, memory, 128, 128, 2, cudaMemcpyDeviceToHost, stream);
+        cudaMemsetAsync(memory, 0, 4);
+        cudaStreamSynchronize(stream);
+    });
+    REQUIRE(watched.calls.size() == 5);
+    for (int i = 0; i < 3; ++i) CHECK(watched.calls[static_cast<std::size_t>(i)].stream == stream);
+    CHECK(watched.calls[2].direction == "cudaMemcpyDeviceToHost");
+    CHECK(watched.calls[2].bytes == 256);
+    CHECK(watched.calls[3].stream == nullptr);
+    CHECK(!watched.calls[0].waits);
+    CHECK(watched.calls[4].waits);
+    CHECK_THAT(refusal(grading::WaitsForNothing(), watched), ContainsSubstring("cudaStreamSynchronize was called"));
+    const std::vector<warpwise::WordActivity> on_device = warpwise::activity_of(memory, 256);
+    CHECK(on_device[0].copied_by == 0);  // cudaMemsetAsync
+    CHECK(on_device[63].copied_by == 1);
+    const std::vector<warpwise::WordActivity> on_host = warpwise::activity_of(host, 256);
+    CHECK(on_host[0].copied_by == 3);
+    CHECK(on_host[0].written_by.launch == 1);
+    CHECK(on_host[63].copied_by == 3);
+    CHECK(on_host[63].written_by.launch == 0);
+    cudaFree(memory);
+    cudaFreeHost(host);
+    cudaStreamDestroy(stream);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "brackets.h"
 #include "lexer.h"
 #include "rewriter.h"
 
@@ -80,6 +82,10 @@ struct Sources {
     std::string_view text;
     const std::string& file_name;
     FileMacros macros;
+    const ProgramFacts& program;
+    const std::vector<const MacroGroup*>& included_groups;  ///< of the files that this one includes
+    const std::vector<MacroGroup>& own_groups;
+    bool differs_by_side = false;  ///< something in the file may differ between host and device code
 
     [[noreturn]] void fail(int line, const std::string& message) const { throw Error(message, file_name, line); }
 };
@@ -166,6 +172,146 @@ std::string ptx_feature(std::string_view code) {
     return ptx ? first : std::string();
 }
 
+/// Functions of the runtime that return a status, without "cuda" ahead of them, sorted. A test compares the list with
+/// the headers. (A name that a header of the program defines as a macro must not be marked, so the form of a name is
+/// not enough: `cudaCheck(call);`.)
+constexpr std::string_view status_functions[] = {"ArrayGetInfo",
+                                                 "ChooseDevice",
+                                                 "CreateSurfaceObject",
+                                                 "CreateTextureObject",
+                                                 "DestroySurfaceObject",
+                                                 "DestroyTextureObject",
+                                                 "DeviceCanAccessPeer",
+                                                 "DeviceDisablePeerAccess",
+                                                 "DeviceEnablePeerAccess",
+                                                 "DeviceGetAttribute",
+                                                 "DeviceGetByPCIBusId",
+                                                 "DeviceGetCacheConfig",
+                                                 "DeviceGetDefaultMemPool",
+                                                 "DeviceGetLimit",
+                                                 "DeviceGetMemPool",
+                                                 "DeviceGetPCIBusId",
+                                                 "DeviceGetSharedMemConfig",
+                                                 "DeviceGetStreamPriorityRange",
+                                                 "DeviceGetTexture1DLinearMaxWidth",
+                                                 "DeviceReset",
+                                                 "DeviceSetCacheConfig",
+                                                 "DeviceSetLimit",
+                                                 "DeviceSetSharedMemConfig",
+                                                 "DeviceSynchronize",
+                                                 "DriverGetVersion",
+                                                 "EventCreate",
+                                                 "EventCreateWithFlags",
+                                                 "EventDestroy",
+                                                 "EventElapsedTime",
+                                                 "EventQuery",
+                                                 "EventRecord",
+                                                 "EventRecordWithFlags",
+                                                 "EventSynchronize",
+                                                 "Free",
+                                                 "FreeArray",
+                                                 "FreeAsync",
+                                                 "FreeHost",
+                                                 "FuncGetAttributes",
+                                                 "FuncSetAttribute",
+                                                 "FuncSetCacheConfig",
+                                                 "FuncSetSharedMemConfig",
+                                                 "GetChannelDesc",
+                                                 "GetDevice",
+                                                 "GetDeviceCount",
+                                                 "GetDeviceFlags",
+                                                 "GetDeviceProperties",
+                                                 "GetSurfaceObjectResourceDesc",
+                                                 "GetSymbolAddress",
+                                                 "GetSymbolSize",
+                                                 "GetTextureObjectResourceDesc",
+                                                 "GetTextureObjectTextureDesc",
+                                                 "GraphCreate",
+                                                 "GraphDestroy",
+                                                 "GraphExecDestroy",
+                                                 "GraphInstantiate",
+                                                 "GraphLaunch",
+                                                 "HostAlloc",
+                                                 "HostGetDevicePointer",
+                                                 "HostGetFlags",
+                                                 "HostRegister",
+                                                 "HostUnregister",
+                                                 "InitDevice",
+                                                 "LaunchCooperativeKernel",
+                                                 "LaunchHostFunc",
+                                                 "LaunchKernel",
+                                                 "LaunchKernelEx",
+                                                 "LaunchKernelExC",
+                                                 "Malloc",
+                                                 "Malloc3D",
+                                                 "Malloc3DArray",
+                                                 "MallocArray",
+                                                 "MallocAsync",
+                                                 "MallocFromPoolAsync",
+                                                 "MallocHost",
+                                                 "MallocManaged",
+                                                 "MallocPitch",
+                                                 "MemAdvise",
+                                                 "MemGetInfo",
+                                                 "MemPoolSetAttribute",
+                                                 "MemPoolTrimTo",
+                                                 "MemPrefetchAsync",
+                                                 "Memcpy",
+                                                 "Memcpy2D",
+                                                 "Memcpy2DArrayToArray",
+                                                 "Memcpy2DAsync",
+                                                 "Memcpy2DFromArray",
+                                                 "Memcpy2DFromArrayAsync",
+                                                 "Memcpy2DToArray",
+                                                 "Memcpy2DToArrayAsync",
+                                                 "Memcpy3D",
+                                                 "Memcpy3DAsync",
+                                                 "MemcpyAsync",
+                                                 "MemcpyFromArray",
+                                                 "MemcpyFromArrayAsync",
+                                                 "MemcpyFromSymbol",
+                                                 "MemcpyFromSymbolAsync",
+                                                 "MemcpyPeer",
+                                                 "MemcpyPeerAsync",
+                                                 "MemcpyToArray",
+                                                 "MemcpyToArrayAsync",
+                                                 "MemcpyToSymbol",
+                                                 "MemcpyToSymbolAsync",
+                                                 "Memset",
+                                                 "Memset2D",
+                                                 "Memset2DAsync",
+                                                 "Memset3D",
+                                                 "Memset3DAsync",
+                                                 "MemsetAsync",
+                                                 "OccupancyAvailableDynamicSMemPerBlock",
+                                                 "OccupancyMaxActiveBlocksPerMultiprocessor",
+                                                 "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+                                                 "OccupancyMaxPotentialBlockSize",
+                                                 "OccupancyMaxPotentialBlockSizeVariableSMem",
+                                                 "OccupancyMaxPotentialBlockSizeVariableSMemWithFlags",
+                                                 "OccupancyMaxPotentialBlockSizeWithFlags",
+                                                 "PointerGetAttributes",
+                                                 "RuntimeGetVersion",
+                                                 "SetDevice",
+                                                 "SetDeviceFlags",
+                                                 "StreamAddCallback",
+                                                 "StreamAttachMemAsync",
+                                                 "StreamBeginCapture",
+                                                 "StreamCreate",
+                                                 "StreamCreateWithFlags",
+                                                 "StreamCreateWithPriority",
+                                                 "StreamDestroy",
+                                                 "StreamEndCapture",
+                                                 "StreamGetFlags",
+                                                 "StreamGetId",
+                                                 "StreamGetPriority",
+                                                 "StreamIsCapturing",
+                                                 "StreamQuery",
+                                                 "StreamSynchronize",
+                                                 "StreamWaitEvent",
+                                                 "ThreadExit",
+                                                 "ThreadSynchronize"};
+
 // ---- the pass over a token sequence ----------------------------------------------------------------------
 
 /// Collects the edits for the tokens of a file or, with `macro` given, of one macro's body.
@@ -185,10 +331,13 @@ public:
         match_angles();
         std::size_t directive = 0;
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
-            for (; directive < directives_.size() && directives_[directive].position <= i; ++directive)
+            for (; directive < directives_.size() && directives_[directive].position <= i; ++directive) {
+                choose_side(directive);
                 follow_condition(directives_[directive]);
+            }
             i = visit(i);
         }
+        for (; directive < directives_.size(); ++directive) choose_side(directive);
     }
 
 private:
@@ -198,7 +347,10 @@ private:
     struct Open {
         std::string_view bracket;
         Scope scope;               ///< of what is inside
-        bool device_only;          ///< inside a function that never runs on the host
+        std::uint8_t sides;        ///< where the function around it may run; both where there is none
+        bool begins_function;      ///< the body of a function that stands in no other that may run on the device
+        bool is_lambda;            ///< the body of a lambda that does so
+        bool is_plain_lambda;      ///< the body of a lambda without qualifiers
         std::size_t at;            ///< the bracket's own position
         std::size_t head;          ///< where the declaration or statement around the bracket began
         std::size_t shared_names;  ///< how many were visible outside
@@ -222,7 +374,11 @@ private:
         if (!state_.open.empty()) return state_.open.back().scope;
         return macro_ ? Scope::code : Scope::name_space;
     }
-    bool device_only() const { return !state_.open.empty() && state_.open.back().device_only; }
+    /// Where the present code may run: it is seen there, and what is around it runs there.
+    std::uint8_t sides() const { return state_.open.empty() ? std::uint8_t{both_sides} : state_.open.back().sides; }
+    bool device_only() const { return sides() == device_side; }
+    bool runs_nowhere(std::size_t i) const { return (tokens_[i].sides & sides()) == no_side; }
+    bool on_device_only(std::size_t i) const { return (tokens_[i].sides & sides()) == device_side; }
     bool in_parentheses() const { return !state_.open.empty() && state_.open.back().bracket != "{"; }
 
     /// Source lines as the program sees them: a macro's code is on the line of its use.
@@ -277,6 +433,8 @@ private:
     }
 
     void insert(std::size_t at, std::string text) { edits_.push_back({at, at, std::move(text)}); }
+    /// In front of whatever else is inserted there, so far.
+    void insert_first(std::size_t at, std::string text) { edits_.push_back({at, at, std::move(text), true}); }
 
     /// The first preprocessor directive between two tokens; null when there is none.
     const Directive* directive_between(std::size_t first, std::size_t last) const {
@@ -353,7 +511,7 @@ private:
     }
 
     void open_bracket(std::size_t i) {
-        Open open{tokens_[i].text, scope(), device_only(), i, state_.head, state_.shared_names.size()};
+        Open open{tokens_[i].text, scope(), sides(), false, false, false, i, state_.head, state_.shared_names.size()};
         if (is(i, "{")) {
             classify_brace(i, open);
             state_.head = i + 1;
@@ -372,6 +530,9 @@ private:
         const Open closed = state_.open[depth - 1];
         state_.open.resize(depth - 1);
         state_.shared_names.resize(closed.shared_names);
+        if (closed.begins_function) finish_function(closed, i);
+        const bool initializer_outside = !closed.begins_function && closed.scope == Scope::code;
+        if (initializer_outside && opener == "{" && scope() != Scope::code) refuse_two_valued_within(closed.at, i);
         if (opener != "{") return;
         static constexpr std::array<std::string_view, 8> going_on{",", ")", "]", ".", "(", "{", ";", "}"};
         const bool initializer = i + 1 < tokens_.size() && one_of(tokens_[i + 1].text, going_on);
@@ -382,8 +543,19 @@ private:
     /// What the head of a declaration says about the braces behind it.
     struct Head {
         bool name_space = false, linkage = false, type = false, function = false, assigned = false;
-        bool device = false, host = false;
+        std::uint8_t sides = no_side;  ///< that qualifiers name
+        bool constant = false;         ///< constexpr or consteval
+        std::size_t name = none;       ///< of a function: in front of its parameters
     };
+
+    /// True for `CASES(sin) CASES(cos)`: macros that are used without a semicolon, in front of a declaration.
+    bool holds_only_invocations(std::size_t begin, std::size_t end) const {
+        while (begin < end) {
+            if (!tokens_[begin].is_identifier() || !is(begin + 1, "(") || match_[begin + 1] == none) return false;
+            begin = match_[begin + 1] + 1;
+        }
+        return begin == end;
+    }
 
     Head read_head(std::size_t begin, std::size_t end) const {
         static constexpr std::array<std::string_view, 5> no_parameters{"decltype", "noexcept", "explicit",
@@ -395,7 +567,10 @@ private:
             if (token.is("(") || token.is("[")) {
                 const bool attribute = i > begin && (one_of(tokens_[i - 1].text, no_parameters) ||
                                                      one_of(tokens_[i - 1].text, attribute_words));
-                if (token.is("(") && !attribute) head.function = true;
+                if (token.is("(") && !attribute) {
+                    if (!head.function && i > begin && tokens_[i - 1].is_identifier()) head.name = i - 1;
+                    head.function = true;
+                }
                 if (match_[i] != none && match_[i] < end) i = match_[i];
             } else if (token.is("{")) {
                 if (match_[i] != none && match_[i] < end) i = match_[i];
@@ -405,13 +580,13 @@ private:
             } else if (token.is("namespace")) {
                 head.name_space = true;
             } else if (one_of(token.text, class_keys)) {
+                if (head.function && holds_only_invocations(begin, i)) head = {};
                 head.type = true;
             } else if (token.is("=") && !is(i - 1, "operator")) {
                 head.assigned = true;
-            } else if (token.is("__global__") || token.is("__device__")) {
-                head.device = true;
-            } else if (token.is("__host__")) {
-                head.host = true;
+            } else if (token.is_identifier()) {
+                head.sides |= sides_of(token.text, sources_.program);
+                head.constant = head.constant || token.is("constexpr") || token.is("consteval");
             }
         }
         return head;
@@ -427,7 +602,8 @@ private:
                     if (!head.function && !head.assigned) open.scope = Scope::type;
                 }
             }
-            if (is_device_lambda(i)) open.device_only = true;
+            classify_lambda(i, open);
+            if (open.scope == Scope::type && open.sides == host_side) open.sides = both_sides;
             return;
         }
         const Head head = read_head(state_.head, i);
@@ -435,25 +611,305 @@ private:
             open.scope = Scope::name_space;
         } else if (head.type && !head.function && !head.assigned) {
             open.scope = Scope::type;
-        } else if (head.device && !head.host) {
-            open.device_only = true;
+        } else if (head.function && !head.assigned) {
+            if (!in_device_function()) {
+                open.sides = sides_of_function(head);
+                // `A() : a{1}, b{2} {}`: only the last braces are the function's.
+                const bool of_member = match_[i] != none && (is(match_[i] + 1, ",") || is(match_[i] + 1, "{"));
+                open.begins_function = !of_member;
+            } else if (head.sides == device_side) {
+                open.sides = device_side;
+            }
+        } else if (!in_device_function()) {
+            if (head.sides == device_side) open.sides = device_side;
+            classify_lambda(i, open);
         }
     }
 
-    /// Whether the brace at `i` opens the body of a `[...] __device__ (...) {`.
-    bool is_device_lambda(std::size_t i) const {
+    void classify_lambda(std::size_t i, Open& open) const {
+        bool is_lambda = false;
+        const std::uint8_t lambda = lambda_sides(i, &is_lambda);
+        open.is_plain_lambda = is_lambda && lambda == no_side;
+        if (lambda == no_side) return;
+        if (in_device_function()) {
+            if (lambda == device_side) open.sides = device_side;
+            return;
+        }
+        open.sides = lambda;
+        open.begins_function = open.is_lambda = true;
+    }
+
+    /// Whether a function around the present token may run on the device.
+    bool in_device_function() const {
+        if (macro_) return true;
+        return std::any_of(state_.open.begin(), state_.open.end(),
+                           [](const Open& open) { return open.begins_function && (open.sides & device_side) != 0; });
+    }
+
+    /// Where a function may run. One without qualifiers may have got them from a declaration before.
+    std::uint8_t sides_of_function(const Head& head) const {
+        if (head.sides != no_side) return head.sides;
+        if (head.constant) return both_sides;
+        if (head.name == none) return host_side;
+        return sources_.program.functions.count(tokens_[head.name].text) != 0 ? both_sides : host_side;
+    }
+
+    /// The sides that the qualifiers of the `[...] __device__ (...) {` name whose body opens at `i`; no side when there
+    /// are none.
+    std::uint8_t lambda_sides(std::size_t i, bool* is_lambda = nullptr) const {
+        if (is_lambda != nullptr) *is_lambda = false;
         std::size_t at = i;
-        for (int steps = 0; at > 0 && steps < 16 && !is(at - 1, ")"); ++steps) {
+        for (int steps = 0; at > 0 && steps < 16 && !is(at - 1, ")") && !is(at - 1, "]"); ++steps) {
             --at;
-            if (!identifier_at(at) && !is(at, "->") && !is(at, "::")) return false;
+            if (!identifier_at(at) && !is(at, "->") && !is(at, "::") && !is(at, "*") && !is(at, "&")) return no_side;
         }
-        if (at == 0 || !is(at - 1, ")") || match_[at - 1] == none) return false;
-        bool device = false, host = false;
-        for (at = match_[at - 1]; at > 0 && identifier_at(at - 1); --at) {
-            device = device || is(at - 1, "__device__");
-            host = host || is(at - 1, "__host__");
+        if (at == 0) return no_side;
+        std::uint8_t sides = no_side;
+        if (is(at - 1, ")")) {
+            if (match_[at - 1] == none) return no_side;
+            for (at = match_[at - 1]; at > 0 && identifier_at(at - 1); --at)
+                sides |= sides_of(tokens_[at - 1].text, sources_.program);
         }
-        return device && !host && at > 0 && is(at - 1, "]");
+        if (at == 0 || !is(at - 1, "]") || match_[at - 1] == none) return no_side;
+        const std::size_t bracket = match_[at - 1];  // of captures, and not of an index or an array's bound
+        const bool index =
+            bracket > 0 && (is(bracket - 1, ")") || is(bracket - 1, "]") ||
+                            (identifier_at(bracket - 1) && !one_of(tokens_[bracket - 1].text, expression_keywords)));
+        if (index) return no_side;
+        if (is_lambda != nullptr) *is_lambda = true;
+        return sides;
+    }
+
+    // ---- __CUDA_ARCH__
+
+    bool differs_by_side(const Token& token) const { return sources_.program.two_valued.count(token.text) != 0; }
+
+    /// The first line in tokens [first, last] or in a directive between them where something differs between host and
+    /// device; 0 where nothing does. `only_arch` becomes false where it is more than `__CUDA_ARCH__` itself.
+    int line_that_differs(std::size_t first, std::size_t last, bool& only_arch) const {
+        int line = 0;
+        const auto look_at = [&](const Token& token) {
+            if (!differs_by_side(token)) return;
+            if (line == 0) line = token.line;
+            if (!token.is("__CUDA_ARCH__")) only_arch = false;
+        };
+        if (!sources_.differs_by_side) return 0;
+        for (std::size_t i = first; i <= last; ++i) look_at(tokens_[i]);
+        const auto from =
+            std::upper_bound(directives_.begin(), directives_.end(), first,
+                             [](std::size_t i, const Directive& directive) { return i < directive.position; });
+        for (auto directive = from; directive != directives_.end() && directive->position <= last; ++directive)
+            for (const Token& token : directive->tokens) look_at(token);
+        return line;
+    }
+
+    /// A `#line` for the text from `offset` on, which stands on line `line`, at its column.
+    std::string line_directive(std::size_t offset, int line) const {
+        const std::size_t start = offset == 0 ? std::string_view::npos : sources_.text.rfind('\n', offset - 1);
+        const std::size_t column = offset - (start == std::string_view::npos ? 0 : start + 1);
+        return "#line " + std::to_string(line) + ' ' + as_string_literal(sources_.file_name) + '\n' +
+               std::string(std::min<std::size_t>(column, 200), ' ');
+    }
+
+    DeviceSection section_at(std::size_t position, bool only_arch) const {
+        std::vector<const MacroGroup*> groups;
+        if (!only_arch) {
+            groups = sources_.included_groups;
+            for (const MacroGroup& group : sources_.own_groups)
+                if (group.position <= position) groups.push_back(&group);
+        }
+        return device_section(groups);
+    }
+
+    /// Gives a function what differs in device code: to one for the device only `__CUDA_ARCH__`, to one for both sides
+    /// two versions of its body, of which the running one is chosen. `close` is its last brace.
+    void finish_function(const Open& function, std::size_t close) {
+        two_valued_at_ = none;
+        if (macro_ || (function.sides & device_side) == 0) return;
+        const bool whole = function.sides == device_side && !function.is_lambda;
+        bool only_arch = true;
+        if (line_that_differs(whole ? function.head : function.at, close, only_arch) == 0) return;
+        for (std::size_t i = function.head; i < function.at && !function.is_lambda; ++i) {
+            const Directive* directive = directive_between(i, i + 1);
+            if (directive != nullptr && is_conditional(*directive) &&
+                std::any_of(directive->tokens.begin(), directive->tokens.end(),
+                            [&](const Token& token) { return differs_by_side(token); }))
+                refuse_choice(directive->line);
+        }
+        const DeviceSection section = section_at(function.head, only_arch);
+        const std::size_t begin = whole ? tokens_[function.head].begin : tokens_[function.at].end();
+        const int begin_line = tokens_[whole ? function.head : function.at].line;
+        const std::size_t end = whole ? tokens_[close].end() : tokens_[close].begin;
+        const int end_line = tokens_[close].line;
+        const std::string enter = '\n' + section.begin + line_directive(begin, begin_line);
+        const std::string leave = '\n' + section.end;
+        if (function.sides == device_side) {
+            insert_first(begin, enter);
+            insert(end, leave + line_directive(end, end_line));
+            return;
+        }
+        for (std::size_t i = function.at; i < close; ++i)
+            if (is(i, "goto"))
+                sources_.fail(tokens_[i].line,
+                              "not supported on the CPU device: goto in a __host__ __device__ function that depends on "
+                              "__CUDA_ARCH__ (the function is compiled twice, so its labels would be there twice)");
+        analysis_.two_versions.push_back({begin, end, " if (::cpu_device::runs_device_version()) {" + enter,
+                                          leave + "} else {\n" + line_directive(begin, begin_line), "}"});
+    }
+
+    [[noreturn]] void refuse_choice(int line) const {
+        sources_.fail(
+            line,
+            "not supported on the CPU device: this #if on __CUDA_ARCH__ chooses between declarations that host "
+            "code sees, too, and here host and device code are compiled together; put the #if inside the "
+            "functions");
+    }
+
+    /// Whether [begin, end) declares nothing but functions and variables of the device. `any` becomes true if one of
+    /// its declarations is of the device only.
+    bool declares_for_device(std::size_t begin, std::size_t end, bool& any) const {
+        bool all = true;
+        for (std::size_t i = begin; i < end;) {
+            std::uint8_t sides = no_side;
+            std::size_t at = i;
+            bool braces = false;
+            for (; at < end && !is(at, ";"); ++at) {
+                if (is(at, "{") || is(at, "(") || is(at, "[")) {
+                    if (match_[at] == none || match_[at] >= end) return false;
+                    braces = is(at, "{");
+                    at = match_[at];
+                    if (braces && !is(at + 1, ";") && !is(at + 1, ",")) break;
+                    continue;
+                }
+                if (is(at, "}")) return false;
+                sides |= one_of(tokens_[at].text, device_variable_qualifiers)
+                             ? std::uint8_t{device_side}
+                             : sides_of(tokens_[at].text, sources_.program);
+            }
+            if (sides == device_side) any = true;
+            all = all && sides == device_side;
+            i = at + 1;
+        }
+        return all;
+    }
+
+    /// At an `#if` outside of functions: where host and device compile different declarations, takes those of the
+    /// device for the device, or refuses.
+    void choose_side(std::size_t first) {
+        const std::string_view name = directives_[first].name;
+        if (macro_ || !sources_.differs_by_side || (name != "if" && name != "ifdef" && name != "ifndef")) return;
+        if (scope() == Scope::code) return;
+        const std::vector<std::size_t> branches = branches_of(directives_, first);
+        if (directives_[branches.back()].name != "endif") return;
+        if (!depends_on_side(directives_, branches, sources_.program)) return;
+        bool device_first = false;   // the device has what the host has not
+        bool device_is_pure = true;  // and all of it is of the device only
+        bool drops_functions = false, host_has_others = false, certain = true;
+        std::set<std::string_view> of_device, of_host;  // what looks like the name of a function
+        for (std::size_t k = 0; k + 1 < branches.size(); ++k) {
+            const Directive& branch = directives_[branches[k]];
+            const std::size_t begin = branch.position, end = directives_[branches[k + 1]].position;
+            const bool unsure = branch.may_take != branch.surely_take;
+            const std::uint8_t sides = branch.sides == device_side ? branch.sides : branch.may_take;
+            bool includes = false, defines = false;
+            for (std::size_t d = branches[k] + 1; d < branches[k + 1]; ++d) {
+                includes = includes || directives_[d].name == "include";
+                defines = defines || directives_[d].name == "define" || directives_[d].name == "undef";
+            }
+            certain = certain && !unsure;
+            if (sides == both_sides && !unsure) continue;
+            bool any = false;
+            const bool pure = declares_for_device(begin, end, any);
+            if ((sides & device_side) != 0) {
+                device_first = device_first || begin != end || includes;
+                if (!pure || ((begin != end || includes) && defines)) device_is_pure = false;
+            }
+            if ((sides & host_side) != 0) {
+                drops_functions = drops_functions || any;
+                host_has_others = host_has_others || !pure || includes;
+            }
+            for (std::size_t i = begin; i + 1 < end; ++i)
+                if (identifier_at(i) && is(i + 1, "("))
+                    ((sides & host_side) != 0 ? of_host : of_device).insert(tokens_[i].text);
+        }
+        if (!device_first && !drops_functions) return;  // nothing, macros, or what only the host needs
+        const int line = directives_[first].line;
+        if (in_parentheses() || state_.head != directives_[first].position) refuse_choice(line);
+        if (!device_is_pure || (drops_functions && host_has_others)) refuse_choice(line);
+        if (host_has_others) {
+            for (const std::string_view word : of_device)
+                if (of_host.count(word) != 0) refuse_choice(line);  // two functions of one name
+            if (!certain) refuse_choice(line);
+            take_both(branches);
+        } else {
+            take_devices(branches);
+        }
+    }
+
+    int line_behind(const Directive& directive) const {
+        const std::string_view text = sources_.text.substr(directive.hash, directive.end - directive.hash);
+        return directive.line + static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1;
+    }
+
+    std::string file_line(int line) const {
+        return "#line " + std::to_string(line) + ' ' + as_string_literal(sources_.file_name);
+    }
+
+    /// Lets the conditions of a group see what they see in device code.
+    void take_devices(const std::vector<std::size_t>& branches) {
+        const Directive& first = directives_[branches.front()];
+        const DeviceSection section = section_at(first.position, false);
+        insert_first(first.hash, section.begin + file_line(first.line) + '\n');
+        for (const std::size_t i : branches) {
+            const Directive& directive = directives_[i];
+            insert(directive.end, '\n' + section.end + file_line(line_behind(directive)));
+        }
+    }
+
+    /// Compiles both the branch of the host and that of the device.
+    void take_both(const std::vector<std::size_t>& branches) {
+        for (const std::size_t i : branches) {
+            const Directive& directive = directives_[i];
+            if (directive.name == "endif") continue;
+            const std::string taken = directive.surely_take != no_side ? "#if 1" : "#if 0";
+            const bool first = i == branches.front();
+            edits_.push_back({directive.hash, directive.end,
+                              (first ? "" : "#endif\n") + taken + '\n' + file_line(line_behind(directive))});
+        }
+    }
+
+    /// Notes a macro outside of functions that is one thing for the host and another for the device.
+    void note_two_valued(std::size_t i) {
+        if (macro_ || !sources_.differs_by_side || scope() == Scope::code || two_valued_at_ != none ||
+            tokens_[i].is("__CUDA_ARCH__"))
+            return;
+        if (!differs_by_side(tokens_[i]) || sources_.program.decorations.count(tokens_[i].text) != 0) return;
+        two_valued_at_ = i;
+    }
+
+    /// At the end of a declaration that is no function of the device: such a macro cannot have both values here.
+    void refuse_two_valued(std::size_t end) {
+        if (two_valued_at_ == none) return;
+        const std::size_t at = std::exchange(two_valued_at_, none);
+        if (scope() == Scope::code || at < state_.head) return;
+        const Head head = read_head(state_.head, end);
+        const bool function = head.function && !head.assigned;
+        if (function && (is(end, ";") || sides_of_function(head) != both_sides)) return;
+        refuse_two_valued_at(at);
+    }
+
+    /// The same for what stands in the braces of an initializer.
+    void refuse_two_valued_within(std::size_t begin, std::size_t end) const {
+        if (macro_ || !sources_.differs_by_side) return;
+        for (std::size_t i = begin; i < end; ++i)
+            if (differs_by_side(tokens_[i]) && sources_.program.decorations.count(tokens_[i].text) == 0)
+                refuse_two_valued_at(i);
+    }
+
+    [[noreturn]] void refuse_two_valued_at(std::size_t at) const {
+        sources_.fail(tokens_[at].line, "not supported on the CPU device: " + std::string(tokens_[at].text) +
+                                            " depends on __CUDA_ARCH__, so this declaration is one thing in host code "
+                                            "and another in device code; here both are compiled together");
     }
 
     // ---- angle brackets
@@ -560,6 +1016,7 @@ private:
                     keep_type_of_template(i);
                     [[fallthrough]];
                 case '{':
+                    if (is(i, "{")) refuse_two_valued(i);
                     open_bracket(i);
                     return i;
                 case ')':
@@ -568,10 +1025,11 @@ private:
                     close_bracket(i);
                     return i;
                 case ';':
+                    refuse_two_valued(i);
                     if (!in_parentheses()) state_.head = i + 1;
                     return i;
                 case '<':
-                    if (is(i + 1, "<") && is(i + 2, "<") && !(i > 0 && is(i - 1, "operator"))) {
+                    if (!runs_nowhere(i) && is(i + 1, "<") && is(i + 2, "<") && !(i > 0 && is(i - 1, "operator"))) {
                         rewrite_launch(i);
                         return i + 2;
                     }
@@ -580,7 +1038,9 @@ private:
                     return i;
             }
         }
-        if (token.kind != Token::Kind::identifier) return i;
+        if (token.kind != Token::Kind::identifier || runs_nowhere(i)) return i;
+        note_two_valued(i);
+        mark_dropped_result(i);
         if (token.is("__shared__") || sources_.macros.shared_aliases.count(token.text) != 0) return rewrite_shared(i);
         if (token.is("__noinline__")) {
             rewrite_noinline(i);
@@ -602,8 +1062,17 @@ private:
             register_device_variables(i);
         } else if (sources_.macros.launch_configurations.count(token.text) != 0) {
             rewrite_macro_launch(i);
+        } else if (is(i, "cout") || is(i, "cerr")) {
+            if (scope() == Scope::code) note_call(i);
         } else if (is(i + 1, "(")) {
-            note_function(i);
+            if (scope() == Scope::code) {
+                note_call(i);
+            } else {
+                note_function(i);
+            }
+        } else if (is(i + 1, "<") && scope() == Scope::code) {
+            const std::size_t close = closing_angle(i + 1, tokens_.size());
+            if (close != none && is(close + 1, "(")) note_call(i);
         }
         return i;
     }
@@ -614,6 +1083,27 @@ private:
         if (i >= 2 && is(i - 1, "(") && is(i - 2, "(")) return;  // __attribute__((__noinline__))
         if (i >= 1 && in_parentheses() && is(i - 1, ",")) return;
         replace(tokens_[i].begin, tokens_[i].end(), "__attribute__((noinline))");
+    }
+
+    /// True if a statement begins at `i`, inside of a function or a macro's body, as far as can be told.
+    bool begins_statement(std::size_t i) const {
+        if (i == 0 || scope() != Scope::code || in_parentheses()) return false;
+        if (is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "else") || is(i - 1, "do")) return true;
+        if (!is(i - 1, ")") || match_[i - 1] == none || match_[i - 1] == 0) return false;
+        const std::size_t before = match_[i - 1] - 1;
+        return is(before, "if") || is(before, "for") || is(before, "while") || is(before, "constexpr");
+    }
+
+    /// `cudaFree(p);` drops what the call returns: the program cannot know that it failed. The comma passes the result
+    /// on to the runtime; of a function that returns something else it makes nothing.
+    void mark_dropped_result(std::size_t i) {
+        const std::string_view name = tokens_[i].text;
+        const bool is_call = is(i + 1, "(") && returns_status(name) && sources_.macros.names.count(name) == 0;
+        if (!is_call || device_only() || !begins_statement(i)) return;
+        const std::size_t close = match_[i + 1];
+        if (close == none || !is(close + 1, ";")) return;
+        insert(tokens_[i].begin,
+               "::cpu_device::dropped(" + as_string_literal(std::string(name)) + ", " + site(i) + "), ");
     }
 
     /// Behind a cast to `void*` or `const void*` that begins at `i`, `(void*)` or `reinterpret_cast<void*>`; `none`
@@ -673,7 +1163,7 @@ private:
         if (code.find_first_not_of(" \n\t") == std::string::npos) return;
         const std::string feature = ptx_feature(code);
         if (!feature.empty()) fail(i, "inline PTX is not supported on the CPU device: " + feature);
-        if (device_only()) fail(i, "inline PTX is not supported on the CPU device: asm in device code");
+        if (on_device_only(i)) fail(i, "inline PTX is not supported on the CPU device: asm in device code");
     }
 
     void refuse_texture_reference(std::size_t i) {
@@ -925,7 +1415,8 @@ private:
     }
 
     void check_launch_place(std::size_t i) const {
-        if (device_only()) fail(i, "a launch in device code (dynamic parallelism) is not supported on the CPU device");
+        if (on_device_only(i))
+            fail(i, "a launch in device code (dynamic parallelism) is not supported on the CPU device");
     }
 
     /// Puts the beginning of the launcher in place of everything from the kernel to offset `to`, with `behind` after
@@ -933,6 +1424,7 @@ private:
     NamedLaunch rewrite_launch_head(const Kernel& kernel, std::size_t end, std::size_t to, const std::string& behind) {
         const std::size_t from = tokens_[kernel.begin].begin;
         NamedLaunch launch;
+        launch.line = tokens_[kernel.begin].line;
         insert(from, "::cpu_device::launcher");
         launch.references_edit = edits_.size();
         insert(from, "");
@@ -992,6 +1484,9 @@ private:
             ++position;
         }
         if (!any_number) launch.arguments = ends.size();
+        for (std::size_t i = open; i < close; ++i)
+            if (is(i, "<") || (identifier_at(i) && sources_.program.macros.count(tokens_[i].text) != 0))
+                launch.arguments_are_clear = false;
         return true;
     }
 
@@ -1052,9 +1547,14 @@ private:
                                   "(cpu_device_arguments...); })";
         const std::vector<Argument> arguments =
             open == none ? std::vector<Argument>() : arguments_to_split(open, close);
-        if (arguments.empty()) return replace(from, to, typed);
-        split_arguments(arguments, name, from, to, before, launch);
-        launch.when_certain.push_back({edits_.size() - 1, {from, to, typed + line_ends(from, to)}});
+        if (arguments.empty()) {
+            replace(from, to, typed);
+        } else {
+            split_arguments(arguments, name, from, to, before, launch);
+            launch.when_certain.push_back({edits_.size() - 1, {from, to, typed + line_ends(from, to)}});
+        }
+        launch.call_edit = edits_.size();
+        insert(to, "");
     }
 
     /// Leaves the literals among the arguments in the call of the kernel, whose parameters' types are not known. The
@@ -1151,6 +1651,7 @@ private:
     /// Notes the function at namespace scope whose name is at `i`, if that is what it may be, unless it is a kernel.
     void note_function(std::size_t i) {
         constexpr std::size_t longest_head = 64;  // of those that are looked through
+        if (scope() == Scope::type || (i > 0 && is(i - 1, "::"))) analysis_.members.emplace(tokens_[i].text);
         if (scope() != Scope::name_space || in_parentheses() || i == 0) return;
         const bool type_before = is(i - 1, "*") || is(i - 1, "&") || is(i - 1, ">") ||
                                  (identifier_at(i - 1) && !one_of(tokens_[i - 1].text, expression_keywords));
@@ -1158,6 +1659,76 @@ private:
         for (std::size_t k = i - state_.head <= longest_head ? state_.head : i; k < i; ++k)
             if (is_global(k)) return;
         analysis_.other_functions.emplace(tokens_[i].text);
+        if (match_[i + 1] == none) return;
+        const std::size_t behind = match_[i + 1] + 1;
+        bool is_void = false, clear = i - state_.head <= longest_head && !directive_between(state_.head, i);
+        for (std::size_t k = state_.head; k < i && clear; ++k) {
+            is_void = is_void || is(k, "void");
+            clear = has_clear_meaning(k);
+        }
+        const Head head = read_head(state_.head, i + 1);
+        const bool is_function = is(behind, "{") || (is(behind, ";") && is_void);
+        analysis_.functions.push_back({std::string(tokens_[i].text),
+                                       head.constant ? std::uint8_t{both_sides} : sides_of_function(head),
+                                       clear && is_function && !head.assigned});
+    }
+
+    /// Whether no macro of another file can hide a qualifier behind the word at `k` of a function's head.
+    bool has_clear_meaning(std::size_t k) const {
+        if (!identifier_at(k)) return true;
+        const std::string_view word = tokens_[k].text;
+        if (sources_.program.macros.count(word) != 0 || word.substr(0, 2) == "__") return true;
+        return std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; }) ||
+               word.size() == 1;
+    }
+
+    /// Where the code at hand surely runs: the function around it says so. No side where nothing is certain.
+    std::uint8_t certain_sides(std::size_t i) const {
+        const Open* function = nullptr;
+        for (const Open& open : state_.open) {
+            if (open.begins_function) function = &open;
+            if (open.is_plain_lambda || open.scope == Scope::type) {
+                if (function == nullptr || (function->sides & device_side) == 0) return no_side;
+            }
+        }
+        if (macro_ || function == nullptr || sides() == both_sides) return no_side;
+        for (std::size_t k = function->head; k < function->at && !function->is_lambda; ++k)
+            if (!has_clear_meaning(k)) return no_side;
+        // Of a template that nobody uses for the host, nvcc says nothing.
+        const auto is_template = [&](const Open& open) {
+            for (std::size_t k = open.head; k < open.at; ++k)
+                if (is(k, "template")) return true;
+            return false;
+        };
+        if (sides() == host_side && std::any_of(state_.open.begin(), state_.open.end(), is_template)) return no_side;
+        return tokens_[i].sides & sides();
+    }
+
+    /// Notes the call of a function whose name is at `i`, if it is no declaration and the name can only be a
+    /// function's.
+    void note_call(std::size_t i) {
+        const std::string_view word = tokens_[i].text;
+        if (one_of(word, expression_keywords) || one_of(word, statement_keywords) || one_of(word, builtin_types) ||
+            sources_.program.macros.count(word) != 0 || i == 0)
+            return;
+        const Token& before = tokens_[i - 1];
+        const bool in_std = before.is("::") && i >= 2 && is(i - 2, "std");
+        if (before.is(".") || before.is("->") || before.is("~") || before.is(">")) return;
+        if (before.is("::") && !in_std && i >= 2 && (identifier_at(i - 2) || is(i - 2, ">"))) return;
+        if (before.is_identifier() && !one_of(before.text, expression_keywords)) return;
+        const bool may_declare = (before.is("*") || before.is("&") || before.is("&&")) && i >= 2 &&
+                                 (identifier_at(i - 2) || is(i - 2, ">")) && state_.head + 2 == i;
+        if (may_declare || is_unevaluated() || is_local_name(word)) return;
+        analysis_.calls.push_back({std::string(word), tokens_[i].line, certain_sides(i), in_std});
+    }
+
+    /// Whether the present token stands in parentheses in which nothing is called.
+    bool is_unevaluated() const {
+        static constexpr std::array<std::string_view, 7> operators{"decltype", "sizeof", "noexcept",  "requires",
+                                                                   "alignof",  "typeid", "__typeof__"};
+        return std::any_of(state_.open.begin(), state_.open.end(), [&](const Open& open) {
+            return open.at > 0 && open.bracket != "[" && one_of(tokens_[open.at - 1].text, operators);
+        });
     }
 
     /// Notes the kernel that the declaration around the `__global__` at `i` declares or defines. Of a macro, it only
@@ -1183,11 +1754,37 @@ private:
             if (is(open, "(") && !attribute && close + 1 < tokens_.size() &&
                 one_of(tokens_[close + 1].text, behind_parameters)) {
                 if (directive_between(i, close)) return;
+                check_kernel(i, name);
                 if (!macro_) analysis_.kernels.push_back(read_kernel(i, name, open, close));
                 make_kernel_known(i, open, close);
                 return;
             }
             open = close;
+        }
+    }
+
+    /// Refuses a kernel that nvcc refuses. The first `__global__` is at `global`.
+    void check_kernel(std::size_t global, std::size_t name) const {
+        if (macro_ || name == none) return;
+        const std::string kernel(tokens_[name].text);
+        bool is_friend = false;
+        for (std::size_t i = state_.head; i < name; ++i) is_friend = is_friend || is(i, "friend");
+        if (scope() == Scope::type && !is_friend)
+            fail(global, "the kernel " + kernel +
+                             " cannot be a member of a class: put it outside, and give it what it "
+                             "needs as arguments");
+        for (std::size_t i = name; i-- > state_.head;) {
+            if ((is(i, ")") || is(i, "]")) && match_[i] != none && match_[i] >= state_.head) {
+                i = match_[i];
+            } else if (is(i, ">")) {
+                return;  // of template arguments: what is in front has been seen, or cannot be
+            } else if (is(i, "void") || is(i, "auto")) {
+                return;
+            } else if (one_of(tokens_[i].text, builtin_types)) {
+                fail(name, "the kernel " + kernel +
+                               " has to return void: what it computes goes to memory, through a "
+                               "pointer that it gets as an argument");
+            }
         }
     }
 
@@ -1198,6 +1795,7 @@ private:
             const std::size_t end = parameter_end(begin, close);
             const bool no_parameters = begin == open + 1 && end == close && end == begin + 1 && is(begin, "void");
             if (!no_parameters) kernel.parameters.push_back(read_parameter(begin, end, kernel.takes_pack));
+            if (end == begin + 1 && sources_.program.macros.count(tokens_[begin].text) != 0) kernel.is_clear = false;
             begin = end + 1;
         }
         kernel.is_definition = is(behind_declarator(close), "{");
@@ -1304,6 +1902,7 @@ private:
     KernelParameter read_parameter(std::size_t begin, std::size_t end, bool& is_pack) const {
         KernelParameter parameter;
         parameter.name = parameter_name(begin, end, parameter.is_reference, is_pack);
+        for (std::size_t i = begin; i < end; ++i) parameter.has_default = parameter.has_default || is(i, "=");
         return parameter;
     }
 
@@ -1751,6 +2350,8 @@ private:
             } else if (token.is("&") || token.is("&&")) {
                 fail(i, "a __shared__ variable cannot be a reference");
             } else {
+                if (result.name != none && i > 0 && (token.is("}") || token.line > tokens_[i - 1].line))
+                    fail(i - 1, "no ';' ends this __shared__ declaration");
                 fail(i, "cannot read this __shared__ declaration");
             }
         }
@@ -1813,6 +2414,10 @@ private:
             fail(i, "cannot read this __shared__ declaration");
         }
         if (scope() == Scope::type) fail(i, "__shared__ cannot stand in a class");
+        if (scope() == Scope::code && certain_sides(i) == host_side)
+            fail(i,
+                 "a __shared__ variable cannot be in host code: only kernels and __device__ functions have shared "
+                 "memory");
         if (in_parentheses()) fail(i, "a __shared__ declaration in parentheses or a macro's arguments cannot be read");
 
         std::size_t at = specifiers.end;
@@ -1915,6 +2520,7 @@ private:
     bool own_texture_ = false;                                 ///< the file defines a `texture` of its own
     std::unordered_set<std::string_view> local_names_;  ///< declared in the function or class whose bracket is at
     std::size_t local_names_of_ = none;                 ///< this position
+    std::size_t two_valued_at_ = none;  ///< a macro in the present declaration that depends on __CUDA_ARCH__
 };
 
 /// Splits `NAME(parameters) body`.
@@ -1948,16 +2554,41 @@ std::optional<Include> read_include(std::string_view source, const Directive& di
 
 }  // namespace
 
-Analysis analyze(std::string_view source, const std::string& file_name) {
-    const TokenizedFile file = tokenize(source);
-    Sources sources{source, file_name, {}};
+bool returns_status(std::string_view function) {
+    return function.substr(0, 4) == "cuda" &&
+           std::binary_search(std::begin(status_functions), std::end(status_functions), function.substr(4));
+}
+
+std::vector<Include> read_includes(std::string_view source, const FileFacts& facts) {
+    std::vector<Include> includes;
+    for (const Directive& directive : facts.file.directives)
+        if (directive.name == "include")
+            if (auto include = read_include(source, directive)) includes.push_back(std::move(*include));
+    return includes;
+}
+
+Analysis analyze(std::string_view source, const std::string& file_name, const FileFacts& facts,
+                 const ProgramFacts& program, const std::vector<const MacroGroup*>& groups) {
+    const TokenizedFile& file = facts.file;
+    Sources sources{source, file_name, {}, program, groups, facts.groups};
     Analysis analysis;
+    analysis.file_name = file_name;
+    if (!program.macros_hold_half_brackets)
+        if (const auto mistake = find_bracket_mistake(source, file)) sources.fail(mistake->line, mistake->message);
+    const auto differs = [&](const Token& token) { return program.two_valued.count(token.text) != 0; };
+    sources.differs_by_side = std::any_of(file.tokens.begin(), file.tokens.end(), differs);
+    for (const Directive& directive : file.directives)
+        sources.differs_by_side =
+            sources.differs_by_side || std::any_of(directive.tokens.begin(), directive.tokens.end(), differs);
 
     std::vector<MacroDefinition> macros;
     for (const Directive& directive : file.directives) {
-        if (directive.name == "include") {
-            if (auto include = read_include(source, directive)) analysis.includes.push_back(std::move(*include));
-        }
+        // Only nvcc defines __NVCC__, and libraries of the host count on that: it is another name here.
+        const bool defines = directive.name == "define";
+        if (defines || directive.name.substr(0, 2) == "if" || directive.name.substr(0, 4) == "elif")
+            for (std::size_t i = defines ? 1 : 0; i < directive.tokens.size(); ++i)
+                if (const Token& token = directive.tokens[i]; token.is("__NVCC__"))
+                    analysis.edits.push_back({token.begin, token.end(), "__CUDACC__"});
         if (directive.name != "define" || directive.tokens.empty()) continue;
         macros.push_back(read_macro(directive));
         const std::string_view name = directive.tokens[0].text;
@@ -1972,6 +2603,13 @@ Analysis analyze(std::string_view source, const std::string& file_name) {
         if (file.tokens[i - 1].is(">") && sources.macros.names.count(file.tokens[i].text) != 0)
             sources.macros.behind_template.insert(file.tokens[i].text);
 
+    for (const MacroGroup& group : facts.groups) {
+        if (group.marker.empty()) continue;
+        const auto line = std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(group.end), '\n') + 2;
+        analysis.edits.push_back(
+            {group.end, group.end,
+             "\n#define " + group.marker + "\n#line " + std::to_string(line) + ' ' + as_string_literal(file_name)});
+    }
     static const std::vector<Directive> no_directives;
     for (const MacroDefinition& macro : macros) Pass(sources, macro.body, no_directives, &macro, analysis).run();
     Pass(sources, file.tokens, file.directives, nullptr, analysis).run();
@@ -2080,6 +2718,7 @@ std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<
         const std::vector<KernelParameter> parameters = parameters_of(launch, found->second, certain);
         const std::string names = names_of(parameters);
         if (!names.empty()) edits[launch.names_edit].text = ", " + as_string_literal(names);
+        if (certain && launch.arguments) edits[launch.call_edit].text = ".run";
         if (certain) {
             for (const auto& [edit, instead] : launch.when_certain) edits[edit] = instead;
         } else if (const std::uint64_t bits = reference_bits(parameters)) {
@@ -2089,19 +2728,47 @@ std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<
     return edits;
 }
 
-std::string apply_edits(std::string_view source, std::vector<Edit> edits, const std::string& file_name) {
-    std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    std::string result = "#line 1 " + as_string_literal(file_name) + "\n";
-    result.reserve(source.size() + source.size() / 4);
-    std::size_t at = source.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;  // a byte order mark may only stand in front
-    for (const Edit& edit : edits) {
+namespace {
+
+/// The text of [begin, end) with the edits in it made. `next` is the first edit that may be in it, and becomes the
+/// first one behind it.
+std::string with_edits(std::string_view source, std::size_t begin, std::size_t end, const std::vector<Edit>& edits,
+                       std::size_t& next) {
+    std::string result;
+    std::size_t at = begin;
+    for (; next < edits.size() && edits[next].begin < end; ++next) {
+        const Edit& edit = edits[next];
         if (edit.begin < at) continue;  // inside text that another edit has moved
         result += source.substr(at, edit.begin - at);
         result += edit.text;
         at = edit.end;
     }
-    result += source.substr(at);
+    if (at < end) result += source.substr(at, end - at);
     return result;
+}
+
+}  // namespace
+
+std::string apply_edits(std::string_view source, std::vector<Edit> edits, std::vector<TwoVersions> two_versions,
+                        const std::string& file_name) {
+    const auto in_order = [](const auto& a, const auto& b) { return a.begin < b.begin; };
+    std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+        return a.begin != b.begin ? a.begin < b.begin : a.goes_first > b.goes_first;
+    });
+    std::sort(two_versions.begin(), two_versions.end(), in_order);
+    std::string result = "#line 1 " + as_string_literal(file_name) + "\n";
+    result.reserve(source.size() + source.size() / 4);
+    std::size_t at = source.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;  // a byte order mark may only stand in front
+    std::size_t next = 0;
+    for (const TwoVersions& function : two_versions) {
+        if (function.begin < at) continue;
+        result += with_edits(source, at, function.begin, edits, next);
+        std::size_t again = next;
+        result += function.before + with_edits(source, function.begin, function.end, edits, next) + function.between;
+        result += with_edits(source, function.begin, function.end, edits, again) + function.after;
+        at = function.end;
+    }
+    return result + with_edits(source, at, source.size() + 1, edits, next);
 }
 
 }  // namespace cpu_device::rewriter

@@ -1,12 +1,15 @@
 // Finds what has to change in one CUDA source file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "architecture.h"
 
 namespace cpu_device::rewriter {
 
@@ -15,6 +18,14 @@ struct Edit {
     std::size_t begin;
     std::size_t end;
     std::string text;
+    bool goes_first = false;  ///< before other insertions at the same place
+};
+
+/// The inside of a function's braces that is written twice: for the device and for the host.
+struct TwoVersions {
+    std::size_t begin;
+    std::size_t end;
+    std::string before, between, after;
 };
 
 /// An `#include "name"` or `#include <name>`; the offsets take in the quotes.
@@ -28,8 +39,11 @@ struct Include {
 struct KernelParameter {
     std::string name;  ///< empty for one that has none
     bool is_reference = false;
+    bool has_default = false;
 
-    bool operator==(const KernelParameter&) const = default;
+    bool operator==(const KernelParameter& other) const {
+        return name == other.name && is_reference == other.is_reference;
+    }
 };
 
 /// What one declaration or definition of a `__global__` function says about its parameters.
@@ -37,6 +51,7 @@ struct KernelDeclaration {
     std::string name;  ///< without namespaces
     std::vector<KernelParameter> parameters;
     bool takes_pack = false;  ///< the last parameter is a parameter pack
+    bool is_clear = true;     ///< no macro stands where a parameter should
     bool is_definition = false;
     bool is_template = false;
     /// Template arguments that a launch has to give so that none is deduced; nothing where that cannot be told.
@@ -45,28 +60,57 @@ struct KernelDeclaration {
 
 /// A launch of a kernel by its name, or through a variable.
 struct NamedLaunch {
+    int line = 0;
     std::size_t names_edit = 0;            ///< index in `Analysis::edits` of the room for the parameters' names
     std::size_t references_edit = 0;       ///< and of the room for which parameters are references
+    std::size_t call_edit = 0;             ///< and of the room in front of the arguments
     std::string kernel;                    ///< without namespaces and template arguments; or the variable
     bool through_variable = false;         ///< which kernel it is turns out when the program runs
     std::size_t template_arguments = 0;    ///< how many are given
     std::optional<std::size_t> arguments;  ///< how many; nothing when one of them may be any number of arguments
+    bool arguments_are_clear = true;       ///< no `<` among them, which may open template arguments or be an operator
     std::vector<std::size_t> not_passed;   ///< positions of those that stay in the call of the kernel
     /// Edits that take the place of others, with their indices, when it is certain which function is launched: then
     /// all arguments are passed.
     std::vector<std::pair<std::size_t, Edit>> when_certain;
 };
 
+/// A declaration or definition of a function at namespace scope that is no kernel.
+struct OtherFunction {
+    std::string name;
+    std::uint8_t sides;  ///< where it may run
+    bool is_clear;       ///< surely a function, and no macro hides a qualifier
+};
+
+/// A call of a function by its name, in a function.
+struct NamedCall {
+    std::string name;
+    int line;
+    std::uint8_t sides;  ///< where it runs; no side when that is not certain
+    bool is_in_std;      ///< std::name
+};
+
 struct Analysis {
-    std::vector<Edit> edits;  ///< none of them removes a line end
-    std::vector<Include> includes;
+    std::string file_name;
+    std::vector<Edit> edits;  ///< none of them removes a line end; those that add some set the line's number, too
+    std::vector<TwoVersions> two_versions;  ///< none inside another
     std::vector<KernelDeclaration> kernels;
     std::vector<NamedLaunch> launches;
     std::set<std::string> other_functions;  ///< names of functions at namespace scope that are no kernels
+    std::vector<OtherFunction> functions;   ///< the same with what is known about each declaration
+    std::set<std::string> members;          ///< names of functions of classes
+    std::vector<NamedCall> calls;
 };
 
+std::vector<Include> read_includes(std::string_view source, const FileFacts& facts);
+
+/// True for the functions of the CUDA runtime whose result says whether they succeeded.
+bool returns_status(std::string_view function);
+
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.
-Analysis analyze(std::string_view source, const std::string& file_name);
+/// `groups` are those of the files that this one includes.
+Analysis analyze(std::string_view source, const std::string& file_name, const FileFacts& facts,
+                 const ProgramFacts& program, const std::vector<const MacroGroup*>& groups);
 
 /// The edits of `analysis` with what `visible`, the analyses of everything that the file can see, leaves no doubt
 /// about: the names of the kernels' parameters, which line up with the arguments that the launch gets, and which of
@@ -74,6 +118,7 @@ Analysis analyze(std::string_view source, const std::string& file_name);
 std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<const Analysis*>& visible);
 
 /// The source with the edits made, behind a `#line` directive that names `file_name`.
-std::string apply_edits(std::string_view source, std::vector<Edit> edits, const std::string& file_name);
+std::string apply_edits(std::string_view source, std::vector<Edit> edits, std::vector<TwoVersions> two_versions,
+                        const std::string& file_name);
 
 }  // namespace cpu_device::rewriter

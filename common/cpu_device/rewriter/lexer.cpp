@@ -23,11 +23,12 @@ bool is_identifier_character(char c) { return is_identifier_start(c) || is_digit
 /// Value of a preprocessor expression; nothing where it depends on what the rewriter does not know.
 using Value = std::optional<long long>;
 
-/// Whether a macro is defined while compiling for the CPU device, where that is certain.
-std::optional<bool> is_defined(std::string_view macro) {
-    for (std::string_view known : {"__CUDACC__", "__CPU_DEVICE__", "__cplusplus"})
+/// Whether a macro is defined while compiling for one side of the CPU device, where that is certain.
+std::optional<bool> is_defined(std::string_view macro, Sides side) {
+    if (macro == "__CUDA_ARCH__") return side == device_side;
+    for (std::string_view known : {"__CUDACC__", "__NVCC__", "__CPU_DEVICE__", "__cplusplus"})
         if (macro == known) return true;
-    for (std::string_view known : {"__CUDA_ARCH__", "__CUDACC_RTC__", "__INTELLISENSE__"})
+    for (std::string_view known : {"__CUDACC_RTC__", "__INTELLISENSE__"})
         if (macro == known) return false;
     return std::nullopt;
 }
@@ -35,7 +36,7 @@ std::optional<bool> is_defined(std::string_view macro) {
 /// Evaluates the expression of an `#if` by precedence climbing.
 class Condition {
 public:
-    explicit Condition(const std::vector<Token>& tokens) : tokens_(tokens) {}
+    Condition(const std::vector<Token>& tokens, Sides side) : tokens_(tokens), side_(side) {}
 
     Value evaluate() {
         Value value = conditional();
@@ -125,8 +126,24 @@ private:
         if (operation == "|") return a | b;
         if (operation == "^") return a ^ b;
         if (operation == "&") return a & b;
-        return std::nullopt;  // arithmetic on known values never decides a branch in practice
+        if (operation == "+") return wrapped(a) + wrapped(b);
+        if (operation == "-") return wrapped(a) - wrapped(b);
+        if (operation == "*") return wrapped(a) * wrapped(b);
+        const bool divides = b > 0;  // anything else decides no branch in practice
+        if (operation == "/" && divides) return a / b;
+        if (operation == "%" && divides) return a % b;
+        return std::nullopt;
     }
+
+    struct Wrapped {
+        unsigned long long bits;
+        operator Value() const { return static_cast<long long>(bits); }
+        Wrapped operator+(Wrapped other) const { return {bits + other.bits}; }
+        Wrapped operator-(Wrapped other) const { return {bits - other.bits}; }
+        Wrapped operator*(Wrapped other) const { return {bits * other.bits}; }
+    };
+    /// For arithmetic that may overflow, as the source of a stranger may have it.
+    static Wrapped wrapped(long long value) { return {static_cast<unsigned long long>(value)}; }
 
     Value unary() {
         const Deeper deeper(depth_);
@@ -166,7 +183,7 @@ private:
         if (token.is("defined")) {
             const bool parenthesis = accept("(");
             if (at_ >= tokens_.size()) return give_up();
-            const std::optional<bool> defined = is_defined(tokens_[at_++].text);
+            const std::optional<bool> defined = is_defined(tokens_[at_++].text, side_);
             if (parenthesis && !accept(")")) return give_up();
             return defined ? Value(*defined) : std::nullopt;
         }
@@ -181,9 +198,10 @@ private:
             } while (depth > 0 && at_ < tokens_.size());
             return std::nullopt;
         }
-        const std::optional<bool> defined = is_defined(token.text);
+        const std::optional<bool> defined = is_defined(token.text, side_);
         if (defined && !*defined) return 0;
-        if (token.is("__CUDACC__") || token.is("__CPU_DEVICE__")) return 1;
+        if (token.is("__CUDA_ARCH__")) return device_architecture;
+        if (token.is("__CUDACC__") || token.is("__NVCC__") || token.is("__CPU_DEVICE__")) return 1;
         return std::nullopt;
     }
 
@@ -202,6 +220,7 @@ private:
     }
 
     const std::vector<Token>& tokens_;
+    Sides side_;
     std::size_t at_ = 0;
     int depth_ = 0;
 };
@@ -228,7 +247,8 @@ public:
             } else {
                 line_start = false;
                 Token token = next_token();
-                if (active()) file_.tokens.push_back(token);
+                token.sides = active();
+                if (token.sides != no_side) file_.tokens.push_back(token);
             }
         }
         return std::move(file_);
@@ -237,12 +257,13 @@ public:
 private:
     /// An `#if` whose `#endif` has not come yet.
     struct Group {
-        bool outer_active;
-        bool active;
-        bool certainly_taken;  ///< one of its branches is certainly compiled, so the later ones are not
+        std::uint8_t outer_active;         ///< sides that may see the group
+        std::uint8_t active;               ///< sides that may see the present branch
+        std::uint8_t certainly_taken;      ///< sides that certainly compile a branch so far, so not the later ones
+        std::uint8_t uncertain = no_side;  ///< sides that may compile a branch so far
     };
 
-    bool active() const { return groups_.empty() || groups_.back().active; }
+    std::uint8_t active() const { return groups_.empty() ? std::uint8_t{both_sides} : groups_.back().active; }
 
     char peek(std::size_t ahead = 0) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
 
@@ -370,6 +391,8 @@ private:
         Directive directive{};
         directive.line = line_;
         directive.position = file_.tokens.size();
+        directive.hash = at_;
+        directive.sides = active();
         ++at_;
         bool named = false;
         while (at_ < source_.size() && source_[at_] != '\n') {
@@ -388,42 +411,55 @@ private:
             }
         }
         directive.end = at_;
-        if (follow_condition(directive) && active()) file_.directives.push_back(std::move(directive));
+        if (follow_condition(directive) && active() != no_side) file_.directives.push_back(std::move(directive));
     }
 
-    /// Keeps `groups_` up to date. False for a conditional directive inside a part that is left out.
-    bool follow_condition(const Directive& directive) {
+    /// Keeps `groups_` up to date. False for a conditional directive, which is noted here.
+    bool follow_condition(Directive& directive) {
         const std::string_view name = directive.name;
         if (name == "if" || name == "ifdef" || name == "ifndef") {
-            const bool outer = active();
-            const Value value = outer ? condition(directive) : Value(0);
-            if (outer) file_.directives.push_back(directive);
-            groups_.push_back({outer, outer && value != Value(0), value.value_or(0) != 0});
+            groups_.push_back({active(), no_side, no_side});
+            take_branch(directive, groups_.back());
             return false;
         }
         const bool alternative = name == "else" || name == "elif" || name == "elifdef" || name == "elifndef";
         if (alternative && !groups_.empty()) {
-            Group& group = groups_.back();
-            if (!group.outer_active) return false;
-            const Value value = name == "else" ? Value(1) : condition(directive);
-            group.active = !group.certainly_taken && value != Value(0);
-            if (value.value_or(0) != 0) group.certainly_taken = true;
-            file_.directives.push_back(directive);
+            take_branch(directive, groups_.back());
             return false;
         }
         if (name == "endif" && !groups_.empty()) {
-            const bool outer = groups_.back().outer_active;
+            directive.sides = groups_.back().outer_active;
             groups_.pop_back();
-            if (outer) file_.directives.push_back(directive);
+            if (directive.sides != no_side) file_.directives.push_back(directive);
             return false;
         }
         return true;
     }
 
-    static Value condition(const Directive& directive) {
-        if (directive.name == "if" || directive.name == "elif") return Condition(directive.tokens).evaluate();
+    /// Works out which sides compile the branch that `directive` begins.
+    void take_branch(Directive& directive, Group& group) {
+        directive.sides = group.outer_active;
+        if (group.outer_active == no_side) return;
+        directive.may_take = directive.surely_take = no_side;
+        for (const Sides side : {host_side, device_side}) {
+            if ((group.outer_active & side) == 0 || (group.certainly_taken & side) != 0) continue;
+            const Value value = condition(directive, side);
+            if (value == Value(0)) continue;
+            directive.may_take |= side;
+            // After a branch of which nothing is known, this one is not certain; but what follows is not compiled.
+            if (value && (group.uncertain & side) == 0) directive.surely_take |= side;
+            if (value) group.certainly_taken |= side;
+            if (!value) group.uncertain |= side;
+        }
+        group.active = directive.may_take;
+        file_.directives.push_back(directive);
+    }
+
+    static Value condition(const Directive& directive, Sides side) {
+        if (directive.name == "else") return 1;
+        if (directive.name == "if" || directive.name == "elif") return Condition(directive.tokens, side).evaluate();
         if (directive.tokens.empty()) return std::nullopt;
-        const std::optional<bool> defined = is_defined(directive.tokens[0].text);
+        const std::optional<bool> defined = is_defined(directive.tokens[0].text, side);
         if (!defined) return std::nullopt;
         const bool negated = directive.name == "ifndef" || directive.name == "elifndef";
         return *defined != negated;

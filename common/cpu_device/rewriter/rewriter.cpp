@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "analysis.h"
+#include "checks.h"
 
 namespace cpu_device::rewriter {
 namespace {
@@ -49,6 +50,7 @@ public:
     Result rewrite(const fs::path& input) {
         const fs::path root = fs::absolute(input).lexically_normal();
         if (!load(root)) throw Error("cannot read this file", input.string(), 0);
+        analyze_all();
         spread_need_to_includers();
         for (const std::string& path : order_)
             if (path != root.string() && files_.at(path).rewritten)
@@ -59,8 +61,10 @@ public:
 private:
     struct File {
         std::string text;
+        FileFacts facts;
         Analysis analysis;
-        std::vector<std::string> included;  ///< for each of `analysis.includes` the file found, or nothing
+        std::vector<Include> includes;
+        std::vector<std::string> included;  ///< for each of `includes` the file found, or nothing
         bool rewritten = false;
     };
 
@@ -72,10 +76,34 @@ private:
         File& file = files_[key];
         order_.push_back(key);
         file.text = std::move(*text);
-        file.analysis = analyze(file.text, key);
-        file.rewritten = !file.analysis.edits.empty() || path.extension() == ".cu" || path.extension() == ".cuh";
-        for (const Include& include : file.analysis.includes) file.included.push_back(find(include, path));
+        file.facts = read_facts(file.text);
+        file.includes = read_includes(file.text, file.facts);
+        for (const Include& include : file.includes) file.included.push_back(find(include, path));
         return true;
+    }
+
+    void analyze_all() {
+        std::vector<FileFacts*> facts;
+        std::vector<std::string_view> sources;
+        for (const std::string& path : order_) {
+            facts.push_back(&files_.at(path).facts);
+            sources.emplace_back(files_.at(path).text);
+        }
+        const ProgramFacts program = combine_facts(facts, sources);
+        for (const std::string& path : order_) {
+            File& file = files_.at(path);
+            std::vector<const MacroGroup*> groups;
+            for (const std::string& seen : seen_from(path))
+                if (seen != path)
+                    for (const MacroGroup& group : files_.at(seen).facts.groups) groups.push_back(&group);
+            file.analysis = analyze(file.text, path, file.facts, program, groups);
+            const fs::path extension = fs::path(path).extension();
+            file.rewritten = !file.analysis.edits.empty() || !file.analysis.two_versions.empty() ||
+                             extension == ".cu" || extension == ".cuh";
+        }
+        std::vector<const Analysis*> all;
+        for (const std::string& path : order_) all.push_back(&files_.at(path).analysis);
+        for (const std::string& path : order_) check_uses(files_.at(path).analysis, visible_from(path), all);
     }
 
     /// Finds and loads an included file; an empty string when it is not a local file.
@@ -116,22 +144,24 @@ private:
     /// A file itself and the files it includes, whose kernels it can see. Not its includers, because one rewritten file
     /// serves all of them.
     std::vector<const Analysis*> visible_from(const std::string& path) const {
+        std::vector<const Analysis*> visible;
+        for (const std::string& seen : seen_from(path)) visible.push_back(&files_.at(seen).analysis);
+        return visible;
+    }
+
+    std::vector<std::string> seen_from(const std::string& path) const {
         std::vector<std::string> paths{path};
         std::set<std::string> seen{path};
-        std::vector<const Analysis*> visible;
-        for (std::size_t i = 0; i < paths.size(); ++i) {
-            const File& file = files_.at(paths[i]);
-            visible.push_back(&file.analysis);
-            for (const std::string& included : file.included)
+        for (std::size_t i = 0; i < paths.size(); ++i)
+            for (const std::string& included : files_.at(paths[i]).included)
                 if (!included.empty() && seen.insert(included).second) paths.push_back(included);
-        }
-        return visible;
+        return paths;
     }
 
     std::string rewritten_text(const File& file, const std::string& path) const {
         std::vector<Edit> edits = complete_launches(file.analysis, visible_from(path));
         for (std::size_t i = 0; i < file.included.size(); ++i) {
-            const Include& include = file.analysis.includes[i];
+            const Include& include = file.includes[i];
             const std::string& found = file.included[i];
             if (found.empty()) continue;
             const bool rewritten = files_.at(found).rewritten;
@@ -141,7 +171,7 @@ private:
             edits.push_back(
                 {include.begin, include.end, '"' + (rewritten ? rewritten_path(found).string() : found) + '"'});
         }
-        return apply_edits(file.text, std::move(edits), path);
+        return apply_edits(file.text, std::move(edits), file.analysis.two_versions, path);
     }
 
     fs::path include_folder_;
@@ -163,8 +193,11 @@ std::string escaped(const std::string& path) {
 }  // namespace
 
 std::string rewrite(std::string_view source, const std::string& file_name) {
-    const Analysis analysis = analyze(source, file_name);
-    return apply_edits(source, complete_launches(analysis, {&analysis}), file_name);
+    FileFacts facts = read_facts(source);
+    const ProgramFacts program = combine_facts({&facts}, {source});
+    const Analysis analysis = analyze(source, file_name, facts, program, {});
+    check_uses(analysis, {&analysis}, {&analysis});
+    return apply_edits(source, complete_launches(analysis, {&analysis}), analysis.two_versions, file_name);
 }
 
 Result rewrite_file(const fs::path& input, const fs::path& include_folder,

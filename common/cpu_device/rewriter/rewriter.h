@@ -4,7 +4,8 @@
 // behind each definition of a `__device__`, `__constant__` or `__managed__` variable, or of a kernel, follows, on the
 // same line, what tells the runtime of it. Everything else, comments and line numbers included, stays as it is. What
 // the CPU device does not offer (inline PTX, texture references, thread block clusters, dynamic parallelism) is refused
-// by name.
+// by name. Code that depends on __CUDA_ARCH__ gets that macro in device code (architecture.h); launches and calls that
+// nvcc refuses (checks.h) and brackets that nothing closes (brackets.h) are refused, too.
 //
 //     std::string cpp = cpu_device::rewriter::rewrite(source, "/home/me/add.cu");
 #pragma once
@@ -27,7 +28,7 @@ struct Error : std::runtime_error {
 };
 
 /// Rewrites one source text. The result starts with a `#line` directive that names `file_name`; every line of the
-/// source stays on its line, and `#include` directives stay as they are. Throws Error.
+/// source keeps its number, and `#include` directives stay as they are. Throws Error.
 std::string rewrite(std::string_view source, const std::string& file_name);
 
 struct Result {

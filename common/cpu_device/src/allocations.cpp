@@ -23,6 +23,8 @@
 #include "cpu_device/findings.h"
 #include "cpu_device/runtime_api.h"
 #include "cpu_device/watch.h"
+#include "live_objects.h"
+#include "shadow_memory.h"
 #include "source_lines.h"
 #include "watched_code.h"
 
@@ -32,6 +34,7 @@ namespace {
 constexpr std::size_t alignment = model::allocation_alignment;
 constexpr std::size_t most_device_bytes = std::size_t{16} << 30;
 constexpr std::size_t filled_bytes = std::size_t{1} << 20;  // more would cost time and touch pages for nothing
+constexpr std::size_t filled_managed_bytes = std::size_t{16} << 20;
 constexpr unsigned char fresh_byte = 0xFF;
 constexpr unsigned char border_byte = 0xE5;
 constexpr std::size_t remembered_frees = 64;
@@ -200,6 +203,20 @@ void fill(std::byte* from, std::byte* to, unsigned char value) {
     std::memset(from, value, static_cast<std::size_t>(to - from));
 }
 
+/// Managed memory is zero on every system that people use, but no document promises it. While mistakes are looked for
+/// it holds what shows whether anybody has written there.
+void fill_managed(const Allocation& memory) {
+    if (!watching().mistakes) {
+        // Larger ones are pages that the system has just made.
+        if (memory.bytes < page_bytes()) std::memset(memory.address, 0, memory.bytes);
+        return;
+    }
+    const std::size_t filled = std::min(memory.bytes, filled_managed_bytes);
+    for (std::size_t i = 0; i < filled; ++i) memory.address[i] = static_cast<std::byte>(kManagedPoison >> (i % 4 * 8));
+    note_allocation(memory.address, memory.bytes, true);
+    if (filled < memory.bytes) note_host_write(memory.address + filled, memory.bytes - filled);
+}
+
 void report_border(const Record& record, const std::string& where) {
     Finding found{};
     found.kind = FindingKind::illegal_access;
@@ -348,12 +365,14 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
         all.records.emplace(record.data.address, record);
     }
     fill(record.begin, record.data.address, border_byte);
-    fill(record.data.address, record.data.address + std::min(bytes, filled_bytes), fresh_byte);
     fill(record.data_end(), record.end, border_byte);
-    if (kind == MemoryKind::device) {
-        note_allocation(record.data.address, bytes);
+    if (kind == MemoryKind::managed) {
+        fill_managed(record.data);
     } else {
-        note_host_write(record.data.address, bytes);  // nobody sees what host code writes there
+        fill(record.data.address, record.data.address + std::min(bytes, filled_bytes), fresh_byte);
+        if (kind == MemoryKind::device) note_allocation(record.data.address, bytes);
+        if (kind == MemoryKind::pinned)
+            note_host_write(record.data.address, bytes);  // nobody sees what host code writes
     }
     *pointer = record.data.address;
     return cudaSuccess;
@@ -372,6 +391,7 @@ cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const Ap
             live = *holding;
         else if (const Record* old = all.freed_holding(pointer))
             freed = *old;
+        if (live) all.holding(pointer)->leak_reported = true;  // freed, or told now
         right = live && live->is_ours() && live->data.address == pointer &&
                 (live->data.kind == kind || live->data.kind == or_kind);
         if (right) {
@@ -510,8 +530,10 @@ void report_leaks() {
                                          : "free it with cudaFree when it is no longer used";
         found.array = first.display_name();
         found.count = group.count;
+        found.is_note = !watching().leaks;
         report(std::move(found));
     }
+    report_leaked_objects();
 }
 
 std::string describe_address(const void* pointer) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "activity_log.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
 #include "cpu_device/findings.h"
@@ -14,9 +15,11 @@ namespace cpu_device {
 /// Whether a function waits for the device: only then a kernel's failure comes to light.
 enum class Waits : bool { no, yes };
 
-/// Returns the sticky error if there is one, else what `body()` returns; remembers either as the last error.
+/// Returns the sticky error if there is one, else what `body()` returns; remembers either as the last error. `name` is
+/// that of the function which calls this: functions that share a body hand theirs on.
 template <class Body>
-cudaError_t api_call(Waits waits, const Body& body) {
+cudaError_t api_call(Waits waits, const Body& body, const char* name = __builtin_FUNCTION()) {
+    if (logs_activity()) log_call(name, waits == Waits::yes);
     const cudaError_t status = device_status(waits == Waits::yes);
     return api_result(status != cudaSuccess ? status : body());
 }

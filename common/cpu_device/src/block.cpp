@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "watched_code.h"
 
@@ -28,46 +29,11 @@ constexpr std::size_t kArenaBytes = 1024 * 1024;
 constexpr std::size_t kMeetings = kMaxThreadsPerBlock;  // no thread waits in two of them
 constexpr unsigned kYieldsBeforeOtherBlocks = 4096;
 
-bool same_place(const Site& a, const Site& b) {
-    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
-}
-
-std::string at(const Site& site) {
-    const char* slash = std::strrchr(site.file, '/');
-    return std::string(slash ? slash + 1 : site.file) + ":" + std::to_string(site.line);
-}
-
-std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
-
 std::uint64_t mix(std::uint64_t z) {  // SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014)
     z += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
-}
-
-const char* name_of(Collective operation) {
-    switch (operation) {
-        case Collective::syncwarp:
-            return "__syncwarp";
-        case Collective::shuffle:
-            return "a shuffle";
-        case Collective::vote:
-            return "a vote";
-        case Collective::match:
-            return "a match";
-        case Collective::reduce:
-            return "a warp reduction";
-        case Collective::group:
-            return "a group operation";
-    }
-    return "a warp-wide operation";
-}
-
-std::string hex(std::uint32_t mask) {
-    char text[16];
-    std::snprintf(text, sizeof text, "0x%08x", mask);
-    return text;
 }
 
 std::vector<void (*)(void*)>& namespace_arrays() {
@@ -118,20 +84,25 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
         }
     }
     poisoned_ = 0;
+    barriers_passed_ = grid_barriers_passed_ = 0;
     state_ = State::running;
     yields_in_a_row_ = 0;
-    watched_ = launch.is_watched() && launch.watches(linear_index);
+    const bool in_sample = launch.is_watched() && launch.watches(linear_index);
+    watched_ = in_sample || launch.checker != nullptr;
     if (!watched_) return;
     find_own_variables();
     saved_.slowly = true;
-    recording_ = launch.watch.counters;
+    recording_ = in_sample && launch.watch.counters;
     if (recording_) {
         if (!recorder_) recorder_ = std::make_unique<Recorder>();
         recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes, index_,
                          linear_index < launch.watch.traced_blocks);
     }
     if (launch.checker) {
-        checker_ = std::make_unique<BlockChecker>(*launch.checker, linear_index, index_, arena_, kArenaBytes);
+        checker_ =
+            std::make_unique<BlockChecker>(*launch.checker, linear_index, index_, arena_, kArenaBytes, in_sample);
+        if (!steps_) steps_ = std::make_unique<RecentSteps[]>(kMaxThreadsPerBlock);
+        if (in_sample) ++launch.watched_blocks;
     }
 }
 
@@ -175,6 +146,8 @@ Block::State Block::run() {
         current_thread.block = nullptr;
         watched_thread.active = false;
         watched_thread.stop = 0;
+        watched_thread.awaits_step = false;
+        watched_thread.steps = nullptr;
         watched_thread.next = watched_thread.end = nullptr;
         running_ = nullptr;
         if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
@@ -212,6 +185,9 @@ void Block::finish() {
     ready_head_ = ready_tail_ = 0;
     arrived_ = 0;
     barrier_sum_ = 0;
+    several_barriers_ = false;
+    warps_at_barrier_ = 0;
+    awaited_steps_.clear();
     if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
         std::fill(std::begin(open_), std::end(open_), nullptr);
         free_meetings_ = nullptr;
@@ -301,6 +277,8 @@ void Block::abandon() {
 
 ALWAYS_INLINE bool Block::next_thread_slowly() {
     watched_thread.active = false;
+    if (watched_thread.awaits_step) [[unlikely]]
+        note_way_on(0);  // the thread has ended
     const bool merges = recording_ && !thread_is_first_ && recorder_->finish(current_thread.linear_thread);
     if (merges) [[unlikely]]
         return merge_and_start_thread();
@@ -326,6 +304,10 @@ ALWAYS_INLINE bool Block::start_thread() {
     if (watched_) {
         watched_thread.active = true;
         watched_thread.thread = state.linear_thread;
+        if (checker_) {
+            watched_thread.steps = &steps_[state.linear_thread];
+            watched_thread.steps->count = 0;
+        }
         if (recording_) recorder_->start(state.linear_thread);
     }
     return true;
@@ -376,6 +358,8 @@ void Block::start_watching_fiber() {
 /// The running thread is about to wait.
 void Block::stop_watching_thread() {
     watched_thread.active = false;
+    if (watched_thread.awaits_step) [[unlikely]]
+        note_way_on(1);  // it lets others run
     if (checker_) checker_->pause();
     if (recording_) recorder_->block(current_thread.linear_thread);
 }
@@ -384,6 +368,7 @@ void Block::go_on_watching_thread() {
     start_watching_fiber();
     watched_thread.active = true;
     watched_thread.thread = current_thread.linear_thread;
+    if (checker_) watched_thread.steps = &steps_[current_thread.linear_thread];
     if (recording_) recorder_->resume(current_thread.linear_thread);
 }
 
@@ -391,10 +376,10 @@ void Block::go_on_watching_thread() {
 void Block::watch_barrier() {
     if (recording_) {
         recorder_->flush();
-        recorder_->count_barrier(barrier_site_);
+        recorder_->count_barrier(barrier_site_, static_cast<unsigned>(std::popcount(warps_at_barrier_)));
         recorder_->release_all_blocked();
     }
-    if (checker_) checker_->barrier();
+    if (checker_) checker_->barrier(barrier_site_);
 }
 
 void Block::wake_threads_with_room(unsigned warp) {
@@ -408,10 +393,15 @@ void Block::wake_threads_with_room(unsigned warp) {
 void Block::make_room() {
     const unsigned thread = current_thread.linear_thread;
     watched_thread.active = false;
+    const bool awaits_step = std::exchange(watched_thread.awaits_step, false);
     const bool has_room = recorder_->make_room(thread);
     wake_threads_with_room(thread / kWarpSize);
     watched_thread.active = has_room;
-    if (has_room) return;
+    if (has_room) {
+        watched_thread.awaits_step = awaits_step;
+        return;
+    }
+    if (checker_) checker_->pause();
     Fiber* self = running_;
     save_thread(*self);
     self->wait = Wait::room;
@@ -419,18 +409,21 @@ void Block::make_room() {
     self->wait = Wait::nothing;
     load_thread(*self);
     go_on_watching_thread();
+    watched_thread.awaits_step = awaits_step;
 }
 
 // ---- barriers --------------------------------------------------------------------------------------------
 
 ALWAYS_INLINE unsigned Block::barrier(unsigned contribution, Site site) {
+    thread_goes_on_at(site);
     barrier_sum_ += contribution;
+    warps_at_barrier_ |= 1u << current_thread.linear_thread / kWarpSize;
     if (arrived_ == 0) {
         barrier_site_ = site;
     } else if (site.line != barrier_site_.line || site.file != barrier_site_.file) [[unlikely]] {
-        report_second_barrier(site);
+        several_barriers_ = several_barriers_ || !same_place(site, barrier_site_);
     }
-    if (arrived_ + 1 < current_thread.block_threads) {
+    if (arrived_ + 1 < current_thread.block_threads || several_barriers_) {
         at_barrier_[arrived_++] = running_;
         park(Wait::barrier, site);
     } else if (!watched_) {
@@ -444,6 +437,7 @@ ALWAYS_INLINE unsigned Block::barrier(unsigned contribution, Site site) {
 }
 
 void Block::release_barrier() {
+    ++barriers_passed_;
     if (watched_) watch_barrier();
     barrier_result_ = barrier_sum_;
     barrier_sum_ = 0;
@@ -451,17 +445,9 @@ void Block::release_barrier() {
     ready_head_ = 0;
     ready_tail_ = arrived_;
     arrived_ = 0;
+    several_barriers_ = false;
+    warps_at_barrier_ = 0;
     yields_in_a_row_ = 0;
-}
-
-__attribute__((noinline, cold)) void Block::report_second_barrier(Site site) {
-    const Unwatched now;
-    if (same_place(site, barrier_site_) || !launch_->first_report(FindingKind::divergent_barrier, site.line)) return;
-    Finding found = finding(FindingKind::divergent_barrier, site);
-    found.message =
-        "threads of one block meet at different barriers: this one at " + at(site) + ", others at " + at(barrier_site_);
-    found.hint = "every thread of the block has to reach the same __syncthreads(): move it out of the branch";
-    report(std::move(found));
 }
 
 void Block::wait_for_grid(Site site) {
@@ -479,6 +465,7 @@ void Block::wait_for_grid(Site site) {
 }
 
 void Block::leave_grid_barrier() {
+    ++grid_barriers_passed_;
     if (recording_) recorder_->flush();
     for (Fiber* fiber : fibers_) {
         if (fiber->wait != Wait::grid) continue;
@@ -511,6 +498,7 @@ ALWAYS_INLINE Meeting* Block::meet(Collective operation, std::uint32_t mask, std
     const unsigned warp = warp_id();
     const unsigned lane = lane_id();
     const std::uint32_t self = 1u << lane;
+    thread_goes_on_at(site);
     if ((mask & self) == 0) [[unlikely]]
         end_for_mask(operation, mask, site);
     const std::uint32_t required = mask & lanes_of_warp(warp);
@@ -538,7 +526,7 @@ void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
     meeting->to_read = static_cast<unsigned>(std::popcount(meeting->arrived));
     if (watched_) {
         const Unwatched now;
-        if (checker_) checker_->meeting(warp, meeting->arrived);
+        if (checker_) checker_->meeting(warp, meeting->arrived, meeting->operation, meeting->site);
         for (std::uint32_t rest = recording_ ? meeting->arrived & ~running : 0; rest != 0; rest &= rest - 1) {
             recorder_->release(warp * kWarpSize + static_cast<unsigned>(std::countr_zero(rest)));
         }
@@ -547,18 +535,6 @@ void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
         make_ready(meeting->waiting[std::countr_zero(rest)]);
     }
     yields_in_a_row_ = 0;
-}
-
-__attribute__((noinline, cold)) void Block::end_for_mask(Collective operation, std::uint32_t mask, Site site) {
-    const Unwatched now;
-    Finding found = finding(FindingKind::mask_without_caller, site);
-    const std::string lane = std::to_string(lane_id());
-    found.message = "lane " + lane + " calls " + name_of(operation) + " with mask " + hex(mask) +
-                    ", which leaves lane " + lane + " out";
-    found.hint = "the mask has to name every lane that makes the call, the caller included";
-    report(std::move(found));
-    launch_->fail(cudaErrorLaunchFailure);
-    abandon();
 }
 
 void Block::leave(Meeting* meeting) {
@@ -574,13 +550,6 @@ std::uint32_t Block::converge(Site site) {
 }
 
 // ---- when no thread can run ------------------------------------------------------------------------------
-
-template <class Visit>
-void Block::for_each_waiting(Visit visit) const {
-    for (Fiber* fiber : fibers_) {
-        if (fiber->wait != Wait::nothing) visit(*fiber);
-    }
-}
 
 uint3 Block::thread_index(unsigned linear) const {
     const dim3& shape = launch_->block;
@@ -616,21 +585,12 @@ bool Block::resolve_stall() {
         state_ = State::at_grid_barrier;
         return false;
     }
-    if (resolve_barrier(exited) || resolve_meetings()) {
-        if (launch_->failure.load() == cudaSuccess) return true;
-        finish();
-        return false;
-    }
-    // Only threads at a grid barrier are left, and some have returned or wait elsewhere.
-    Fiber* stuck = nullptr;
-    for_each_waiting([&](Fiber& fiber) { stuck = &fiber; });
-    threadIdx = stuck->thread_index;
-    Finding found = finding(FindingKind::divergent_barrier, stuck->site);
-    found.message = "grid.sync() was reached by " + counted(at_grid, "thread") + " of a block of " +
-                    std::to_string(launch_->threads);
-    found.hint = "every thread of every block has to reach grid.sync(): do not return before it";
-    report(std::move(found));
-    launch_->fail(cudaErrorLaunchTimeout);
+    // Threads that have exited are not waited for ("Synchronization Functions", CUDA C++ Programming Guide).
+    if (resolve_meetings() || resolve_barrier(exited)) return true;
+    bool any_meeting = false;
+    for (const Meeting* meeting : open_) any_meeting |= meeting != nullptr;
+    any_meeting ? report_missing_lanes() : report_stuck_threads();
+    launch_->fail(cudaErrorLaunchTimeout);  // a GPU would wait for ever
     finish();
     return false;
 }
@@ -663,70 +623,37 @@ bool Block::resolve_convergence() {
     return any;
 }
 
+/// All threads that still run have come to a barrier: they go on.
 bool Block::resolve_barrier(unsigned exited) {
     if (arrived_ == 0 || arrived_ + exited < launch_->threads) return false;
-    // A GPU counts threads that returned as arrived, so the others go on; but nobody promises that.
-    if (launch_->first_report(FindingKind::divergent_barrier, barrier_site_.line)) {
-        std::vector<bool> here(launch_->threads);
-        for (unsigned i = 0; i < arrived_; ++i) here[at_barrier_[i]->linear_thread] = true;
-        const auto gone = static_cast<unsigned>(std::find(here.begin(), here.end(), false) - here.begin());
-        threadIdx = thread_index(gone);
-        Finding found = finding(FindingKind::divergent_barrier, barrier_site_);
-        found.message = "only " + std::to_string(arrived_) + " of " + std::to_string(launch_->threads) +
-                        " threads reached __syncthreads(); " + counted(exited, "thread") +
-                        " had returned, the first of them named here";
-        found.hint = "let every thread reach the barrier: replace the early return by an if around the work";
-        report(std::move(found));
-    }
+    if (several_barriers_) report_different_barriers();
     release_barrier();
     return true;
 }
 
-std::string Block::fate_of_lane(unsigned warp, unsigned lane) const {
-    std::string fate = "has returned";
-    for_each_waiting([&](const Fiber& fiber) {
-        if (fiber.linear_thread != warp * kWarpSize + lane) return;
-        fate = fiber.wait == Wait::barrier ? "waits at __syncthreads()"
-               : fiber.wait == Wait::grid  ? "waits at grid.sync()"
-                                           : "waits at another warp-wide operation";
-        fate += " (" + at(fiber.site) + ")";
-    });
-    return fate;
-}
-
+/// Lanes that have exited will never come: the others go on without them.
 bool Block::resolve_meetings() {
+    bool any = false;
     const unsigned warps = (launch_->threads + kWarpSize - 1) / kWarpSize;
     for (unsigned warp = 0; warp < warps; ++warp) {
-        Meeting* meeting = open_[warp];
-        if (meeting == nullptr) continue;
-        const std::uint32_t missing = meeting->required & ~meeting->arrived;
-        const auto absent = static_cast<unsigned>(std::countr_zero(missing));
-        const Fiber& witness = *meeting->waiting[std::countr_zero(meeting->arrived)];
-        const std::string fate = fate_of_lane(warp, absent);
-        const bool returned = fate == "has returned";
-        if (launch_->first_report(FindingKind::missing_lane, meeting->site.line)) {
-            threadIdx = witness.thread_index;
-            Finding found = finding(FindingKind::missing_lane, meeting->site);
-            found.message = std::string(name_of(meeting->operation)) + " with mask " + hex(meeting->required) +
-                            " waits for lane " + std::to_string(absent) + " of warp " + std::to_string(warp) +
-                            ", which " + fate +
-                            (std::popcount(missing) > 1
-                                 ? "; " + counted(static_cast<unsigned>(std::popcount(missing)), "lane") + " missing"
-                                 : "");
-            found.hint =
-                "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
-                "all lanes reach it";
-            report(std::move(found));
+        if (open_[warp] == nullptr) continue;
+        const std::uint32_t live = live_lanes(warp);
+        for (Meeting *meeting = open_[warp], *next; meeting != nullptr; meeting = next) {
+            next = meeting->next;
+            if ((meeting->required & ~meeting->arrived & live) != 0) continue;
+            complete(warp, meeting, 0);
+            any = true;
         }
-        // Returned lanes will never come: a GPU goes on without them. Lanes that wait elsewhere would wait forever.
-        if (!returned) {
-            launch_->fail(cudaErrorLaunchTimeout);
-            return true;
-        }
-        complete(warp, meeting, 0);
-        return true;
     }
-    return false;
+    return any;
+}
+
+std::uint32_t Block::live_lanes(unsigned warp) const {
+    std::uint32_t lanes = 0;
+    for_each_waiting([&](const Fiber& fiber) {
+        if (fiber.linear_thread / kWarpSize == warp) lanes |= 1u << fiber.linear_thread % kWarpSize;
+    });
+    return lanes;
 }
 
 // ---- what device code calls ------------------------------------------------------------------------------
@@ -751,6 +678,10 @@ LaneValues enter_collective(Collective operation, std::uint32_t mask, std::uint6
 }
 
 void leave_collective(const LaneValues& values) { current_thread.block->leave(static_cast<Meeting*>(values.meeting)); }
+
+std::uint64_t note_shuffle(std::uint32_t mask, std::uint32_t came, unsigned source, Site site) {
+    return current_thread.block->note_shuffle(mask, came, source, site);
+}
 
 std::uint32_t converged_lanes(Site site) { return running_block("__activemask").converge(site); }
 

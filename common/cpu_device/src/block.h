@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -15,8 +17,10 @@
 #include "cpu_device/findings.h"
 #include "cpu_device/watch.h"
 #include "fiber.h"
+#include "launch_twin.h"
 #include "recorder.h"
 #include "tally.h"
+#include "watched_thread.h"
 
 namespace cpu_device {
 
@@ -26,6 +30,10 @@ constexpr std::size_t kStaticSharedLimit = 48 * 1024;
 constexpr std::size_t kSharedLimit = 227 * 1024;
 constexpr std::size_t kSharedAlignment = 128;  // one row of the 32 banks: which array comes first changes no conflict
 constexpr unsigned char kPoison = 0xFF;        // NaN as a float, -1 as an integer
+
+inline bool same_place(const Site& a, const Site& b) {
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
 
 /// Everything that the blocks of one launch have in common.
 struct Launch {
@@ -48,6 +56,8 @@ struct Launch {
 
     std::atomic<std::uint64_t> next_block{0};
     std::atomic<std::uint64_t> finished_blocks{0};
+    std::atomic<std::uint64_t> watched_blocks{
+        0};                                    ///< of those that began: looked at for races, while that is asked for
     std::atomic<int> failure{cudaSuccess};     ///< the first cudaError_t that ended the kernel
     std::atomic<std::size_t> shared_bytes{0};  ///< dynamic and every static variable met so far, in the arena
 
@@ -56,6 +66,19 @@ struct Launch {
     std::vector<SharedVariable*> shared_variables;   ///< those met so far; filled while the launch is watched
     Tally tally;                                     ///< of the host threads that are done
     std::set<std::pair<FindingKind, int>> reported;  ///< kinds and lines: one report each
+
+    /// A shuffle that took values of lanes which did not come. Whether its program uses them shows in what it does
+    /// next: who guards the use lets these lanes take another way than those that got a value.
+    struct IncompleteShuffle {
+        std::set<std::uint32_t> way_with_value;     ///< where lanes went on that took another lane's value
+        std::set<std::uint32_t> way_without_value;  ///< where those went on that took the value of a missing lane
+        Finding example{};
+        std::uint64_t count = 0;          ///< of lanes that took the value of a missing one
+        bool several_lanes_came = false;  ///< when one of them did
+    };
+    std::map<std::pair<const char*, int>, IncompleteShuffle> incomplete_shuffles;  ///< by file and line
+    LaunchTwin twin;  ///< takes other values in place of the missing ones
+    void report_undefined_shuffles();
 
     /// True for the first finding of this kind at this line.
     bool first_report(FindingKind kind, int line) {
@@ -120,10 +143,25 @@ public:
     void run_until_idle();  ///< starts threads until none is left, then gives the fiber up; returns in a later block
     bool next_thread_slowly();  ///< makes the next thread of the block the running one; false: there is none
     Launch& launch() { return *launch_; }
+    const Launch& launch() const { return *launch_; }
+    std::uint64_t linear_index() const {
+        return index_.x + std::uint64_t{launch_->grid.x} * (index_.y + std::uint64_t{launch_->grid.y} * index_.z);
+    }
+    unsigned phase() const { return barriers_passed_; }
+    unsigned grid_phase() const { return grid_barriers_passed_; }
     void* shared_address(std::size_t offset, std::size_t bytes);
     bool is_shared_memory(const void* address) const;
     bool is_on_stack(const void* address) const;         ///< of the running thread
     Finding finding(FindingKind kind, Site site) const;  ///< with kernel, block and running thread filled in
+
+    /// See cpu_device::note_shuffle.
+    std::uint64_t note_shuffle(std::uint32_t mask, std::uint32_t came, unsigned source, Site site);
+    /// The running thread, which has come from a shuffle that some lanes missed, goes on at `place`: a step's code, or
+    /// a hash of whatever else it does first.
+    void note_way_on(std::uint32_t place);
+
+    /// "threads 0 to 31 wait at __syncthreads() (k.cu:12)": all threads of the block that wait; empty when none does.
+    std::string waiting_text() const;
 
     /// The running thread's trace is full: waits until other lanes of its warp have come as far.
     void make_room();
@@ -151,20 +189,39 @@ private:
     void save_thread(Fiber& fiber);
     void load_thread(const Fiber& fiber);
     void release_barrier();
-    void report_second_barrier(Site site);
     void finish();
     bool resolve_stall();
     bool resolve_convergence();
     bool resolve_barrier(unsigned exited);
     bool resolve_meetings();
+    void report_different_barriers();
+    void report_missing_lanes();
+    void report_stuck_threads();
     Meeting* open_meeting(unsigned warp, Collective operation, std::uint32_t required, Site site);
     void complete(unsigned warp, Meeting* meeting, std::uint32_t running);
     [[noreturn]] void end_for_mask(Collective operation, std::uint32_t mask, Site site);
     std::uint32_t lanes_of_warp(unsigned warp) const;
-    std::string fate_of_lane(unsigned warp, unsigned lane) const;
+    /// Threads that wait for the same at the same place, in ascending order.
+    struct WaitingGroup {
+        Wait wait;
+        Site site;
+        std::vector<unsigned> threads;
+    };
+    std::vector<WaitingGroup> waiting_groups() const;
+    std::string text_of(const std::vector<WaitingGroup>& groups) const;
+    std::string where_they_parted(unsigned one, unsigned other) const;
+    std::uint32_t live_lanes(unsigned warp) const;
     uint3 thread_index(unsigned linear) const;
     template <class Visit>
-    void for_each_waiting(Visit visit) const;
+    void for_each_waiting(Visit visit) const {
+        for (Fiber* fiber : fibers_) {
+            if (fiber->wait != Wait::nothing) visit(*fiber);
+        }
+    }
+    void thread_goes_on_at(Site site) {
+        if (watched_thread.awaits_step) [[unlikely]]
+            note_way_on(static_cast<std::uint32_t>(site.line));
+    }
 
     FiberPool& pool_;
     Launch* launch_ = nullptr;
@@ -181,10 +238,14 @@ private:
     std::vector<unsigned> order_;  ///< of starting threads, when shuffled
 
     FiberList at_barrier_{};
+    unsigned barriers_passed_ = 0;
+    unsigned grid_barriers_passed_ = 0;
     unsigned arrived_ = 0;  ///< threads at the barrier
     unsigned barrier_sum_ = 0;
     unsigned barrier_result_ = 0;
     Site barrier_site_;
+    std::uint32_t warps_at_barrier_ = 0;  ///< a bit for each warp of which a thread has come
+    bool several_barriers_ = false;       ///< threads of the block wait at different ones
     unsigned yields_in_a_row_ = 0;
 
     Meeting* open_[kMaxThreadsPerBlock / kWarpSize] = {};  ///< by warp: linked lists of meetings that lack lanes
@@ -201,6 +262,13 @@ private:
     std::unique_ptr<Recorder> recorder_;
     bool recording_ = false;
     std::unique_ptr<BlockChecker> checker_;
+    std::unique_ptr<RecentSteps[]> steps_;  ///< by thread, while mistakes are looked for
+    /// By thread: the shuffle after which it has not gone on yet, and whether that gave it a value.
+    struct AwaitedStep {
+        Launch::IncompleteShuffle* shuffle = nullptr;
+        bool has_value = false;
+    };
+    std::vector<AwaitedStep> awaited_steps_;
 };
 
 /// The block of the running device thread. `what` is named when there is none: a device function called by the host.

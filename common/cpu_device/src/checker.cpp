@@ -14,6 +14,31 @@ namespace {
 
 constexpr std::size_t kLargestUnit = 16;  // bytes that one instruction of a GPU loads or stores at most
 
+/// Which of the bytes that an access reads somebody has written.
+struct WrittenPart {
+    std::size_t bytes = 0;
+    std::uint32_t first = 0;  ///< of the first 32, one bit each
+
+    /// `which`: one bit for each of `count` bytes from `offset` on.
+    void add(std::size_t offset, std::uint32_t which) {
+        bytes += static_cast<std::size_t>(std::popcount(which));
+        if (offset < 32) first |= which << offset;
+    }
+
+    /// Whether the access counts as a read of uninitialized memory. A number needs all of its bytes; a structure has
+    /// padding, and members that nobody may ever look at. Copies of small structures look like loads of 4, 8 or 16
+    /// bytes: so the last of 4 bytes may be missing, and of more bytes each word needs one.
+    bool is_too_little_for(const Access& access) const {
+        if (bytes == access.bytes) return false;
+        if (access.is_block_copy) return bytes == 0;
+        if (access.bytes <= 4) return access.bytes < 4 || first != 0b0111;
+        for (std::size_t word = 0; word < access.bytes && word < 32; word += 4) {
+            if ((first >> word & 0b1111) == 0) return true;
+        }
+        return false;
+    }
+};
+
 }  // namespace
 
 // ---- of the launch -------------------------------------------------------------------------------------------
@@ -90,24 +115,80 @@ inline void BlockChecker::State::remember_read(Cell& cell, Stamp stamp, Mark mar
     cell.set_mark(Cell::kRead + slot, mark);
 }
 
+/// Code that was written for warps in lockstep: a lane reads an element through a volatile pointer and writes it, as in
+/// `sum[i] = sum[i] + sum[i + 16]`, and another lane of the warp reads it in another place of the code. (A flag that
+/// lanes look at and set is read in one place by all.) No such access races with another one, but nothing says which
+/// value the other lane finds.
+bool BlockChecker::State::leans_on_lockstep(const Cell& cell, unsigned slot, const Doing& doing) const {
+    const Stamp there = slot == Cell::kWrite ? cell.write : cell.read[slot - Cell::kRead];
+    if (block_of(there) != block_of(doing.me) || thread_of(there) / 32 != thread_of(doing.me) / 32) return false;
+    if (order.has_fenced(thread_of(doing.me)) || order.has_fenced(thread_of(there))) return false;  // a flag
+    const auto is_volatile_mark = [&](Mark mark) { return is_volatile(launch.instructions.form(mark).kind); };
+    if (!is_volatile_mark(doing.mark) || !is_volatile_mark(cell.mark(slot))) return false;
+    const bool i_write = writes(launch.instructions.form(doing.mark).kind);
+    if (i_write && slot == Cell::kWrite) return false;
+    const Stamp writer = i_write ? doing.me : there;
+    const Mark reader = i_write ? cell.mark(slot) : doing.mark;
+    for (unsigned i = 0; i < 2; ++i) {
+        const Mark own = cell.mark(Cell::kRead + i);
+        if (cell.read[i] != 0 && same_thread(cell.read[i], writer) && is_volatile_mark(own) && own / 2 != reader / 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether the access may meet the one in the cell's slot in any order: both are relaxed, and their scopes reach each
+/// other's threads.
+inline bool BlockChecker::State::is_free_of_order(const Cell& cell, unsigned slot, const Doing& doing) const {
+    const Mark other = cell.mark(slot);
+    if ((doing.mark & other & kRelaxed) == 0) return false;
+    if (!launch.has_narrow_scopes && !launch.has_volatile) [[likely]]
+        return true;
+    if (leans_on_lockstep(cell, slot, doing)) return false;
+    const Stamp there = slot == Cell::kWrite ? cell.write : cell.read[slot - Cell::kRead];
+    const ThreadScope needed = same_thread(there, doing.me)            ? ThreadScope::thread
+                               : block_of(there) == block_of(doing.me) ? ThreadScope::block
+                                                                       : ThreadScope::device;
+    return launch.instructions.form(doing.mark).scope >= needed && launch.instructions.form(other).scope >= needed;
+}
+
+/// Volatile accesses to shared memory are relaxed accesses. Yet most programs that have them lean on the lanes of a
+/// warp running in lockstep, which nobody promises. Between warps, and where the writer fences, they are flags.
+bool BlockChecker::State::is_flag(const Cell& cell, unsigned slot, const Doing& doing, const Space& space) const {
+    if (space.global != nullptr) return false;
+    const auto is_flag_access = [&](Mark mark) {
+        const AccessKind kind = launch.instructions.form(mark).kind;
+        return is_volatile(kind) || is_atomic(kind);
+    };
+    const Stamp there = slot == Cell::kWrite ? cell.write : cell.read[slot - Cell::kRead];
+    const unsigned thread = thread_of(doing.me), other = thread_of(there);
+    if (thread / 32 == other / 32 || !is_flag_access(doing.mark) || !is_flag_access(cell.mark(slot))) return false;
+    return order.has_fenced(writes(launch.instructions.form(doing.mark).kind) ? thread : other);
+}
+
 Conflict BlockChecker::State::conflict_of_read(const Cell& cell, const Doing& doing, const Space& space) const {
-    const Mark writer = cell.mark(Cell::kWrite);
-    if ((doing.mark & writer & kRelaxed) != 0 || order.before(cell.write, doing.me, space.floor)) return {};
-    return {true, cell.raced(), cell.write, writer, true, 0};
+    if (is_free_of_order(cell, Cell::kWrite, doing) || order.before(cell.write, doing.me, space.floor)) return {};
+    if (is_flag(cell, Cell::kWrite, doing, space)) return {};
+    const Mark by = cell.read_by_writer();
+    const bool is_update = by != 0 && by / 2 == doing.mark / 2;
+    return {true, cell.raced(), cell.write, cell.mark(Cell::kWrite), true, 0, is_update};
 }
 
 Conflict BlockChecker::State::conflict_of_write(const Cell& cell, const Doing& doing, const Space& space) const {
-    const auto is_ordered = [&](Stamp other, Mark mark) {
-        return (doing.mark & mark & kRelaxed) != 0 || order.before(other, doing.me, space.floor);
+    const auto is_ordered = [&](Stamp other, unsigned slot) {
+        return is_free_of_order(cell, slot, doing) || order.before(other, doing.me, space.floor) ||
+               is_flag(cell, slot, doing, space);
     };
     const Mark writer = cell.mark(Cell::kWrite);
-    if (!is_ordered(cell.write, writer)) return {true, cell.raced(), cell.write, writer, true, 0};
+    if (!is_ordered(cell.write, Cell::kWrite)) return {true, cell.raced(), cell.write, writer, true, 0, false};
     for (unsigned i = 0; i < 2; ++i) {
         const Mark reader = cell.mark(Cell::kRead + i);
-        if (cell.read[i] == 0 || is_ordered(cell.read[i], reader)) continue;
+        if (cell.read[i] == 0 || is_ordered(cell.read[i], Cell::kRead + i)) continue;
         // A reader that stands there from before the last (relaxed) write has seen something else.
         const bool saw_this = (writer & kRelaxed) == 0;
-        return {true, cell.raced(), cell.read[i], reader, saw_this, 0};
+        const bool both_read = same_thread(cell.read[1 - i], doing.me) && cell.mark(Cell::kRead + 1 - i) == reader;
+        return {true, cell.raced(), cell.read[i], reader, saw_this, 0, both_read};
     }
     return {};
 }
@@ -129,7 +210,7 @@ inline bool BlockChecker::State::touch_words(AccessKind kind, const Doing& doing
         Cell& cell = space.word(address);
         if (cell.is_split() || !order.surely_before(cell.write, doing.me, space.floor)) return false;
         if (kind == AccessKind::read) {
-            if (space.unwritten(cell, address, 4)) return false;
+            if (space.unwritten(cell, address, 4, doing)) return false;
             remember_read(cell, doing.me, doing.mark, space.floor);
         } else {
             if (!order.surely_before(cell.read[0], doing.me, space.floor) ||
@@ -152,12 +233,12 @@ inline void BlockChecker::State::touch(const Access& access, const Doing& doing,
 bool BlockChecker::State::touch_all(const Access& access, const Doing& doing, const Space& space) {
     const bool looks = reads(access.kind);
     const bool changes = writes(access.kind);
-    std::size_t written_words = 0, unwritten_words = 0;
+    WrittenPart written;
     Conflict first;
     for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + doing.bytes; word += 4) {
-        bool any_written = false;
         for_each_cell(space, doing, word, [&](Cell& cell, std::uintptr_t address, std::size_t bytes) {
-            if (looks) any_written |= !space.unwritten(cell, address, bytes);
+            if (looks) written.add(address - doing.address, space.written(cell, address, bytes, doing));
+            if (doing.relaxed && address == doing.address) note_handover(cell, doing, space, looks);
             Conflict conflict = changes ? conflict_of_write(cell, doing, space) : conflict_of_read(cell, doing, space);
             if (conflict.found) [[unlikely]] {
                 conflict.address = address;
@@ -171,13 +252,23 @@ bool BlockChecker::State::touch_all(const Access& access, const Doing& doing, co
                 remember_read(cell, doing.me, doing.mark, space.floor);
             }
         });
-        ++(any_written ? written_words : unwritten_words);
     }
-    if (looks && unwritten_words > 0 && !(access.is_block_copy && written_words > 0)) [[unlikely]] {
-        note_unwritten(access, doing, space, count_as_written(doing, space));
+    if (looks && written.is_too_little_for(access)) [[unlikely]] {
+        note_unwritten(access, doing, space.global == nullptr, count_as_written(doing, space), written.bytes);
     }
     if (first.found && !changes) report_race(access, doing, space, first, doing.seen, nullptr);
     return first.found && changes;
+}
+
+/// Keeps what advice may need to know: who has looked at a flag, and who has set it.
+inline void BlockChecker::State::note_handover(const Cell& cell, const Doing& doing, const Space& space, bool looks) {
+    if (looks && cell.write >= space.floor && (cell.mark(Cell::kWrite) & kRelaxed) != 0 &&
+        !same_thread(cell.write, doing.me)) {
+        handovers[handover_count++ % handovers.size()] = {doing.me, doing.address, doing.mark};
+    }
+    if (launch.flag_writes_left == 0 || !writes(launch.instructions.form(doing.mark).kind)) return;
+    --launch.flag_writes_left;
+    launch.flag_writes[{doing.address, block_of(doing.me)}] = doing.me;
 }
 
 /// What the write makes of the memory shows when it has been carried out.
@@ -197,7 +288,7 @@ std::uintptr_t BlockChecker::State::count_as_written(const Doing& doing, const S
     std::uintptr_t place = 0;
     for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + doing.bytes; word += 4) {
         for_each_cell(space, doing, word, [&](Cell& cell, std::uintptr_t address, std::size_t bytes) {
-            if (!space.unwritten(cell, address, bytes)) return;
+            if (!space.unwritten(cell, address, bytes, doing)) return;
             cell.write = space.born;
             if (place == 0) place = address;
         });
@@ -240,6 +331,82 @@ void BlockChecker::State::judge_write(const Access& access, const Doing& doing, 
         });
     }
     if (first.found) report_race(access, doing, space, first, doing.seen, after);
+}
+
+// ---- blocks that are not watched for races -------------------------------------------------------------------
+
+namespace {
+
+template <class Bits>
+WrittenPart written_part(Bits& bits, std::size_t offset, std::size_t bytes) {
+    WrittenPart part;
+    for (std::size_t done = 0; done < bytes; done += 32) {
+        part.add(done, bits.get(offset + done, std::min<std::size_t>(bytes - done, 32)));
+    }
+    return part;
+}
+
+}  // namespace
+
+/// Most accesses: aligned, inside of the same array as the one before, and to bytes that were written. True if that was
+/// all there is to do.
+inline bool BlockChecker::State::is_surely_right(const Access& access) {
+    const std::uintptr_t address = number_of(access.address);
+    if ((address & (access.bytes - 1)) != 0 || access.bytes > kLargestUnit) return false;
+    const bool is_write = access.kind == AccessKind::write;
+    if (!is_write && access.kind != AccessKind::read) return false;
+    const LaunchChecker::State::Range& range = launch.range_of(access.code);
+    const std::uintptr_t offset = address - arena;
+    const bool is_shared = offset < arena_bytes;
+    if (is_shared != (range.shadow == nullptr)) return false;
+    const std::uintptr_t place = is_shared ? offset : address;
+    if (place < range.begin || place + access.bytes > range.end) return false;
+    const std::uint32_t all = (1u << access.bytes) - 1;
+    if (is_shared) {
+        if (written_shared->get(offset, access.bytes) == all) return true;
+        if (is_write) written_shared->set(offset, access.bytes);
+        return is_write;
+    }
+    AllocationShadow& shadow = *range.shadow;
+    if (shadow.all_written || shadow.written.get(address - shadow.begin, access.bytes) == all) return true;
+    if (is_write) shadow.written.set(address - shadow.begin, access.bytes);
+    return is_write;
+}
+
+/// What such a block does to its shared memory: only what is written counts, one bit for each byte.
+void BlockChecker::State::look_at_bits_of_shared(const Access& access, const Doing& doing) {
+    const std::size_t offset = doing.address - arena;
+    if (reads(access.kind)) {
+        const WrittenPart written = written_part(*written_shared, offset, access.bytes);
+        if (written.is_too_little_for(access)) [[unlikely]] {
+            std::size_t first = 0;
+            while (written_shared->get(offset + first, 1) != 0) ++first;
+            note_unwritten(access, doing, true, doing.address + first, written.bytes);
+            written_shared->set(offset, access.bytes);  // one report is enough
+        }
+    }
+    if (writes(access.kind)) written_shared->set(offset, access.bytes);
+}
+
+/// The same for global memory, of which a cell may know that a watched block wrote it.
+void BlockChecker::State::look_at_bits_of_global(const Access& access, const Doing& doing, AllocationShadow& shadow) {
+    if (shadow.all_written) return;
+    const std::size_t offset = doing.address - shadow.begin;
+    if (reads(access.kind) && written_part(shadow.written, offset, access.bytes).bytes < access.bytes) [[unlikely]] {
+        const Space space = global_space(shadow);
+        WrittenPart written;
+        for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + doing.bytes; word += 4) {
+            for_each_cell(space, doing, word, [&](Cell& cell, std::uintptr_t address, std::size_t bytes) {
+                written.add(address - doing.address, space.written(cell, address, bytes, doing));
+                // The next time the bits tell.
+                if (!space.unwritten(cell, address, bytes, doing)) shadow.written.set(address - shadow.begin, bytes);
+            });
+        }
+        if (written.is_too_little_for(access)) {
+            note_unwritten(access, doing, false, count_as_written(doing, space), written.bytes);
+        }
+    }
+    if (writes(access.kind)) shadow.written.set(offset, access.bytes);
 }
 
 // ---- accesses that wait for their shadow ---------------------------------------------------------------------
@@ -297,6 +464,10 @@ const std::byte* BlockChecker::State::value_after(const Deferred& entry, std::ar
 // ---- what the callbacks call ---------------------------------------------------------------------------------
 
 inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& access) {
+    if (!looks_for_races() && is_surely_right(access)) {
+        ++launch.accesses;
+        return cudaSuccess;
+    }
     if (launch.pending.block != nullptr) [[unlikely]] {
         if (may_be_source_of_pending(thread, access)) {
             launch.pending.source_seen = true;
@@ -304,7 +475,9 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
             launch.pending.block->resolve_pending();
         }
     }
+    launch.last_access_writes = writes(access.kind);
     if (access.bytes == 0) return cudaSuccess;
+    ++launch.accesses;
     Instruction& instruction = launch.instructions.find(access);
     const std::uintptr_t address = number_of(access.address);
     if ((address & (access.bytes - 1)) != 0 && !access.is_block_copy && std::has_single_bit(access.bytes) &&
@@ -312,6 +485,7 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
         report_misaligned(thread, access);
         return cudaErrorMisalignedAddress;
     }
+    launch.has_narrow_scopes |= access.scope < ThreadScope::device;
     Doing doing{order.now(thread), instruction.number, is_atomic(access.kind), address, access.bytes, access.address};
     const std::size_t offset = address - arena;
     if (offset < arena_bytes) {
@@ -324,10 +498,18 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
             }
             instruction.shared = range;
         }
+        if (!looks_for_races()) {
+            launch.range_of(access.code) = {range->begin, range->end, nullptr};
+            look_at_bits_of_shared(access, doing);
+            return cudaSuccess;
+        }
         if (!shared->exists()) return cudaSuccess;
         if (doing.relaxed) doing.mark |= kRelaxed;
         touch(access, doing, {shared.get(), arena, order.born(), order.floor(), nullptr});
-        if (doing.relaxed) order.synchronize(thread, address, true, reads(access.kind), writes(access.kind));
+        if (doing.relaxed || is_volatile(access.kind)) {
+            order.synchronize(thread, address, true,
+                              {reads(access.kind), writes(access.kind), access.order, access.scope});
+        }
         return cudaSuccess;
     }
     Region* region = instruction.region;
@@ -348,17 +530,25 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
         region->shadow = &shadow_of(region->allocation.address, region->allocation.bytes);
     }
     if (!region->shadow->cells.exists()) return cudaSuccess;
+    if (!looks_for_races()) {
+        launch.range_of(access.code) = {region->begin, region->end, region->shadow};
+        look_at_bits_of_global(access, doing, *region->shadow);
+        return cudaSuccess;
+    }
     doing.relaxed |= is_volatile(access.kind);
+    launch.has_volatile |= is_volatile(access.kind);
     if (doing.relaxed) doing.mark |= kRelaxed;
-    uses_flags |= doing.relaxed;
-    const bool synchronizes = doing.relaxed && order.may_synchronize();
+    const bool synchronizes = doing.relaxed && (order.may_synchronize() || releases(access.order));
     if (!synchronizes && access.bytes <= sizeof(Deferred::seen)) {
         defer(access, doing, *region->shadow);
         return cudaSuccess;
     }
     launch.look_at_deferred();
     touch(access, doing, global_space(*region->shadow));
-    if (synchronizes) order.synchronize(thread, address, false, reads(access.kind), writes(access.kind));
+    if (synchronizes) {
+        order.synchronize(thread, address, false,
+                          {reads(access.kind), writes(access.kind), access.order, access.scope});
+    }
     return cudaSuccess;
 }
 
@@ -366,7 +556,16 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
 
 LaunchChecker::LaunchChecker(Launch& launch) : state_(std::make_unique<State>(launch)) {
     keep_shadows([this](std::uintptr_t begin, std::size_t bytes) { return state_->map.has(begin, bytes); });
-    if (launch.sampled) note_unseen_launch();
+}
+
+std::uint64_t LaunchChecker::accesses() const { return state_->accesses; }
+
+std::unique_ptr<WrittenShared> LaunchChecker::State::take_written_shared() {
+    if (spare_written_shared.empty()) return std::make_unique<WrittenShared>();
+    std::unique_ptr<WrittenShared> bits = std::move(spare_written_shared.back());
+    spare_written_shared.pop_back();
+    bits->clear();
+    return bits;
 }
 
 LaunchChecker::~LaunchChecker() {
@@ -381,8 +580,8 @@ void LaunchChecker::grid_barrier() {
 }
 
 BlockChecker::BlockChecker(LaunchChecker& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,
-                           std::size_t arena_bytes)
-    : state_(std::make_unique<State>(launch.state(), block, block_index, arena, arena_bytes)) {}
+                           std::size_t arena_bytes, bool for_races)
+    : state_(std::make_unique<State>(launch.state(), block, block_index, arena, arena_bytes, for_races)) {}
 
 BlockChecker::~BlockChecker() {
     state_->launch.settle();
@@ -392,28 +591,60 @@ BlockChecker::~BlockChecker() {
             if (address - state_->arena < state_->arena_bytes) address = 0;
         }
     }
-    give_back_shared_shadow(std::move(state_->shared));
+    if (state_->shared != nullptr) {
+        give_back_shared_shadow(std::move(state_->shared));
+    } else {
+        state_->launch.spare_written_shared.push_back(std::move(state_->written_shared));
+    }
 }
 
 cudaError_t BlockChecker::access(unsigned thread, const Access& access) { return state_->access(thread, access); }
 
-bool BlockChecker::awaits_a_write() const { return state_->launch.pending.block == state_.get(); }
+bool BlockChecker::awaits_a_write() const { return state_->launch.last_access_writes; }
 
-void BlockChecker::pause() { state_->launch.settle(); }
+void BlockChecker::pause() {
+    if (state_->looks_for_races()) state_->launch.settle();
+}
 
-void BlockChecker::barrier() {
+void BlockChecker::barrier(Site site) {
+    if (!state_->looks_for_races()) return;
     state_->launch.settle();
     state_->order.barrier();
+    state_->last_barrier = site;
 }
 
-void BlockChecker::meeting(unsigned warp, std::uint32_t lanes) {
+void BlockChecker::meeting(unsigned warp, std::uint32_t lanes, Collective operation, Site site) {
+    if (!state_->looks_for_races()) return;
     state_->launch.settle();
-    state_->order.meeting(warp, lanes);
+    if (operation == Collective::syncwarp) {
+        state_->order.meeting(warp, lanes);
+        state_->note_syncwarp(warp, lanes, site);
+    } else {
+        state_->note_exchange(warp, lanes, operation);
+    }
 }
 
-void BlockChecker::fence(unsigned thread, FenceScope scope) {
+void BlockChecker::fence(unsigned thread, ThreadScope scope, MemoryOrder order) {
+    if (!state_->looks_for_races()) return;
     state_->launch.settle();
-    state_->order.fence(thread, scope);
+    state_->order.fence(thread, scope, order);
+}
+
+// ---- for advice ----------------------------------------------------------------------------------------------
+
+void BlockChecker::State::note_syncwarp(unsigned warp, std::uint32_t lanes, Site site) {
+    if (last_syncwarp.size() <= warp) last_syncwarp.resize(warp + 1);
+    for (; lanes != 0; lanes &= lanes - 1) last_syncwarp[warp][static_cast<unsigned>(std::countr_zero(lanes))] = site;
+}
+
+void BlockChecker::State::note_exchange(unsigned warp, std::uint32_t lanes, Collective operation) {
+    if (std::popcount(lanes) < 2) return;
+    order.tick();
+    if (exchanges.size() <= warp) exchanges.resize(warp + 1);
+    const Exchange exchange = {time_of(order.now(0)), lanes, operation};
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        exchanges[warp][static_cast<unsigned>(std::countr_zero(rest))] = exchange;
+    }
 }
 
 }  // namespace cpu_device

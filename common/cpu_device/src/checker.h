@@ -31,6 +31,8 @@ struct Access {
     std::uint32_t bytes = 0;
     AccessKind kind = AccessKind::read;
     bool is_block_copy = false;  ///< of a structure: padding between its members may never have been written
+    ThreadScope scope = ThreadScope::system;  ///< of an atomic; volatile accesses count as relaxed ones of the system
+    MemoryOrder order = MemoryOrder::relaxed;
     const void* code = nullptr;  ///< return address behind the access
 };
 
@@ -45,6 +47,8 @@ public:
 
     /// All blocks have reached grid.sync().
     void grid_barrier();
+    /// How many accesses were looked at so far.
+    std::uint64_t accesses() const;
 
     struct State;
     State& state() { return *state_; }
@@ -53,25 +57,26 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// What is known of one watched block.
+/// What is known of one block.
 class BlockChecker {
 public:
-    /// `block` is its linear index in the grid; `arena` the start of its shared memory.
+    /// `block` is its linear index in the grid; `arena` the start of its shared memory. Without `for_races` only races
+    /// are not looked for, which costs a fraction of the time.
     BlockChecker(LaunchChecker& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,
-                 std::size_t arena_bytes);
+                 std::size_t arena_bytes, bool for_races);
     ~BlockChecker();
 
     /// Not cudaSuccess: the access must not be carried out, and the kernel has to end with this error as on a GPU.
     [[nodiscard]] cudaError_t access(unsigned thread, const Access& access);
-    /// A write was announced that may be a race, and has not been seen carried out.
+    /// The access that was announced last writes, and may not have been carried out yet.
     bool awaits_a_write() const;
     /// The running thread waits: another one of this block or of another goes on.
     void pause();
     /// All threads of the block (that have not returned) have reached a barrier.
-    void barrier();
-    /// `lanes` of `warp` have met for a warp-wide operation.
-    void meeting(unsigned warp, std::uint32_t lanes);
-    void fence(unsigned thread, FenceScope scope);
+    void barrier(Site site);
+    /// `lanes` of `warp` have met for a warp-wide operation. Only __syncwarp orders their accesses.
+    void meeting(unsigned warp, std::uint32_t lanes, Collective operation, Site site);
+    void fence(unsigned thread, ThreadScope scope, MemoryOrder order);
 
     struct State;
 
@@ -85,8 +90,9 @@ bool was_reported(const void* address);
 
 /// Host code has written memory that kernels may read: copies, memsets. Cheap when `memory` is not device memory.
 void note_host_write(const void* memory, std::size_t bytes);
-/// Fresh memory: nobody has written it. Remembered only while mistakes are looked for.
-void note_allocation(const void* memory, std::size_t bytes);
+/// Fresh memory: nobody has written it. Remembered only while mistakes are looked for. `host_writes_unseen`: host code
+/// may write there without a word; the memory has to be filled with kManagedPoison.
+void note_allocation(const void* memory, std::size_t bytes, bool host_writes_unseen = false);
 void note_release(const void* memory, std::size_t bytes);
 /// A launch runs whose accesses nobody sees: it may write any memory.
 void note_unseen_launch();

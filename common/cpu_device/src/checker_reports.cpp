@@ -178,27 +178,34 @@ bool BlockChecker::State::report_stray(unsigned thread, const Access& access, In
     return !is_wild;
 }
 
-void BlockChecker::State::note_unwritten(const Access& access, const Doing& doing, const Space& space,
-                                         std::uintptr_t place) {
+void BlockChecker::State::note_unwritten(const Access& access, const Doing& doing, bool is_shared, std::uintptr_t place,
+                                         std::size_t written) {
     auto& all = launch.unwritten_reads;
     auto reads = std::find_if(all.begin(), all.end(), [&](const auto& some) { return some.code == access.code; });
     const bool is_new = reads == all.end();
     if (is_new) reads = all.insert(reads, {access.code, {}, {}, 0});
     ++reads->count;
     if (reads->examples.size() < kExamples) {
+        const Region* region = is_shared ? nullptr : launch.map.find(doing.address, access.bytes);
+        const bool is_managed = region != nullptr && region->shadow != nullptr && region->shadow->host_writes_unseen;
         Finding found = finding(FindingKind::uninitialized_read, thread_of(doing.me), access);
         describe(found, access);
         found.message = "a thread reads " + (found.array.empty() ? std::string("memory") : "'" + found.array + "'") +
-                        " where nobody has written anything";
+                        (written == 0 ? " where nobody has written anything"
+                                      : " where only " + std::to_string(written) + " of the " +
+                                            std::to_string(access.bytes) + " bytes were written");
         found.action = present_text(access.kind, access.bytes, doing.seen, nullptr);
         found.hint =
-            space.global == nullptr
+            is_managed
+                ? "memory from cudaMallocManaged is zero on most systems, but nothing promises it: write it in host "
+                  "code, with cudaMemset, or in a kernel, before it is read"
+            : is_shared
                 ? "shared memory holds whatever was there: write every element that is read, then __syncthreads()"
                 : "memory from cudaMalloc holds whatever was there: set it with cudaMemcpy, cudaMemset or a kernel";
         if (is_new) reads->first = found;
         reads->examples.emplace_back(place, std::move(found));
     }
-    auto& places = space.global == nullptr ? unwritten_places : launch.unwritten_places;
+    auto& places = is_shared ? unwritten_places : launch.unwritten_places;
     if (places.size() < kPlaces) places[place] = static_cast<std::size_t>(reads - all.begin());
 }
 
@@ -224,41 +231,157 @@ void LaunchChecker::State::report_unwritten_reads() {
     }
 }
 
-const char* BlockChecker::State::hint_for_race(const InstructionForm& mine, Stamp me, const InstructionForm& other,
-                                               Stamp other_stamp, bool is_shared) const {
-    const bool one_is_atomic = is_atomic(mine.kind) != is_atomic(other.kind);
+// ---- races -----------------------------------------------------------------------------------------------------
+
+/// What the lanes of both accesses did together in between, if it ordered nothing; null when there is no such thing.
+const char* BlockChecker::State::exchange_between(Stamp me, Stamp event) const {
+    const unsigned warp = thread_of(me) / 32;
+    if (block_of(me) != block_of(event) || thread_of(event) / 32 != warp || warp >= exchanges.size()) return nullptr;
+    const Exchange& last = exchanges[warp][thread_of(me) % 32];
+    if ((last.lanes >> thread_of(event) % 32 & 1) == 0 || last.time <= time_of(event)) return nullptr;
+    switch (last.operation) {
+        case Collective::shuffle:
+            return "a shuffle";
+        case Collective::vote:
+            return "a vote";
+        case Collective::match:
+            return "a match";
+        default:
+            return "a warp reduction";
+    }
+}
+
+/// Advice where an atomic (or volatile) variable told the thread of `me` that the other one had come by. Empty where
+/// nothing of the kind was seen.
+std::string BlockChecker::State::hint_for_handover(Stamp me, Stamp event, bool same_block) {
+    const std::string fence = same_block ? "__threadfence_block()" : "__threadfence()";
+    const std::string on_reading =
+        "between the atomic or volatile read that saw the flag and this access, or read it "
+        "with cuda::atomic_ref and memory_order_acquire";
+    const std::string scope =
+        "a fence or atomic on the way has block scope (__threadfence_block, atomicAdd_block, thread_scope_block) and "
+        "orders nothing between blocks: use __threadfence(), plain atomicAdd, thread_scope_device";
+    switch (order.missing_order(event, me)) {
+        case MissingOrder::acquire:
+            return "the other thread released its accesses (by a fence and an atomic), but this one did not acquire "
+                   "them: put " +
+                   fence + " " + on_reading;
+        case MissingOrder::scope:
+            return scope;
+        case MissingOrder::acquire_scope:
+            return scope + "; and put " + fence + " " + on_reading;
+        case MissingOrder::everything:
+            break;
+    }
+    for (unsigned i = 0; i < std::min<std::size_t>(handover_count, handovers.size()); ++i) {
+        const Handover& seen = handovers[(handover_count - 1 - i) % handovers.size()];
+        const auto written = launch.flag_writes.find({seen.address, block_of(event)});
+        if (written == launch.flag_writes.end() || written->second < stamp_of(block_of(event)) ||
+            time_of(written->second) < time_of(event) || same_thread(written->second, seen.reader) ||
+            !order.before(seen.reader, me, 0)) {
+            continue;
+        }
+        if (acquires(launch.instructions.form(seen.mark).order) ||
+            order.has_acquired_since(thread_of(seen.reader), time_of(seen.reader))) {
+            return "this thread has acquired behind the flag, but the other one did not release its accesses: put " +
+                   fence +
+                   " between them and its atomic or volatile write of the flag, or write it with cuda::atomic_ref and "
+                   "memory_order_release";
+        }
+        return "CUDA's atomics are relaxed, and so are volatile accesses: a flag orders no other memory by itself. "
+               "Put " +
+               fence + " between the other thread's access and its write of the flag, and another one " + on_reading;
+    }
+    return "";
+}
+
+namespace {
+
+constexpr const char* kUpdate =
+    "two threads update the same element: give each thread its own element, or use an atomic such as atomicAdd";
+
+}  // namespace
+
+/// Only what was established: `by_line` takes what depends on source lines, which are not known yet.
+std::string BlockChecker::State::hint_for_race(const Doing& doing, const Conflict& conflict, bool is_shared,
+                                               RaceHints& by_line) {
+    const InstructionForm& mine = launch.instructions.form(doing.mark);
+    const InstructionForm& other = launch.instructions.form(conflict.mark);
+    const Stamp me = doing.me, event = conflict.other;
+    const bool same_block = block_of(me) == block_of(event);
+    const bool same_warp = same_block && thread_of(me) / 32 == thread_of(event) / 32;
     const bool both_write = writes(mine.kind) && writes(other.kind);
-    if (block_of(me) != block_of(other_stamp)) {
-        if (one_is_atomic && both_write) {
-            return "set the start value before the launch, or make all accesses atomic: blocks run in any order";
+    hint_has_reason = true;
+    if (is_atomic(mine.kind) && is_atomic(other.kind)) {
+        return "atomics of block scope (atomicAdd_block, thread_scope_block) are atomic among the threads of one block "
+               "only: use atomicAdd or thread_scope_device";
+    }
+    if (is_atomic(mine.kind) != is_atomic(other.kind)) {
+        if (same_block) {
+            return "make all accesses to it atomic, or put __syncthreads() between the atomic ones and the others";
         }
-        if (uses_flags && !one_is_atomic) {
-            return "if an atomic or a flag tells that the data is there, __threadfence() has to stand between the "
-                   "writes "
-                   "and that atomic, and the reader has to look at the same atomic first";
-        }
+        return both_write
+                   ? "set the start value before the launch, or make all accesses atomic: blocks run in any order"
+                   : "make all accesses to it atomic, or read it in another kernel: blocks run in any order";
+    }
+    const bool uses_shared = launch.launch.dynamic_bytes > 0 || !launch.launch.shared_variables.empty();
+    if (same_warp && (is_volatile(mine.kind) || is_volatile(other.kind)) &&
+        (is_shared || is_volatile(mine.kind) == is_volatile(other.kind))) {
+        return uses_shared ? "volatile orders nothing: put __syncwarp() between the two accesses"
+                           : "volatile orders nothing, and lanes of a warp do not run in lockstep: exchange the values "
+                             "with __shfl_down_sync() instead of through memory";
+    }
+    if (std::string hint = hint_for_handover(me, event, same_block); !hint.empty()) return hint;
+    if (mine.code == other.code && both_write) {
+        return "two threads write the same element: give each thread its own element, or use an atomic such as "
+               "atomicAdd";
+    }
+    hint_has_reason = false;
+    if (!same_block) {
+        if (conflict.is_update) by_line.same_line = kUpdate;
         return both_write ? "blocks run in any order: give each its own element, or use an atomic such as atomicAdd"
                           : "blocks run in any order: use atomics, or do the second step in another kernel";
     }
-    if (mine.code == other.code && both_write) {
-        return "all threads write the same element: give each its own, or use an atomic such as atomicAdd";
+    if (const char* exchange = exchange_between(me, event)) {
+        hint_has_reason = true;
+        return std::string(exchange) +
+               " stands between the two accesses; it exchanges values among the lanes but orders no memory: put " +
+               (uses_shared ? "__syncwarp()" : "__syncthreads()") + " there as well";
     }
-    if (is_shared && (is_volatile(mine.kind) || is_volatile(other.kind)) &&
-        thread_of(me) / 32 == thread_of(other_stamp) / 32) {
-        return "volatile orders nothing: put __syncwarp() between the two accesses";
-    }
-    if (thread_of(me) / 32 == thread_of(other_stamp) / 32) {
-        return "lanes of a warp do not run in lockstep: put __syncwarp() (or __syncthreads()) between the two accesses";
+    const bool is_warps_own = is_shared && same_warp;
+    const bool one_warp = launch.launch.threads <= 32;
+    const std::string barrier = !is_warps_own ? "__syncthreads()"
+                                : one_warp    ? "__syncwarp()"
+                                              : "__syncthreads() (or __syncwarp() if no other warp uses this memory)";
+    by_line.same_line = conflict.is_update ? kUpdate
+                                           : "one thread still reads in this line what another one already writes in "
+                                             "it: read into a local variable, then " +
+                                                 barrier + ", then write (in a loop also between two iterations)";
+    by_line.barrier = last_barrier;
+    const unsigned warp = thread_of(me) / 32;
+    if (is_warps_own && warp < last_syncwarp.size()) by_line.syncwarp = last_syncwarp[warp][thread_of(me) % 32];
+    if (is_warps_own) {
+        return std::string("lanes of a warp do not run in lockstep: put ") +
+               (one_warp
+                    ? "__syncwarp() between the two accesses"
+                    : "__syncthreads() between the two accesses, or __syncwarp() if no other warp uses this memory");
     }
     return "put __syncthreads() between the two accesses, where every thread of the block comes by";
 }
 
 void BlockChecker::State::report_race(const Access& access, const Doing& doing, const Space& space,
                                       const Conflict& conflict, const std::byte* before, const std::byte* after) {
-    const InstructionForm& mine = launch.instructions.form(doing.mark);
     const InstructionForm& other = launch.instructions.form(conflict.mark);
     if (report_again(FindingKind::data_race, access.code, other.code)) return;
-    if (conflict.known) return;  // what follows from a race that was reported
+    if (conflict.known) {  // what follows from a race that was reported
+        // The thread that had read what another one wrote now writes it by the same instruction: both update it.
+        if (last_race.address == conflict.address && same_thread(last_race.me, doing.me) &&
+            same_thread(last_race.other, conflict.other) && access.code == other.code &&
+            last_race.other_code == other.code && !last_race.has_reason) {
+            revise_hint(FindingKind::data_race, last_race.code, last_race.other_code, kUpdate);
+        }
+        return;
+    }
     Finding found = finding(FindingKind::data_race, thread_of(doing.me), access);
     describe(found, access);
     const bool same_block = block_of(doing.me) == block_of(conflict.other);
@@ -278,7 +401,8 @@ void BlockChecker::State::report_race(const Access& access, const Doing& doing, 
                             launch.thread_index(thread_of(conflict.other)),
                             past_text(other.kind, other.bytes, same_value ? before : nullptr)};
     found.other_code = other.code;
-    found.hint = hint_for_race(mine, doing.me, other, conflict.other, space.global == nullptr);
+    found.hint = hint_for_race(doing, conflict, space.global == nullptr, found.by_line);
+    last_race = {conflict.address, doing.me, conflict.other, access.code, other.code, hint_has_reason};
     report(std::move(found));
 }
 

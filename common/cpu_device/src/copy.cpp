@@ -176,11 +176,13 @@ cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, s
 void move_bytes(void* to, const void* from, std::size_t bytes) {
     std::memmove(to, from, bytes);
     note_host_write(to, bytes);
+    if (logs_activity()) log_copy(to, from, bytes);
 }
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const ApiCall& call) {
     if (bytes == 0) return cudaSuccess;
     if (!is_kind(kind)) return cudaErrorInvalidMemcpyDirection;
+    if (logs_activity()) log_kind(kind, bytes);
     const cudaError_t wrong = check_copy(to, bytes, from, bytes, kind, call);
     if (wrong == cudaSuccess) move_bytes(to, from, bytes);
     return wrong;
@@ -197,6 +199,7 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
                       std::size_t height, cudaMemcpyKind kind, const ApiCall& call) {
     if (width == 0 || height == 0) return cudaSuccess;
     if (!is_kind(kind)) return cudaErrorInvalidMemcpyDirection;
+    if (logs_activity()) log_kind(kind, width * height);
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
     if (to_pitch > model::max_pitch || from_pitch > model::max_pitch) return cudaErrorInvalidValue;
     const std::size_t to_bytes = extent_of_rows(to_pitch, width, height);
@@ -223,6 +226,7 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
         std::byte* first = static_cast<std::byte*>(pointer) + row * pitch;
         std::memset(first, value, width);
         note_host_write(first, width);
+        if (logs_activity()) log_fill(first, width);
     }
     return cudaSuccess;
 }
@@ -235,9 +239,15 @@ Waits waits_for(const void* to, cudaMemcpyKind kind) {
 
 /// `body()`, in a stream.
 template <class Body>
-cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body) {
-    return api_call(waits,
-                    [&]() -> cudaError_t { return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle; });
+cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body,
+                           const char* name = __builtin_FUNCTION()) {
+    return api_call(
+        waits,
+        [&]() -> cudaError_t {
+            if (logs_activity()) log_stream(stream);
+            return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle;
+        },
+        name);
 }
 
 bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
@@ -259,46 +269,55 @@ void report_copied_memory(const CopiedMemory& memory, std::size_t bytes, const A
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                            cudaStream_t stream, bool waits, Site site) {
     const ApiCall call{waits ? "cudaMemcpyToSymbol" : "cudaMemcpyToSymbolAsync", site, nullptr};
-    return call_in_stream(waits ? Waits::yes : Waits::no, stream, [&]() -> cudaError_t {
-        if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
-            return cudaErrorInvalidMemcpyDirection;
-        }
-        auto* const to = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
-        if (!is_inside(symbol, bytes, offset)) {
-            report_symbol({"destination", "write", Side::device, false, to, bytes}, symbol, call);
-            return cudaErrorInvalidValue;
-        }
-        if (bytes == 0) return cudaSuccess;
-        const bool from_device = kind == cudaMemcpyDeviceToDevice;
-        const Side side = from_device ? Side::device : Side::any;
-        report_source_or_destination({"source", "read", side, kind == cudaMemcpyHostToDevice, from, bytes}, kind, call);
-        const cudaError_t wrong = check_side(side, from, bytes);
-        if (wrong == cudaSuccess) move_bytes(to, from, bytes);
-        return wrong;
-    });
+    return call_in_stream(
+        waits ? Waits::yes : Waits::no, stream,
+        [&]() -> cudaError_t {
+            if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+                return cudaErrorInvalidMemcpyDirection;
+            }
+            auto* const to = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
+            if (!is_inside(symbol, bytes, offset)) {
+                report_symbol({"destination", "write", Side::device, false, to, bytes}, symbol, call);
+                return cudaErrorInvalidValue;
+            }
+            if (bytes == 0) return cudaSuccess;
+            if (logs_activity()) log_kind(kind, bytes);
+            const bool from_device = kind == cudaMemcpyDeviceToDevice;
+            const Side side = from_device ? Side::device : Side::any;
+            report_source_or_destination({"source", "read", side, kind == cudaMemcpyHostToDevice, from, bytes}, kind,
+                                         call);
+            const cudaError_t wrong = check_side(side, from, bytes);
+            if (wrong == cudaSuccess) move_bytes(to, from, bytes);
+            return wrong;
+        },
+        call.function);
 }
 
 cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                              cudaStream_t stream, bool waits, Site site) {
     const ApiCall call{waits ? "cudaMemcpyFromSymbol" : "cudaMemcpyFromSymbolAsync", site, nullptr};
-    return call_in_stream(waits ? Waits::yes : waits_for(to, kind), stream, [&]() -> cudaError_t {
-        if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
-            return cudaErrorInvalidMemcpyDirection;
-        }
-        const auto* const from =
-            reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
-        if (!is_inside(symbol, bytes, offset)) {
-            report_symbol({"source", "read", Side::device, false, from, bytes}, symbol, call);
-            return cudaErrorInvalidValue;
-        }
-        if (bytes == 0) return cudaSuccess;
-        const Side side = kind == cudaMemcpyDeviceToDevice ? Side::device : Side::any;
-        report_source_or_destination({"destination", "write", side, kind == cudaMemcpyDeviceToHost, to, bytes}, kind,
-                                     call);
-        const cudaError_t wrong = check_side(side, to, bytes);
-        if (wrong == cudaSuccess) move_bytes(to, from, bytes);
-        return wrong;
-    });
+    return call_in_stream(
+        waits ? Waits::yes : waits_for(to, kind), stream,
+        [&]() -> cudaError_t {
+            if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+                return cudaErrorInvalidMemcpyDirection;
+            }
+            const auto* const from =
+                reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
+            if (!is_inside(symbol, bytes, offset)) {
+                report_symbol({"source", "read", Side::device, false, from, bytes}, symbol, call);
+                return cudaErrorInvalidValue;
+            }
+            if (bytes == 0) return cudaSuccess;
+            if (logs_activity()) log_kind(kind, bytes);
+            const Side side = kind == cudaMemcpyDeviceToDevice ? Side::device : Side::any;
+            report_source_or_destination({"destination", "write", side, kind == cudaMemcpyDeviceToHost, to, bytes},
+                                         kind, call);
+            const cudaError_t wrong = check_side(side, to, bytes);
+            if (wrong == cudaSuccess) move_bytes(to, from, bytes);
+            return wrong;
+        },
+        call.function);
 }
 
 cudaError_t symbol_address(void** pointer, Symbol symbol) {
@@ -331,40 +350,47 @@ namespace {
 
 cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                  cudaStream_t stream, const ApiCall& call) {
-    return call_in_stream(Waits::no, stream, [&]() -> cudaError_t {
-        if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-        return copy(to, from, bytes, cudaMemcpyDeviceToDevice, call);
-    });
+    return call_in_stream(
+        Waits::no, stream,
+        [&]() -> cudaError_t {
+            if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+            return copy(to, from, bytes, cudaMemcpyDeviceToDevice, call);
+        },
+        call.function);
 }
 
 cudaError_t fill_in_stream(void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
                            const ApiCall& call) {
-    return call_in_stream(Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height, call); });
+    return call_in_stream(
+        Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height, call); }, call.function);
 }
 
 cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream,
                         const ApiCall& call) {
-    return call_in_stream(Waits::no, stream, [&]() -> cudaError_t {
-        if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
-        if (extent.height > pointer.ysize) return cudaErrorInvalidValue;
-        const size_t slice = pointer.pitch * pointer.ysize;
-        size_t all_rows = 0;
-        const bool too_many = __builtin_mul_overflow(pointer.ysize, extent.depth - 1, &all_rows) ||
-                              __builtin_add_overflow(all_rows, extent.height, &all_rows);
-        if (too_many || (all_rows > 1 && extent.width > pointer.pitch)) return cudaErrorInvalidValue;
-        const size_t bytes = extent_of_rows(pointer.pitch, extent.width, all_rows);
-        if (bytes == 0) return cudaErrorInvalidValue;
-        if (check_side(Side::device, pointer.ptr, bytes) != cudaSuccess) {
-            report_fill(pointer.ptr, bytes, call);
-            return cudaErrorInvalidValue;
-        }
-        for (size_t z = 0; z < extent.depth; ++z) {
-            std::byte* first_row = static_cast<std::byte*>(pointer.ptr) + z * slice;
-            const cudaError_t wrong = fill_rows(first_row, pointer.pitch, value, extent.width, extent.height, call);
-            if (wrong != cudaSuccess) return wrong;
-        }
-        return cudaSuccess;
-    });
+    return call_in_stream(
+        Waits::no, stream,
+        [&]() -> cudaError_t {
+            if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
+            if (extent.height > pointer.ysize) return cudaErrorInvalidValue;
+            const size_t slice = pointer.pitch * pointer.ysize;
+            size_t all_rows = 0;
+            const bool too_many = __builtin_mul_overflow(pointer.ysize, extent.depth - 1, &all_rows) ||
+                                  __builtin_add_overflow(all_rows, extent.height, &all_rows);
+            if (too_many || (all_rows > 1 && extent.width > pointer.pitch)) return cudaErrorInvalidValue;
+            const size_t bytes = extent_of_rows(pointer.pitch, extent.width, all_rows);
+            if (bytes == 0) return cudaErrorInvalidValue;
+            if (check_side(Side::device, pointer.ptr, bytes) != cudaSuccess) {
+                report_fill(pointer.ptr, bytes, call);
+                return cudaErrorInvalidValue;
+            }
+            for (size_t z = 0; z < extent.depth; ++z) {
+                std::byte* first_row = static_cast<std::byte*>(pointer.ptr) + z * slice;
+                const cudaError_t wrong = fill_rows(first_row, pointer.pitch, value, extent.width, extent.height, call);
+                if (wrong != cudaSuccess) return wrong;
+            }
+            return cudaSuccess;
+        },
+        call.function);
 }
 
 }  // namespace

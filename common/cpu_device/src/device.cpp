@@ -9,7 +9,9 @@
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
+#include "device_output.h"
 #include "function_attributes.h"
+#include "live_objects.h"
 #include "streams.h"
 
 using namespace cpu_device;
@@ -18,7 +20,7 @@ namespace {
 
 constexpr const char* pci_bus_id = "0000:00:00.0";
 
-/// Everything that can be known. Clocks, bus width and cache size stay 0: they belong to a GPU.
+/// Everything that can be known. Memory clock, bus width and cache size are an H200's, because programs divide by them.
 cudaDeviceProp make_properties() {
     using namespace model;
     cudaDeviceProp p{};
@@ -84,6 +86,14 @@ cudaDeviceProp make_properties() {
     p.hostRegisterReadOnlySupported = 1;
     p.memoryPoolsSupported = 1;
     p.cooperativeLaunch = 1;
+    p.concurrentKernels = 1;
+    p.computePreemptionSupported = 1;
+    p.asyncEngineCount = copy_engines;
+    p.deviceOverlap = 1;
+    p.clockRate = clock_kilohertz;
+    p.memoryClockRate = memory_clock_kilohertz;
+    p.memoryBusWidth = memory_bus_bits;
+    p.l2CacheSize = l2_bytes;
     p.streamPrioritiesSupported = 1;
     p.globalL1CacheSupported = 1;
     p.localL1CacheSupported = 1;
@@ -275,22 +285,30 @@ bool attribute_value(cudaDeviceAttr attribute, int* value) {
             return is(p.memoryPoolsSupported);
         case cudaDevAttrNumaId:
             return is(p.deviceNumaId);
-
-        // What the CPU device cannot know, or does not have.
         case cudaDevAttrClockRate:
+            return is(p.clockRate);
+        case cudaDevAttrMemoryClockRate:
+            return is(p.memoryClockRate);
+        case cudaDevAttrGlobalMemoryBusWidth:
+            return is(p.memoryBusWidth);
+        case cudaDevAttrL2CacheSize:
+            return is(p.l2CacheSize);
         case cudaDevAttrGpuOverlap:
+            return is(p.deviceOverlap);
         case cudaDevAttrConcurrentKernels:
+            return is(p.concurrentKernels);
+        case cudaDevAttrAsyncEngineCount:
+            return is(p.asyncEngineCount);
+        case cudaDevAttrComputePreemptionSupported:
+            return is(p.computePreemptionSupported);
+
+        // What the CPU device does not have.
         case cudaDevAttrEccEnabled:
         case cudaDevAttrTccDriver:
-        case cudaDevAttrMemoryClockRate:
-        case cudaDevAttrGlobalMemoryBusWidth:
-        case cudaDevAttrL2CacheSize:
-        case cudaDevAttrAsyncEngineCount:
         case cudaDevAttrIsMultiGpuBoard:
         case cudaDevAttrMultiGpuBoardGroupID:
         case cudaDevAttrHostNativeAtomicSupported:
         case cudaDevAttrPageableMemoryAccess:
-        case cudaDevAttrComputePreemptionSupported:
         case cudaDevAttrCooperativeMultiDeviceLaunch:
         case cudaDevAttrCanFlushRemoteWrites:
         case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
@@ -491,10 +509,12 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaDeviceReset() {
+    flush_device_output();
     release_all();
     forget_streams();
     forget_events();
     forget_arrays();
+    forget_objects();
     forget_function_settings();
     forget_kernel_failure();
     return cudaSuccess;

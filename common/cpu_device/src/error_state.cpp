@@ -1,14 +1,19 @@
 #include "cpu_device/error_state.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api_call.h"
 #include "cpu_device/findings.h"
 #include "cpu_device/runtime_api.h"
 #include "cpu_device/watch.h"
+#include "device_output.h"
 #include "source_lines.h"
 
 namespace cpu_device {
@@ -19,6 +24,54 @@ constinit thread_local cudaError_t last_error = cudaSuccess;
 std::string name_and_text(cudaError_t error) {
     return std::string(cudaGetErrorName(error)) + ", \"" + cudaGetErrorString(error) + "\"";
 }
+
+/// An error that a call returned to nobody.
+struct UnseenCall {
+    DroppedCall call;
+    cudaError_t error = cudaSuccess;
+    std::uint64_t count = 0;
+};
+
+/// Those of one thread, one for each line and error, in order. Only as many as anybody reads.
+struct UnseenCalls {
+    static constexpr std::size_t kMost = 100;
+    std::vector<UnseenCall> all;
+
+    UnseenCalls() = default;
+    UnseenCalls(const UnseenCalls&) = delete;
+    UnseenCalls& operator=(const UnseenCalls&) = delete;
+    ~UnseenCalls() { report_them(); }  // the thread ends: nobody can look any more
+
+    void add(const DroppedCall& call, cudaError_t error) {
+        const auto known = std::find_if(all.begin(), all.end(), [&](const UnseenCall& one) {
+            return one.error == error && one.call.site.line == call.site.line &&
+                   std::string_view(one.call.function) == call.function;
+        });
+        if (known != all.end()) {
+            ++known->count;
+        } else if (all.size() < kMost) {
+            all.push_back({call, error, 1});
+        }
+    }
+
+    void report_them() {
+        for (const UnseenCall& unseen : std::exchange(all, {})) {
+            Finding found{};
+            found.count = unseen.count;
+            found.kind = FindingKind::unseen_error;
+            found.message = std::string(unseen.call.function) + " returned " + name_and_text(unseen.error) +
+                            ", and the program never looked: it went on as if the call had done its work";
+            found.site = unseen.call.site;
+            found.hint = "compare what the call returns with cudaSuccess, or ask cudaGetLastError() afterwards";
+            report(std::move(found));
+        }
+    }
+};
+
+thread_local UnseenCalls unseen_calls;
+
+/// What is wrong with the present call was reported in more detail.
+constinit thread_local bool misuse_was_reported = false;
 
 /// A launch whose error the program has not looked at.
 struct UnseenLaunch {
@@ -81,6 +134,7 @@ void report_unseen_failure() {
 }
 
 void at_exit(int, void*) {
+    flush_unseen_output();
     if (watching().mistakes) report_unseen_failure();
 }
 
@@ -113,6 +167,28 @@ void launch_refused(cudaError_t error, const LaunchSite& launch, const std::stri
 
 void forget_refused_launch() { unseen_launch.count = 0; }
 
+DroppedCall dropped(const char* function, Site site) {
+    misuse_was_reported = false;
+    return {function, site};
+}
+
+void note_dropped_error(const DroppedCall& call, cudaError_t error) {
+    // After a kernel has failed, every call returns its error: that kernel is what the program has to hear of.
+    if (!watching().mistakes || device_is_lost() || misuse_was_reported) return;
+    // These answer a question, or return an error that is an earlier call's.
+    static constexpr std::array<std::string_view, 8> answers = {"cudaGetLastError",
+                                                                "cudaPeekAtLastError",
+                                                                "cudaStreamQuery",
+                                                                "cudaEventQuery",
+                                                                "cudaDeviceCanAccessPeer",
+                                                                "cudaDeviceEnablePeerAccess",
+                                                                "cudaDeviceDisablePeerAccess",
+                                                                "cudaPointerGetAttributes"};
+    if (std::find(answers.begin(), answers.end(), call.function) != answers.end()) return;
+    if (error == cudaErrorHostMemoryAlreadyRegistered || error == cudaErrorHostMemoryNotRegistered) return;
+    unseen_calls.add(call, error);
+}
+
 void kernel_failed(cudaError_t error, const LaunchSite& launch) {
     cudaError_t none = cudaSuccess;
     if (!failure.compare_exchange_strong(none, error)) return;
@@ -122,6 +198,7 @@ void kernel_failed(cudaError_t error, const LaunchSite& launch) {
 }
 
 cudaError_t device_status(bool waits) {
+    if (waits) flush_device_output();
     const cudaError_t error = failure.load(std::memory_order_acquire);
     if (error == cudaSuccess) return cudaSuccess;
     if (waits) failure_seen = true;
@@ -131,6 +208,9 @@ cudaError_t device_status(bool waits) {
 bool device_is_lost() { return failure.load(std::memory_order_acquire) != cudaSuccess; }
 
 void report_unseen_errors() {
+    flush_unseen_output();
+    if (!watching().mistakes) return;
+    unseen_calls.report_them();
     unseen_launch.report_it();
     report_unseen_failure();
 }
@@ -169,6 +249,7 @@ void report_misuse(FindingKind kind, const ApiCall& call, const std::string& mes
     found.array = array;
     found.other = other;
     report(std::move(found));
+    misuse_was_reported = true;
 }
 
 cudaError_t unsupported(const char* feature, Site site, const char* hint) {
@@ -178,6 +259,7 @@ cudaError_t unsupported(const char* feature, Site site, const char* hint) {
     found.site = site;
     found.hint = hint;
     report(std::move(found));
+    misuse_was_reported = true;
     return cudaErrorNotSupported;
 }
 
@@ -187,10 +269,12 @@ using namespace cpu_device;
 
 cudaError_t cudaGetLastError() {
     forget_refused_launch();
+    unseen_calls.all.clear();
     return exchange_last_error(cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
     forget_refused_launch();
+    unseen_calls.all.clear();
     return last_error;
 }

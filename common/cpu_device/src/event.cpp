@@ -4,6 +4,7 @@
 #include "api_call.h"
 #include "cpu_device/runtime_api.h"
 #include "handles.h"
+#include "live_objects.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -42,22 +43,40 @@ void forget_events() { events().remove_all(); }
 
 using namespace cpu_device;
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+namespace {
 
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
+cudaError_t create_event(cudaEvent_t* event, unsigned flags, const void* code,
+                         const char* name = __builtin_FUNCTION()) {
+    const auto create = [&]() -> cudaError_t {
         constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
         const bool shared_with_timing = (flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0;
         if (event == nullptr || (flags & ~known) != 0 || shared_with_timing) return cudaErrorInvalidValue;
         *event = events().add({flags, std::nullopt});
+        note_created(ObjectKind::event, *event, code);
         return cudaSuccess;
-    });
+    };
+    return api_call(Waits::no, create, name);
+}
+
+}  // namespace
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return create_event(event, cudaEventDefault, __builtin_return_address(0));
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+    return create_event(event, flags, __builtin_return_address(0));
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    return create_event(event, flags, __builtin_return_address(0));
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    return api_call(Waits::no, [&] { return events().remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+    return api_call(Waits::no, [&] {
+        note_destroyed(ObjectKind::event, event);
+        return events().remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    });
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {

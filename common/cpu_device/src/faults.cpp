@@ -58,6 +58,8 @@ Finding endless_kernel(const void* code) {
     std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g second%s", limit,
                   limit == 1 ? "" : "s");
     found.message = text;
+    const std::string waiting = current_thread.block->waiting_text();
+    if (!waiting.empty()) found.message += "; this thread runs on while " + waiting;
     found.code = code;
     found.hint =
         "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -14,11 +15,15 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "cpu_device/watch.h"
+#include "device_printf.h"
 #include "json_text.h"
+#include "signals_held_back.h"
 #include "source_lines.h"
 
 namespace cpu_device {
@@ -142,6 +147,7 @@ struct State {
     std::vector<Finding> all;  ///< also those that were taken; only when `file` asks for them
     std::string file;          ///< where to write all findings at exit; empty: nowhere
     bool printing = true;
+    bool were_taken = false;                             ///< by the program, which judges for itself
     std::map<std::string, std::uint64_t> launches_with;  ///< how many made a mistake, by what names it
 
     State() {
@@ -161,22 +167,6 @@ bool count_again(const Key& key) {
     return entry != nullptr;
 }
 
-/// The watchdog's signal may end the running device thread, which must not happen while it holds the lock.
-class SignalsHeldBack {
-public:
-    SignalsHeldBack() {
-        sigset_t every;
-        sigfillset(&every);
-        pthread_sigmask(SIG_SETMASK, &every, &before_);
-    }
-    ~SignalsHeldBack() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsHeldBack(const SignalsHeldBack&) = delete;
-    SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
-
-private:
-    sigset_t before_;
-};
-
 /// The text for as long as the process lives.
 const char* kept_text(const std::string& text) {
     static std::mutex mutex;
@@ -185,25 +175,83 @@ const char* kept_text(const std::string& text) {
     return texts->insert(text).first->c_str();
 }
 
+/// Whether `function`, as addr2line names it, is the kernel with this name: "scale<float>" of a launch is "void
+/// scale<float>(float*, int)".
+bool is_kernel(const std::string& function, const std::string& kernel) {
+    std::string name = kernel.substr(0, kernel.find('<'));
+    while (!name.empty() && name.back() == ' ') name.pop_back();
+    if (const std::size_t colons = name.rfind("::"); colons != std::string::npos) name.erase(0, colons + 2);
+    if (name.empty()) return false;
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t at = function.find(name); at != std::string::npos; at = function.find(name, at + 1)) {
+        const std::size_t end = at + name.size();
+        if ((at == 0 || !is_word(function[at - 1])) && (end == function.size() || !is_word(function[end]))) return true;
+        if (function[at] == '(') break;
+    }
+    return false;
+}
+
+/// The calls between a function that was compiled into the kernel and the kernel.
+std::vector<Site> callers_of(const SourceLine& line, const std::string& kernel) {
+    std::vector<Site> callers;
+    for (const SourceLine& caller : line.callers) {
+        callers.push_back({kept_text(caller.file), caller.line});
+        if (is_kernel(caller.function, kernel)) return callers;
+    }
+    // The line stands in the kernel itself (what follows is what the rewriter makes of the launch), or in a function
+    // that was not compiled into the kernel. Of the innermost function addr2line may tell the wrong name.
+    return {};
+}
+
+bool is_between(const Site& site, const Site& one, const Site& two) {
+    const std::string_view file = site.file;
+    return site.line > std::min(one.line, two.line) && site.line < std::max(one.line, two.line) && file == one.file &&
+           file == two.file;
+}
+
+/// The hint for a race whose lines are known now.
+void choose_hint(Finding& finding) {
+    if (!finding.other || finding.site.line == 0 || finding.other->site.line == 0) return;
+    const Site& here = finding.site;
+    const Site& there = finding.other->site;
+    const RaceHints& by_line = finding.by_line;
+    if (here.line == there.line && std::string_view(here.file) == there.file) {
+        if (!by_line.same_line.empty()) finding.hint = by_line.same_line;
+        return;
+    }
+    const bool of_warp = is_between(by_line.syncwarp, here, there);
+    if (!of_warp && !is_between(by_line.barrier, here, there)) return;
+    // Both threads have passed the barrier, and then one of them did what stands before it.
+    const std::string name = of_warp ? "__syncwarp()" : "__syncthreads()";
+    const auto line = [](int number) { return "line " + std::to_string(number); };
+    finding.hint = "the barrier in " + line((of_warp ? by_line.syncwarp : by_line.barrier).line) +
+                   " stands between the two lines, so the access in " + line(std::max(here.line, there.line)) +
+                   " belongs to an earlier iteration (or call) than the one in " +
+                   line(std::min(here.line, there.line)) + ": put another " + name +
+                   " at the end of the loop body (or function)";
+}
+
 /// Finds out the lines of findings that only know their code.
 void resolve(std::vector<Finding>& findings) {
     std::vector<const void*> code;
-    std::vector<Site*> sites;
-    const auto want = [&](Site& site, const void* address) {
-        if (address == nullptr) return;
-        code.push_back(address);
-        sites.push_back(&site);
-    };
     for (Finding& finding : findings) {
-        want(finding.site, finding.code);
-        if (finding.other) want(finding.other->site, finding.other_code);
+        if (finding.code != nullptr) code.push_back(finding.code);
+        if (finding.other && finding.other_code != nullptr) code.push_back(finding.other_code);
     }
     if (code.empty()) return;
     const std::vector<SourceLine> lines = source_lines(code);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::size_t next = 0;
+    const auto set = [&](const Finding& finding, Site& site, std::vector<Site>& callers) {
+        const SourceLine& line = lines[next++];
         // A line of the CPU device's own says less than the launch, where the finding may have been put already.
-        const bool ours = lines[i].file.find("/common/cpu_device/") != std::string::npos;
-        if (lines[i].line > 0 && (sites[i]->line == 0 || !ours)) *sites[i] = {kept_text(lines[i].file), lines[i].line};
+        const bool ours = line.file.find("/common/cpu_device/") != std::string::npos;
+        if (line.line > 0 && (site.line == 0 || !ours)) site = {kept_text(line.file), line.line};
+        if (!ours) callers = callers_of(line, finding.kernel);
+    };
+    for (Finding& finding : findings) {
+        if (finding.code != nullptr) set(finding, finding.site, finding.callers);
+        if (finding.other && finding.other_code != nullptr) set(finding, finding.other->site, finding.other->callers);
+        choose_hint(finding);
     }
 }
 
@@ -266,6 +314,7 @@ std::string position(const uint3& at) {
 /// A line of source, and below it who did what there.
 struct Side {
     Site site;
+    const std::vector<Site>& callers;
     const void* code;
     std::string actor;  ///< "thread (1, 0, 0) of block (0, 0, 0) reads 4 bytes"; empty in host code
 };
@@ -279,6 +328,11 @@ void add_side(std::string& text, const Side& side, bool again, const Palette& pa
                 std::to_string(side.site.line) + paint.end;
         const std::string source = source_text(side.site.file, side.site.line);
         if (!source.empty()) text += ":  " + source;
+        for (const Site& caller : side.callers) {
+            text += "\n    called from " + seen_from_here(caller.file) + ":" + std::to_string(caller.line);
+            const std::string call = source_text(caller.file, caller.line);
+            if (!call.empty()) text += ":  " + call;
+        }
     } else if (side.code != nullptr) {
         text += "\n  at a line that is not known: compile with -g1, and install addr2line (it comes with binutils)";
     }
@@ -302,13 +356,14 @@ void print(const std::vector<Finding>& findings) {
     const Palette paint = palette(colour);
     std::string text;
     for (std::size_t i = 0; i < findings.size() && i < kPrintedOfALaunch; ++i) {
-        text += std::string(paint.mistake) + "CPU device: " + paint.end + text_of(findings[i], colour) + "\n";
+        const char* color = findings[i].is_note ? "" : paint.mistake;
+        text += std::string(color) + "CPU device: " + paint.end + text_of(findings[i], colour) + "\n";
     }
     if (findings.size() > kPrintedOfALaunch) {
         text += "CPU device: and " + std::to_string(findings.size() - kPrintedOfALaunch) +
                 " more mistakes in this launch (CPU_DEVICE_FINDINGS=FILE writes all of them to a file)\n";
     }
-    std::fflush(stdout);
+    begin_fresh_line();
     std::fputs(text.c_str(), stderr);
 }
 
@@ -351,6 +406,12 @@ std::string json_of(const Site& site) {
            ", \"source\": " + json_string(source_text(site.file, site.line)) + "}";
 }
 
+std::string json_of(const std::vector<Site>& sites) {
+    std::string json;
+    for (const Site& site : sites) json += (json.empty() ? "" : ", ") + json_of(site);
+    return "[" + json + "]";
+}
+
 std::string json_of(const uint3& index) {
     return "[" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + "]";
 }
@@ -359,9 +420,11 @@ std::string json_of(const Finding& finding) {
     const bool in_launch = !finding.kernel.empty();
     std::string json = "{\"kind\": " + json_string(identifier_of(finding.kind));
     json += ", \"name\": " + json_string(name_of(finding.kind));
+    json += std::string(", \"severity\": \"") + (finding.is_note ? "note" : "error") + "\"";
     json += ", \"message\": " + json_string(finding.message);
     json += ", \"kernel\": " + json_string(finding.kernel);
     json += ", \"site\": " + json_of(finding.site);
+    if (!finding.callers.empty()) json += ", \"callers\": " + json_of(finding.callers);
     json += ", \"block\": " + (in_launch ? json_of(finding.block) : "null");
     json += ", \"thread\": " + (in_launch ? json_of(finding.thread) : "null");
     json += ", \"action\": " + json_string(finding.action);
@@ -369,8 +432,10 @@ std::string json_of(const Finding& finding) {
     json += ", \"memory\": " + json_string(finding.memory);
     if (finding.other) {
         const OtherSide& other = *finding.other;
-        json += ", \"other\": {\"site\": " + json_of(other.site) + ", \"block\": " + json_of(other.block) +
-                ", \"thread\": " + json_of(other.thread) + ", \"action\": " + json_string(other.action) + "}";
+        json += ", \"other\": {\"site\": " + json_of(other.site) +
+                (other.callers.empty() ? "" : ", \"callers\": " + json_of(other.callers)) +
+                ", \"block\": " + json_of(other.block) + ", \"thread\": " + json_of(other.thread) +
+                ", \"action\": " + json_string(other.action) + "}";
     } else {
         json += ", \"other\": null";
     }
@@ -394,10 +459,24 @@ void at_exit(int status, void*) {
     publish_findings();
     const State& all = state();
     if (!all.file.empty()) write_file(all);
-    const std::size_t found = all.kept.size();
-    if (status != 0 || found == 0) return;
-    std::fprintf(stderr, "CPU device: %zu mistake%s found; exit status %d\n", found, found == 1 ? "" : "s",
-                 kExitStatus);
+    const auto found = static_cast<std::size_t>(
+        std::count_if(all.kept.begin(), all.kept.end(), [](const Finding& finding) { return !finding.is_note; }));
+    const bool fails = status == 0 && found > 0;
+    std::string text;
+    if (fails) {
+        text = "CPU device: " + std::to_string(found) + (found == 1 ? " mistake" : " mistakes") +
+               " found; exit status " + std::to_string(kExitStatus) + "\n";
+    }
+    const std::string checked = watching().mistakes ? text_of(coverage(), "CPU_DEVICE_WATCH_BLOCKS=all") : "";
+    if (!checked.empty() && all.printing) {
+        text +=
+            std::string("CPU device: ") + (found == 0 && !all.were_taken ? "no mistakes found. " : "") + checked + "\n";
+    }
+    if (!text.empty()) {
+        begin_fresh_line();
+        std::fputs(text.c_str(), stderr);
+    }
+    if (!fails) return;
     std::fflush(nullptr);
     _exit(kExitStatus);
 }
@@ -438,12 +517,16 @@ Names names_of(FindingKind kind) {
             return {"host and device memory mixed up", "host_memory"};
         case FindingKind::uninitialized_read:
             return {"read of uninitialized memory", "uninitialized_read"};
+        case FindingKind::undefined_shuffle:
+            return {"undefined shuffle value", "undefined_shuffle"};
         case FindingKind::data_race:
             return {"data race", "data_race"};
         case FindingKind::memory_leak:
             return {"memory leak", "memory_leak"};
         case FindingKind::unseen_error:
             return {"unseen error", "unseen_error"};
+        case FindingKind::unseen_output:
+            return {"unseen output", "unseen_output"};
     }
     return {"mistake", "mistake"};
 }
@@ -479,6 +562,16 @@ bool report_again(FindingKind kind, const void* code, const void* other_code) {
     return count_again(key_of(kind, code, other_code));
 }
 
+void revise_hint(FindingKind kind, const void* code, const void* other_code, const std::string& hint) {
+    State& all = state();
+    const SignalsHeldBack held_back;
+    std::lock_guard lock(all.mutex);
+    Pending::Entry* const entry = all.pending.find(key_of(kind, code, other_code));
+    if (entry == nullptr) return;
+    entry->finding.hint = hint;
+    entry->finding.by_line = {};
+}
+
 void publish_findings() {
     State& all = state();
     std::vector<Finding> findings;
@@ -496,6 +589,7 @@ void publish_findings() {
 std::vector<Finding> take_findings() {
     publish_findings();
     std::lock_guard lock(state().mutex);
+    state().were_taken = true;
     return std::exchange(state().kept, {});
 }
 
@@ -504,9 +598,23 @@ bool print_findings(bool on) {
     return std::exchange(state().printing, on);
 }
 
+void begin_fresh_line() {
+    bool is_open = printf_left_line_open();
+#ifdef __GLIBC__
+    // What the program has printed and not flushed tells for certain.
+    flockfile(stdout);
+    if (stdout->_IO_write_ptr > stdout->_IO_write_base) is_open = stdout->_IO_write_ptr[-1] != '\n';
+    funlockfile(stdout);
+#endif
+    std::fflush(stdout);
+    if (is_open) std::fputc('\n', stderr);
+    forget_open_line();
+}
+
 std::string text_of(const Finding& finding, bool colour) {
     const Palette paint = palette(colour);
-    std::string text = paint.mistake + std::string(name_of(finding.kind)) + paint.end;
+    std::string text = finding.is_note ? "note: " + std::string(name_of(finding.kind))
+                                       : paint.mistake + std::string(name_of(finding.kind)) + paint.end;
     if (!finding.message.empty()) {
         text += ": " + finding.message;
     } else if (!finding.array.empty()) {
@@ -514,14 +622,16 @@ std::string text_of(const Finding& finding, bool colour) {
     }
 
     const bool in_launch = !finding.kernel.empty();
-    add_side(text, {finding.site, finding.code, in_launch ? actor(finding.block, finding.thread, finding.action) : ""},
+    add_side(text,
+             {finding.site, finding.callers, finding.code,
+              in_launch ? actor(finding.block, finding.thread, finding.action) : ""},
              false, paint);
     if (finding.other) {
         const OtherSide& other = *finding.other;
         const bool same_line = other.site.line == finding.site.line &&
                                std::string_view(other.site.file) == std::string_view(finding.site.file);
         add_side(text,
-                 {other.site, finding.other_code,
+                 {other.site, other.callers, finding.other_code,
                   finding.kernel.empty() ? other.action : actor(other.block, other.thread, other.action)},
                  same_line, paint);
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace cpu_device {
@@ -37,31 +39,74 @@ void LaunchOrder::grid_barrier() {
     for (BlockOrder* block : running_) block->renew(new_block(block->index_));
 }
 
-/// True if the publication tells of what `thread` of the publishing block did at `time`: a fence that came before the
-/// publication came after that.
-bool LaunchOrder::tells(const Publication& publication, std::uint32_t to_block, unsigned thread, std::uint32_t time) {
-    const BlockHistory& block = *publication.by;
-    const View& view = publication.view;
+/// Whether an operation of this scope, by a thread of one of the blocks, includes the threads of the other.
+bool LaunchOrder::reaches(ThreadScope scope, std::uint32_t from_block, std::uint32_t to_block) const {
+    return every_scope_reaches_ || scope >= (from_block == to_block ? ThreadScope::block : ThreadScope::device);
+}
+
+/// True if `visit(fences, view at the fence)` is true for a fence of the block that came after what `thread` did at
+/// `time` and before the moment of the view.
+template <class Visit>
+bool LaunchOrder::any_fence_between(const BlockHistory& block, const View& view, unsigned thread, std::uint32_t time,
+                                    Visit visit) {
     // Fences stand in the order of their times. Those before that time cannot cover it.
     auto fences = std::partition_point(block.fences.begin(), block.fences.end(),
                                        [&](const Fences& f) { return f.time + f.count - 1 <= time; });
     for (; fences != block.fences.end() && fences->time < view.time; ++fences) {
         if (steps_left_ == 0) return true;
         --steps_left_;
-        if (fences->scope == FenceScope::block && to_block != block.block) continue;
-        const auto fence_tells = [&](unsigned fencer) {
+        const auto is_between = [&](unsigned fencer) {
             if (fencer < fences->thread || fencer >= fences->thread + fences->count) return false;
             const std::uint32_t fenced = fences->time + (fencer - fences->thread);
             const View at_fence = {fencer, fenced, fences->barrier, fences->lanes};
-            return view.covers(fencer, fenced) && at_fence.covers(thread, time);
+            return view.covers(fencer, fenced) && at_fence.covers(thread, time) && visit(*fences, at_fence);
         };
-        // One of these tells, or none of the run does.
-        if (fence_tells(fences->thread) || fence_tells(view.thread) || fence_tells(thread)) return true;
+        // One of these is, or none of the run is.
+        if (is_between(fences->thread) || is_between(view.thread) || is_between(thread)) return true;
         for (unsigned lane = 0; view.lanes != nullptr && lane < 32; ++lane) {
-            if (fence_tells(view.thread / 32 * 32 + lane)) return true;
+            if (is_between(view.thread / 32 * 32 + lane)) return true;
         }
     }
     return false;
+}
+
+/// True if the publication tells of what `thread` of the publishing block did at `time`: it was released after that.
+bool LaunchOrder::tells(const Publication& publication, std::uint32_t to_block, unsigned thread, std::uint32_t time) {
+    const BlockHistory& block = *publication.by;
+    if (!reaches(publication.scope, block.block, to_block)) return false;
+    if (publication.releases && publication.view.covers(thread, time)) return true;
+    return any_fence_between(block, publication.view, thread, time, [&](const Fences& fence, const View&) {
+        return fence.releases && reaches(fence.scope, block.block, to_block);
+    });
+}
+
+/// True if what the block read there counts at the moment of the view: the read acquired, or a fence followed it.
+bool LaunchOrder::takes_effect(const BlockHistory& block, const View& view, const Acquisition& known,
+                               std::uint32_t from_block) {
+    if (!view.covers(known.thread, known.time) || !reaches(known.scope, from_block, block.block)) return false;
+    if (known.acquires || every_read_acquires_) return true;
+    return any_fence_between(block, view, known.thread, known.time, [&](const Fences& fence, const View&) {
+        return fence.acquires && reaches(fence.scope, from_block, block.block);
+    });
+}
+
+/// True if the publication tells of what its block had read from a thread of `from_block`: the read counted when it was
+/// released.
+bool LaunchOrder::passes_on(const Publication& publication, std::uint32_t to_block, const Acquisition& known,
+                            std::uint32_t from_block) {
+    const BlockHistory& block = *publication.by;
+    if (!reaches(publication.scope, block.block, to_block)) return false;
+    if (publication.releases && takes_effect(block, publication.view, known, from_block)) return true;
+    return any_fence_between(block, publication.view, known.thread, known.time,
+                             [&](const Fences& fence, const View& at_fence) {
+                                 if (!fence.releases || !reaches(fence.scope, block.block, to_block)) return false;
+                                 // A fence between the read and the write serves both.
+                                 if (fence.acquires && reaches(fence.scope, from_block, block.block) &&
+                                     reaches(known.scope, from_block, block.block)) {
+                                     return true;
+                                 }
+                                 return takes_effect(block, at_fence, known, from_block);
+                             });
 }
 
 /// True if `event`, an access of this launch, comes before the moment of the view by what the block has learned.
@@ -80,9 +125,9 @@ bool LaunchOrder::search(const BlockHistory& block, const View& view, Stamp even
         if (steps_left_ == 0) return true;
         --steps_left_;
         const auto last = known->location->last.find(by);
-        if (last == known->location->last.end() || !view.covers(known->thread, known->time)) continue;
+        if (last == known->location->last.end() || !takes_effect(block, view, *known, by)) continue;
         const std::vector<Publication>& all = known->location->publications;
-        for (std::int64_t i = last->second; i >= 0; i = all[static_cast<std::size_t>(i)].previous) {
+        for (std::int64_t i = last->second; i >= known->first; i = all[static_cast<std::size_t>(i)].previous) {
             const Publication& publication = all[static_cast<std::size_t>(i)];
             if (i < known->publications && tells(publication, block.block, thread_of(event), time_of(event)))
                 return true;
@@ -93,35 +138,49 @@ bool LaunchOrder::search(const BlockHistory& block, const View& view, Stamp even
     // Told by a block that had learned of it before it published.
     struct Lesson {
         const Location* location;
+        std::uint32_t first;
         std::uint32_t publications;
         std::uint32_t to_block;
+        bool from_all;  ///< false: what threads of the same block published counts, and nothing else
     };
     std::vector<Lesson> open;
-    std::unordered_map<std::uint64_t, std::uint32_t>
+    std::map<std::tuple<const Location*, std::uint32_t, bool>, std::pair<std::uint32_t, std::uint32_t>>
         searched;  // publications, by location (and listener if it matters)
+    const auto learn = [&](const Acquisition& known, std::uint32_t to_block, auto counts_from) {
+        const bool from_all = counts_from(kLastBlock);
+        if (!from_all && !(has_narrow_scopes_ && counts_from(to_block))) return;
+        open.push_back({known.location, known.first, known.publications, to_block, from_all});
+    };
     for (const Acquisition& known : block.acquired) {
-        if (view.covers(known.thread, known.time)) open.push_back({known.location, known.publications, block.block});
+        if (steps_left_ == 0) return true;
+        --steps_left_;
+        learn(known, block.block, [&](std::uint32_t from) { return takes_effect(block, view, known, from); });
     }
     while (!open.empty()) {
         const Lesson lesson = open.back();
         open.pop_back();
-        const auto key =
-            reinterpret_cast<std::uintptr_t>(lesson.location) << 10 ^ (has_block_fences_ ? lesson.to_block : 0);
-        const std::uint32_t from = std::exchange(searched[key], std::max(searched[key], lesson.publications));
-        for (std::uint32_t i = lesson.publications; i-- > from;) {
+        auto& [from, to] = searched[{lesson.location, has_narrow_scopes_ ? lesson.to_block : 0, lesson.from_all}];
+        if (lesson.first >= from && lesson.publications <= to) continue;
+        const std::uint32_t known_from = from, known_to = to;
+        const bool touches = to > 0 && lesson.first <= to && from <= lesson.publications;
+        from = touches ? std::min(from, lesson.first) : lesson.first;
+        to = touches ? std::max(to, lesson.publications) : lesson.publications;
+        for (std::uint32_t i = lesson.publications; i-- > lesson.first;) {
+            if (i >= known_from && i < known_to) continue;
+            if (steps_left_ == 0) return true;
+            --steps_left_;
             const Publication& publication = lesson.location->publications[i];
+            if (!lesson.from_all && publication.by->block != lesson.to_block) continue;
             if (publication.by->block == by && tells(publication, lesson.to_block, thread_of(event), time_of(event))) {
                 return true;
             }
             for (const Acquisition& known : publication.by->acquired) {
                 if (steps_left_ == 0) return true;
                 --steps_left_;
-                if (tells(publication, lesson.to_block, known.thread, known.time)) {
-                    open.push_back({known.location, known.publications, publication.by->block});
-                }
+                learn(known, publication.by->block, [&](std::uint32_t from_block) {
+                    return passes_on(publication, lesson.to_block, known, from_block);
+                });
             }
-            if (steps_left_ == 0) return true;
-            --steps_left_;
         }
     }
     return false;
@@ -228,63 +287,124 @@ bool BlockOrder::before_by_meetings_or_fences(Stamp event, Stamp me) const {
     return launch_.learned(*history_, view, event);
 }
 
-void BlockOrder::fence(unsigned thread, FenceScope scope) {
+void BlockOrder::fence(unsigned thread, ThreadScope scope, MemoryOrder order) {
+    if (scope == ThreadScope::thread || order == MemoryOrder::relaxed) return;
     tick();  // what comes after the fence is not covered by it
+    launch_.has_narrow_scopes_ |= scope == ThreadScope::block;
     if (has_fenced_.size() <= thread) has_fenced_.resize(thread + 1);
     has_fenced_[thread] = true;
     ++fence_count_;
-    launch_.has_block_fences_ |= scope == FenceScope::block;
     const std::uint32_t time = time_of(now_);
     const LaneTimes* lanes = keep_lanes_of(thread);
     std::vector<Fences>& all = history().fences;
     if (!all.empty() && lanes == nullptr) {
         Fences& last = all.back();
         if (last.lanes == nullptr && last.barrier == barrier_ && last.scope == scope &&
+            last.acquires == acquires(order) && last.releases == releases(order) &&
             last.thread + last.count == thread && last.time + last.count == time) {
             ++last.count;
             return;
         }
     }
-    all.push_back({time, barrier_, lanes, static_cast<std::uint16_t>(thread), 1, scope});
+    all.push_back(
+        {time, barrier_, lanes, static_cast<std::uint16_t>(thread), 1, scope, acquires(order), releases(order)});
 }
 
-void BlockOrder::synchronize(unsigned thread, std::uintptr_t address, bool is_shared, bool reads, bool writes) {
-    const bool may_publish = writes && fence_count_ > 0;
-    if (is_shared && history_ == nullptr) return;
-    Locations& locations = is_shared ? history_->shared : launch_.global_;
+void BlockOrder::synchronize(unsigned thread, std::uintptr_t address, bool is_shared, Synchronization what) {
+    launch_.has_narrow_scopes_ |= what.scope < ThreadScope::device;
+    const bool by_itself = what.writes && releases(what.order);
+    const bool may_publish = what.writes && (fence_count_ > 0 || by_itself);
+    if (is_shared && history_ == nullptr && !may_publish) return;
+    Locations& locations = is_shared ? history().shared : launch_.global_;
     if (locations.empty() && !may_publish) return;
-    if (reads) {
-        const auto found = locations.find(address);
-        if (found != locations.end()) acquire(thread, found->second);
+    const auto found = locations.find(address);
+    if (found != locations.end()) {
+        if (what.reads) acquire(thread, found->second, what);
+        if (what.writes && !what.reads) begin_chain(thread, found->second);
     }
     if (!may_publish) return;
-    const Fences& first = history_->fences.front();
-    const bool knows_a_fence =
-        (thread < has_fenced_.size() && has_fenced_[thread]) || first.time < barrier_ || lanes_of(thread) != nullptr;
-    if (knows_a_fence) publish(thread, locations[address]);
+    const auto knows_a_fence = [&] {
+        return fence_count_ > 0 &&
+               (has_fenced(thread) || history_->fences.front().time < barrier_ || lanes_of(thread) != nullptr);
+    };
+    if (by_itself || knows_a_fence()) publish(thread, locations[address], what);
+    if (by_itself) tick();  // what comes after it was not released
 }
 
-void BlockOrder::acquire(unsigned thread, const Location& location) {
+void BlockOrder::acquire(unsigned thread, const Location& location, const Synchronization& what) {
     const auto publications = static_cast<std::uint32_t>(location.publications.size());
+    if (location.chain == publications) return;
     Exchange& before = exchanges_[reinterpret_cast<std::uintptr_t>(&location) << 10 | thread];
-    if (before.learned == publications) return;
+    const bool by_itself = acquires(what.order);
+    if ((by_itself ? before.acquired : before.learned) == publications) return;
+    // A read that acquires does so for what its thread has read there before, too.
+    const std::uint32_t first =
+        by_itself && before.learned > before.acquired ? std::min(before.first, location.chain) : location.chain;
+    before.first = before.learned > before.acquired ? std::min(before.first, location.chain) : location.chain;
     before.learned = publications;
-    history().acquired.push_back({&location, publications, time_of(now_), thread});
+    if (by_itself) before.acquired = publications;
+    history().acquired.push_back({&location, first, publications, time_of(now_), thread, what.scope, by_itself});
 }
 
-void BlockOrder::publish(unsigned thread, Location& location) {
+/// The thread stores without reading: whoever reads that observes nothing of what others had published there.
+void BlockOrder::begin_chain(unsigned thread, Location& location) {
+    const std::uint32_t chain = location.chain;
+    location.chain = static_cast<std::uint32_t>(location.publications.size());
+    const auto own = exchanges_.find(reinterpret_cast<std::uintptr_t>(&location) << 10 | thread);
+    if (own == exchanges_.end() || own->second.told < chain) return;
+    // What the thread itself has released there stays released by its later writes.
+    Publication again = location.publications[static_cast<std::size_t>(own->second.told)];
+    if (!again.releases) return;
+    std::int64_t& last = location.last[block_];
+    again.previous = last;
+    last = location.chain;
+    location.publications.push_back(again);
+    own->second.told = last;
+}
+
+void BlockOrder::publish(unsigned thread, Location& location, const Synchronization& what) {
     View view = view_of(thread);
     view.lanes = keep_lanes_of(thread);
+    const bool by_itself = releases(what.order);
     Exchange& before = exchanges_[reinterpret_cast<std::uintptr_t>(&location) << 10 | thread];
-    if (before.fences == fence_count_ && before.barrier == barrier_ && before.lanes == view.lanes) return;
+    const bool is_told = before.told >= location.chain && before.fences == fence_count_ && before.barrier == barrier_ &&
+                         before.lanes == view.lanes;
+    if (is_told && !by_itself) return;
     before.fences = fence_count_;
     before.barrier = barrier_;
     before.lanes = view.lanes;
     has_published_ = true;
+    history();
     const auto [last, is_first] = location.last.try_emplace(block_, -1);
     const auto number = static_cast<std::int64_t>(location.publications.size());
-    location.publications.push_back({history_.get(), view, last->second});
+    location.publications.push_back({history_.get(), view, last->second, what.scope, by_itself});
     last->second = number;
+    before.told = number;
+}
+
+// ---- what is missing -----------------------------------------------------------------------------------------
+
+bool BlockOrder::has_acquired_since(unsigned thread, std::uint32_t time) const {
+    if (history_ == nullptr) return false;
+    return std::any_of(history_->fences.begin(), history_->fences.end(), [&](const Fences& fence) {
+        const bool is_own = thread >= fence.thread && thread < fence.thread + fence.count;
+        return is_own && fence.acquires && fence.time + (thread - fence.thread) > time;
+    });
+}
+
+MissingOrder BlockOrder::missing_order(Stamp event, Stamp me) {
+    if (history_ == nullptr || history_->acquired.empty()) return MissingOrder::everything;
+    const View view = view_of(thread_of(me));
+    const auto is_ordered = [&](bool reads_acquire, bool scopes_reach) {
+        launch_.every_read_acquires_ = reads_acquire;
+        launch_.every_scope_reaches_ = scopes_reach;
+        const bool ordered = launch_.learned(*history_, view, event);
+        launch_.every_read_acquires_ = launch_.every_scope_reaches_ = false;
+        return ordered;
+    };
+    if (is_ordered(false, true)) return MissingOrder::scope;
+    if (is_ordered(true, false)) return MissingOrder::acquire;
+    return is_ordered(true, true) ? MissingOrder::acquire_scope : MissingOrder::everything;
 }
 
 }  // namespace cpu_device

@@ -1,9 +1,14 @@
 // Which accesses of a launch come before which others, whatever the order in which a GPU runs its threads.
 //
-// Order comes from block-wide barriers, from meetings of a warp's lanes, and from atomics that follow a fence: what a
-// thread knew at its fence is published by its next atomics, and learned by whoever does an atomic on the same address
-// afterwards (the causality order of the PTX ISA's memory consistency model). What has no order may happen at the same
+// Order comes from block-wide barriers, from __syncwarp, and from release and acquire patterns (the causality order of
+// the PTX ISA's memory consistency model). A release pattern is a fence and then an atomic write, or a write that
+// releases by itself; an acquire pattern is an atomic read of what was written there and then a fence, or a read that
+// acquires by itself. The scopes of all four have to reach the other thread. What has no order may happen at the same
 // time.
+//
+// In one respect this is more generous than the PTX ISA: between fence and atomic there may be a barrier, so that one
+// thread does the atomic for a block whose threads have fenced (or will fence) their own accesses. Fences are
+// cumulative over barriers on every GPU, and many programs rely on it.
 #pragma once
 
 #include <array>
@@ -41,32 +46,58 @@ struct Fences {
     const LaneTimes* lanes;  ///< not null: a single fence
     std::uint16_t thread;    ///< of the first
     std::uint16_t count;
-    FenceScope scope;
+    ThreadScope scope;
+    bool acquires;
+    bool releases;
 };
 
 struct BlockHistory;
 
-/// An atomic by a thread that has fenced, or that knows of a fence.
+/// An atomic write that releases, or by a thread that has fenced or knows of a fence.
 struct Publication {
     const BlockHistory* by;
     View view;
     std::int64_t previous;  ///< of the same block at the same location; -1: none
+    ThreadScope scope;      ///< of the write
+    bool releases;          ///< by itself: it tells all that the view covers
 };
 
 /// An address on which such atomics were done.
 struct Location {
     std::vector<Publication> publications;                 ///< in the order of the atomics
     std::unordered_map<std::uint32_t, std::int64_t> last;  ///< by block
+    /// The first publication that a reader of the present value observes. Updates carry on what was there; a store by
+    /// another thread begins anew.
+    std::uint32_t chain = 0;
 };
 
 using Locations = std::unordered_map<std::uintptr_t, Location>;
 
-/// A thread has learned the first `publications` of a location.
+/// A thread has read what the publications from `first` to before `publications` of a location led to.
 struct Acquisition {
     const Location* location;
+    std::uint32_t first;
     std::uint32_t publications;
     std::uint32_t time;
     unsigned thread;
+    ThreadScope scope;  ///< of the read
+    bool acquires;      ///< by itself; otherwise it takes a fence behind it
+};
+
+/// What an atomic operation does to the order of accesses.
+struct Synchronization {
+    bool reads;
+    bool writes;
+    MemoryOrder order;
+    ThreadScope scope;
+};
+
+/// Why a handover from thread to thread orders nothing.
+enum class MissingOrder : unsigned char {
+    everything,     ///< there is none, or none whose writer releases
+    acquire,        ///< only the fence behind the read is missing
+    scope,          ///< only the scopes are too narrow
+    acquire_scope,  ///< both
 };
 
 /// What must be kept of a block while its launch runs, because others may learn of it.
@@ -97,7 +128,14 @@ private:
     friend class BlockOrder;
 
     std::uint32_t new_block(std::uint64_t index);
+    bool reaches(ThreadScope scope, std::uint32_t from_block, std::uint32_t to_block) const;
+    template <class Visit>
+    bool any_fence_between(const BlockHistory& block, const View& view, unsigned thread, std::uint32_t time,
+                           Visit visit);
     bool tells(const Publication& publication, std::uint32_t to_block, unsigned thread, std::uint32_t time);
+    bool takes_effect(const BlockHistory& block, const View& view, const Acquisition& known, std::uint32_t from_block);
+    bool passes_on(const Publication& publication, std::uint32_t to_block, const Acquisition& known,
+                   std::uint32_t from_block);
     bool learned(const BlockHistory& block, const View& view, Stamp event);
     bool search(const BlockHistory& block, const View& view, Stamp event);
 
@@ -107,7 +145,10 @@ private:
     Locations global_;
     std::vector<std::unique_ptr<BlockHistory>> ended_;  ///< blocks that have published something
     std::vector<BlockOrder*> running_;
-    bool has_block_fences_ = false;
+    bool has_narrow_scopes_ = false;
+    // To find out what is missing, a search may take for granted:
+    bool every_read_acquires_ = false;
+    bool every_scope_reaches_ = false;
     std::uint64_t steps_left_ = 0;               ///< of the search under way
     std::uint64_t all_steps_left_ = 30'000'000;  ///< of all searches
 };
@@ -139,12 +180,21 @@ public:
     }
 
     void barrier();
+    /// `lanes` of the warp have met at a __syncwarp.
     void meeting(unsigned warp, std::uint32_t lanes);
-    void fence(unsigned thread, FenceScope scope);
-    /// The thread does an atomic (or volatile) operation on `address`, which reads or writes or both.
-    void synchronize(unsigned thread, std::uintptr_t address, bool is_shared, bool reads, bool writes);
-    /// False while such an operation on global memory orders nothing, because nobody has fenced.
+    void fence(unsigned thread, ThreadScope scope, MemoryOrder order);
+    /// The thread does an atomic (or volatile) operation on `address`.
+    void synchronize(unsigned thread, std::uintptr_t address, bool is_shared, Synchronization what);
+    /// False while such an operation on global memory orders nothing, because nobody has fenced or released.
     bool may_synchronize() const { return fence_count_ > 0 || !launch_.global_.empty(); }
+
+    /// What follows has another time than what went before.
+    void tick();
+    bool has_fenced(unsigned thread) const { return thread < has_fenced_.size() && has_fenced_[thread]; }
+    /// True if the thread has done a fence that acquires since `time`.
+    bool has_acquired_since(unsigned thread, std::uint32_t time) const;
+    /// Of two accesses that `before` does not order: what is missing for a handover through an atomic.
+    MissingOrder missing_order(Stamp event, Stamp me);
 
 private:
     friend class LaunchOrder;
@@ -156,14 +206,14 @@ private:
     };
 
     void renew(std::uint32_t block);
-    void tick();
     bool before_by_meetings_or_fences(Stamp event, Stamp me) const;
     BlockHistory& history();
     View view_of(unsigned thread) const;
     const LaneTimes* lanes_of(unsigned thread) const;
     const LaneTimes* keep_lanes_of(unsigned thread);
-    void acquire(unsigned thread, const Location& location);
-    void publish(unsigned thread, Location& location);
+    void acquire(unsigned thread, const Location& location, const Synchronization& what);
+    void begin_chain(unsigned thread, Location& location);
+    void publish(unsigned thread, Location& location, const Synchronization& what);
 
     LaunchOrder& launch_;
     std::uint64_t index_;
@@ -177,7 +227,10 @@ private:
     bool has_published_ = false;
     /// By location and thread: how much was learned, and what the publication told last.
     struct Exchange {
+        std::uint32_t first = 0;  ///< of the publications learned
         std::uint32_t learned = 0;
+        std::uint32_t acquired = 0;  ///< learned by a read that acquires by itself
+        std::int64_t told = -1;      ///< the publication
         std::uint32_t barrier = 0;
         std::uint64_t fences = 0;
         const LaneTimes* lanes = nullptr;

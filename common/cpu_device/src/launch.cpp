@@ -16,10 +16,12 @@
 #include <thread>
 #include <vector>
 
+#include "activity_log.h"
 #include "block.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
 #include "cpu_device/findings.h"
+#include "device_output.h"
 #include "faults.h"
 #include "kernel_names.h"
 #include "streams.h"
@@ -215,6 +217,7 @@ public:
         if (helpers > 0) wake_.notify_all();
         active_.store(true, std::memory_order_release);
         worker.run(launch);
+        if (launch.twin.is_copy()) launch.twin.end_copy(launch.failure);
         std::unique_lock lock(mutex_);
         wanted_ = 0;  // whoever has not begun need not
         idle_.wait(lock, [this] { return busy_.empty(); });
@@ -364,7 +367,11 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
                      site.kernel);
     }
-    if (device_is_lost()) return launch_refused(device_status(false), site);
+    flush_device_output();
+    if (device_is_lost()) {
+        note_skipped_launch();
+        return launch_refused(device_status(false), site);
+    }
     if (!stream_exists(config.stream)) {
         return launch_refused(cudaErrorInvalidResourceHandle, site, "the stream does not exist");
     }
@@ -376,6 +383,7 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     const LaunchSite named = watched ? with_kernel_name(site) : site;
     Launch launch(named);
     launch.id = ++launches;
+    if (logs_activity()) log_launch(config.stream);
     launch.grid = config.grid;
     launch.block = config.block;
     launch.threads = config.block.x * config.block.y * config.block.z;
@@ -397,7 +405,12 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         }
     }
     Crew::instance().run(launch);
+    end_device_output(launch.failure != cudaSuccess);
     if (launch.watch.counters) keep_counters(launch, launch.tally);
+    if (launch.checker) {
+        launch.report_undefined_shuffles();
+        note_coverage(launch);
+    }
     launch.checker.reset();
     publish_findings();
     const int failure = launch.failure;

@@ -12,10 +12,14 @@ using namespace cpu_device;
 
 namespace {
 
-cudaError_t allocate_checked(MemoryKind kind, void** pointer, size_t bytes, Site site, unsigned flags = 0) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        return pointer == nullptr ? cudaErrorInvalidValue : allocate(kind, bytes, flags, pointer, site);
-    });
+cudaError_t allocate_checked(MemoryKind kind, void** pointer, size_t bytes, Site site, unsigned flags = 0,
+                             const char* name = __builtin_FUNCTION()) {
+    return api_call(
+        Waits::no,
+        [&]() -> cudaError_t {
+            return pointer == nullptr ? cudaErrorInvalidValue : allocate(kind, bytes, flags, pointer, site);
+        },
+        name);
 }
 
 cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t rows, Site site) {

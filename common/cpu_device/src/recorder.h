@@ -91,8 +91,9 @@ public:
     void merge(unsigned warp);
     /// All threads have stopped at a barrier or ended: nothing is left to wait for.
     void flush();
-    void count_barrier(Site site) {
-        tally_->add_barrier(site, warps_);
+    /// `warps`: those that came. Warps that have exited do not execute the barrier.
+    void count_barrier(Site site, unsigned warps) {
+        tally_->add_barrier(site, warps);
         if (traced_) trace_barrier(site);
     }
     void end_block() { tally_->add_block(); }

@@ -163,6 +163,16 @@ void RequestModel::count_shared(MemoryOperation operation, const WarpRequest& re
         std::min<std::uint64_t>(counters.wavefronts, (counters.lanes * bytes + 4 * kBanks - 1) / (4 * kBanks));
 }
 
+namespace {
+
+/// Lanes that want the same bytes need fewer: never more than were touched.
+std::uint64_t sectors_needed(const RequestCounters& counters) {
+    constexpr std::uint64_t sector = 1u << kSectorShift;
+    return std::min(counters.sectors, (counters.bytes + sector - 1) / sector);
+}
+
+}  // namespace
+
 RequestCounters RequestModel::count(MemoryOperation operation, const WarpRequest& request) {
     RequestCounters counters;
     counters.requests = 1;
@@ -175,6 +185,7 @@ RequestCounters RequestModel::count(MemoryOperation operation, const WarpRequest
             case MemoryOperation::global_store:
             case MemoryOperation::global_atomic:
                 counters.sectors = ((first + 32 * request.bytes - 1) >> kSectorShift) - (first >> kSectorShift) + 1;
+                counters.needed_sectors = sectors_needed(counters);
                 return counters;
             case MemoryOperation::shared_load:
             case MemoryOperation::shared_store:
@@ -194,10 +205,12 @@ RequestCounters RequestModel::count(MemoryOperation operation, const WarpRequest
             counters.same_address =
                 counters.lanes - distinct(request, static_cast<unsigned>(std::countr_zero(request.bytes)));
             counters.sectors = sectors_of_atomics(request);
+            counters.needed_sectors = sectors_needed(counters);
             break;
         case MemoryOperation::global_load:
         case MemoryOperation::global_store:
             counters.sectors = distinct(request, kSectorShift);
+            counters.needed_sectors = sectors_needed(counters);
             break;
         case MemoryOperation::shared_atomic:
             counters.same_address =

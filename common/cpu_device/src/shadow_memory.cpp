@@ -85,31 +85,30 @@ WrittenBytes::~WrittenBytes() {
     if (bits_ != nullptr) munmap(bits_, mapped_);
 }
 
-void WrittenBytes::set(std::size_t first, std::size_t count) {
-    if (bits_ == nullptr) return;
-    for (std::size_t done = 0; done < count;) {
-        const std::size_t bit = (first + done) % 64;
-        const std::size_t step = std::min(64 - bit, count - done);
-        bits_[(first + done) / 64] |= (step == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << step) - 1) << bit;
-        done += step;
-    }
-}
-
-bool WrittenBytes::any(std::size_t first, std::size_t count) const {
-    if (bits_ == nullptr) return true;
-    for (std::size_t i = first; i < first + count; ++i) {
-        if ((bits_[i / 64] >> (i % 64) & 1) != 0) return true;
-    }
-    return false;
-}
-
-AllocationShadow::AllocationShadow(std::uintptr_t begin_, std::size_t bytes_, bool all_written_)
+AllocationShadow::AllocationShadow(std::uintptr_t begin_, std::size_t bytes_, bool all_written_,
+                                   bool host_writes_unseen_)
     : begin(begin_),
       bytes(bytes_),
       first_word(begin_ / 4 * 4),
       cells(bytes_ + begin_ % 4),
-      by_host(bytes_),
-      all_written(all_written_) {}
+      written(bytes_),
+      all_written(all_written_),
+      host_writes_unseen(host_writes_unseen_) {}
+
+bool AllocationShadow::holds_poison(const std::byte* seen, std::uintptr_t address, std::size_t count) const {
+    const auto is_poison = [](const std::byte* memory, std::uintptr_t first, std::uintptr_t end) {
+        for (std::uintptr_t at = first; at < end; ++at) {
+            if (memory[at - first] != static_cast<std::byte>(kManagedPoison >> (at % 4 * 8))) return false;
+        }
+        return true;
+    };
+    const std::uintptr_t last = address + count;
+    if (!is_poison(seen, address, last)) return false;
+    const std::uintptr_t word = std::max(address / 4 * 4, begin);
+    const std::uintptr_t word_end = std::min((last + 3) / 4 * 4, begin + bytes);
+    return is_poison(reinterpret_cast<const std::byte*>(word), word, address) &&
+           is_poison(reinterpret_cast<const std::byte*>(last), last, word_end);
+}
 
 AllocationShadow& shadow_of(const std::byte* begin, std::size_t bytes) {
     Registry& all = registry();
@@ -168,18 +167,18 @@ void note_host_write(const void* memory, std::size_t bytes) {
     if (inside == shadow.bytes) {
         all.set_all_written(shadow);
     } else {
-        shadow.by_host.set(first - shadow.begin, inside);
+        shadow.written.set(first - shadow.begin, inside);
     }
 }
 
-void note_allocation(const void* memory, std::size_t bytes) {
+void note_allocation(const void* memory, std::size_t bytes, bool host_writes_unseen) {
     if (memory == nullptr || bytes == 0) return;
     note_release(memory, bytes);
     if (!watching().mistakes) return;
     Registry& all = registry();
     std::lock_guard lock(all.mutex);
     const std::uintptr_t begin = number_of(memory);
-    all.shadows.emplace(begin, std::make_unique<AllocationShadow>(begin, bytes, false));
+    all.shadows.emplace(begin, std::make_unique<AllocationShadow>(begin, bytes, false, host_writes_unseen));
     ++all.unwritten;
 }
 

@@ -2,12 +2,14 @@
 // ever wrote it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace cpu_device {
 
@@ -54,16 +56,21 @@ struct alignas(32) Cell {
     bool raced() const { return (marks & kRaced) != 0; }
     void set_raced() { marks |= kRaced; }
 
-    /// Forgets everything but this write.
+    /// Forgets everything but this write, and by which instruction its thread had read the memory before, if it has.
     void set_only_write(Stamp stamp, Mark mark) {
+        const std::uint64_t own_read = same_thread(read[0], stamp) ? marks & kFirstReadMark : 0;
         write = stamp;
         read[0] = read[1] = 0;
-        marks = mark;
+        marks = own_read | mark;
     }
+    /// The instruction by which the thread of the last write had read the memory before; 0: it had not. Only while
+    /// nobody has read it since.
+    Mark read_by_writer() const { return read[0] == 0 ? mark(kRead) : 0; }
 
 private:
     friend class ShadowMemory;
     static constexpr std::uint32_t kAllMarkBits = (1u << kMarkBits) - 1;
+    static constexpr std::uint64_t kFirstReadMark = std::uint64_t{kAllMarkBits} << (kRead * kMarkBits);
     static constexpr std::uint64_t kRaced = std::uint64_t{1} << 60;  // a race on it was found
     static constexpr std::uint64_t kSplit = std::uint64_t{1}
                                             << 61;  // `read[1]` points to four cells, one for each byte
@@ -101,6 +108,27 @@ private:
     std::size_t used_ = 0;
 };
 
+/// Sets the bits from `first` on.
+inline void set_bits(std::uint64_t* bits, std::size_t first, std::size_t count) {
+    if (first % 64 + count < 64) [[likely]] {
+        bits[first / 64] |= ((std::uint64_t{1} << count) - 1) << first % 64;
+        return;
+    }
+    for (std::size_t done = 0; done < count;) {
+        const std::size_t bit = (first + done) % 64;
+        const std::size_t step = count - done < 64 - bit ? count - done : 64 - bit;
+        bits[(first + done) / 64] |= (step == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << step) - 1) << bit;
+        done += step;
+    }
+}
+
+/// `count` bits, at most 32, from `first` on.
+inline std::uint32_t get_bits(const std::uint64_t* bits, std::size_t first, std::size_t count) {
+    std::uint64_t all = bits[first / 64] >> first % 64;
+    if (first % 64 + count > 64) all |= bits[first / 64 + 1] << (64 - first % 64);
+    return static_cast<std::uint32_t>(all & ((std::uint64_t{1} << count) - 1));
+}
+
 /// One bit for each byte: somebody wrote it.
 class WrittenBytes {
 public:
@@ -109,24 +137,60 @@ public:
     WrittenBytes(const WrittenBytes&) = delete;
     WrittenBytes& operator=(const WrittenBytes&) = delete;
 
-    void set(std::size_t first, std::size_t count);
-    bool any(std::size_t first, std::size_t count) const;
+    void set(std::size_t first, std::size_t count) {
+        if (bits_ != nullptr) set_bits(bits_, first, count);
+    }
+    /// Of at most 32 bytes.
+    std::uint32_t get(std::size_t first, std::size_t bytes) const {
+        return bits_ == nullptr ? ~std::uint32_t{0} >> (32 - bytes) : get_bits(bits_, first, bytes);
+    }
 
 private:
     std::uint64_t* bits_ = nullptr;  ///< null: no room, everything counts as written
     std::size_t mapped_ = 0;
 };
 
+/// The same for the shared memory of one block, which begins unwritten.
+class WrittenShared {
+public:
+    void clear() { std::fill(bits_.begin(), bits_.end(), 0); }
+    void set(std::size_t first, std::size_t count) {
+        make_room(first + count);
+        set_bits(bits_.data(), first, count);
+    }
+    std::uint32_t get(std::size_t first, std::size_t bytes) {
+        make_room(first + bytes);
+        return get_bits(bits_.data(), first, bytes);
+    }
+
+private:
+    void make_room(std::size_t bytes) {
+        if (bytes > bits_.size() * 64) bits_.resize((bytes + 63) / 64);
+    }
+
+    std::vector<std::uint64_t> bits_;
+};
+
+/// What managed memory holds before anybody writes there, while mistakes are looked for: NaN in every floating-point
+/// type, and as integers numbers that hardly any program uses. A pattern of words, by address.
+constexpr std::uint32_t kManagedPoison = 0xFFF5FFE3;
+
 /// What is known of one allocation, from launch to launch.
 struct AllocationShadow {
-    AllocationShadow(std::uintptr_t begin_, std::size_t bytes_, bool all_written_);
+    AllocationShadow(std::uintptr_t begin_, std::size_t bytes_, bool all_written_, bool host_writes_unseen_ = false);
 
     std::uintptr_t begin;
     std::size_t bytes;
     std::uintptr_t first_word;  ///< `begin` rounded down to a multiple of 4
     ShadowMemory cells;
-    WrittenBytes by_host;  ///< written by host code, and what counts as if
+    WrittenBytes written;  ///< by host code and by blocks that are not watched for races; the others leave cells
     bool all_written;      ///< all of it, by somebody
+    /// Managed memory: host code writes there, and nobody announces it. What no longer holds the poison was written.
+    bool host_writes_unseen;
+
+    /// True if the bytes of managed memory that a kernel saw at `address` are poison. Less than a word tells too
+    /// little: then the rest of its word, as it is now, has to be poison as well.
+    bool holds_poison(const std::byte* seen, std::uintptr_t address, std::size_t count) const;
 };
 
 /// The shadow of an allocation; made when there is none yet, for memory that counts as written.

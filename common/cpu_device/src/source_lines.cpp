@@ -99,7 +99,7 @@ SourceLine parse_frame(const std::string& text) {
     if (colon == std::string::npos || place.rfind("??", 0) == 0) return {};
     const int line = std::atoi(place.c_str() + colon + 1);
     if (line <= 0) return {};
-    return {std::filesystem::path(place.substr(0, colon)).lexically_normal().string(), line};
+    return {std::filesystem::path(place.substr(0, colon)).lexically_normal().string(), line, {}, {}};
 }
 
 class Lines {
@@ -139,9 +139,9 @@ private:
         }
     }
 
-    /// Each address is answered by itself and then by its frames, innermost first.
+    /// Each address is answered by itself and then by its frames, innermost first: a function and its place.
     void ask(const std::string& path, std::uintptr_t base, const std::vector<const void*>& addresses) {
-        std::vector<std::string> command = {"addr2line", "-a", "-i", "-e", path};
+        std::vector<std::string> command = {"addr2line", "-a", "-i", "-f", "-C", "-e", path};
         for (const void* address : addresses) {
             char text[32];
             std::snprintf(text, sizeof text, "0x%zx", reinterpret_cast<std::uintptr_t>(address) - 1 - base);
@@ -150,6 +150,8 @@ private:
         const std::string answer = output_of(command, has_tool_);
         std::size_t answered = 0;
         SourceLine* line = nullptr;
+        std::string function;  // addr2line gives it in a line of its own before the place
+        bool is_function = true;
         for (std::size_t at = 0; at < answer.size();) {
             const std::size_t end = std::min(answer.find('\n', at), answer.size());
             const std::string text = answer.substr(at, end - at);
@@ -157,10 +159,20 @@ private:
             if (text.rfind("0x", 0) == 0) {
                 if (answered == addresses.size()) return;
                 line = &known_[addresses[answered++]];
+                is_function = true;
+            } else if (is_function) {
+                function = text;
+                is_function = false;
             } else if (line != nullptr) {
+                is_function = true;
                 SourceLine frame = parse_frame(text);
                 if (frame.line == 0) continue;
-                if (line->line == 0 || (is_foreign(line->file) && !is_foreign(frame.file))) *line = std::move(frame);
+                frame.function = function;
+                if (line->line == 0 || (is_foreign(line->file) && !is_foreign(frame.file))) {
+                    *line = std::move(frame);
+                } else if (!is_foreign(frame.file)) {
+                    line->callers.push_back(std::move(frame));
+                }
             }
         }
     }

@@ -9,6 +9,9 @@ namespace cpu_device {
 struct SourceLine {
     std::string file;  ///< empty when unknown
     int line = 0;
+    std::string function{};  ///< with namespaces and the types of its parameters; empty when unknown
+    /// Where the function was compiled into others: the lines of the program that call it, innermost first.
+    std::vector<SourceLine> callers{};
 };
 
 /// For each address (a return address: the instruction before it is meant) the innermost line of the program itself:

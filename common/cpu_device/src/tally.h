@@ -96,6 +96,10 @@ private:
 /// Keeps what was counted in a launch for `take_counters`.
 void keep_counters(const Launch& launch, const Tally& tally);
 
+/// Adds a launch in which mistakes were looked for to `coverage()`, and one that did not run.
+void note_coverage(const Launch& launch);
+void note_skipped_launch();
+
 /// Start of the program's code: what offsets of instructions count from.
 const char* code_start();
 

@@ -16,6 +16,7 @@
 #include "copy_reports.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
+#include "live_objects.h"
 #include "streams.h"
 
 /// Elements lie row after row and slice after slice without gaps. Once freed, an array stays behind without its
@@ -276,8 +277,14 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p, const ApiCall& call) {
 
 /// An asynchronous copy is done at once, after its stream was looked at.
 template <class Copy>
-cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy) {
-    return api_call(Waits::no, [&] { return stream_exists(stream) ? copy() : cudaErrorInvalidResourceHandle; });
+cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const char* name = __builtin_FUNCTION()) {
+    return api_call(
+        Waits::no,
+        [&] {
+            if (logs_activity()) log_stream(stream);
+            return stream_exists(stream) ? copy() : cudaErrorInvalidResourceHandle;
+        },
+        name);
 }
 
 // ---- texture objects ---------------------------------------------------------------------------------------
@@ -740,20 +747,39 @@ using namespace cpu_device;
 
 // ---- arrays ------------------------------------------------------------------------------------------------
 
+namespace {
+
+cudaError_t allocate_array(cudaArray_t* array, const cudaChannelFormatDesc* format, const cudaExtent& extent,
+                           unsigned flags, unsigned allowed_flags, const void* code,
+                           const char* name = __builtin_FUNCTION()) {
+    const auto allocate = [&] {
+        const bool is_3d = (allowed_flags & cudaArrayLayered) != 0;
+        if (is_3d && (flags & cudaArrayCubemap) != 0) {
+            return unsupported("cubemaps (cudaArrayCubemap)", {});
+        }
+        const cudaError_t made = make_array(array, format, extent, flags, allowed_flags);
+        if (made == cudaSuccess) note_created(ObjectKind::array, *array, code);
+        return made;
+    };
+    return api_call(Waits::no, allocate, name);
+}
+
+/// A texture or surface object, as leaks know it.
+const void* handle_of(unsigned long long object) { return reinterpret_cast<const void*>(object); }
+
+}  // namespace
+
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width, size_t height,
                             unsigned flags) {
-    return api_call(Waits::no, [&] {
-        return make_array(array, format, {width, height, 0}, flags, cudaArraySurfaceLoadStore | cudaArrayTextureGather);
-    });
+    return allocate_array(array, format, {width, height, 0}, flags, cudaArraySurfaceLoadStore | cudaArrayTextureGather,
+                          __builtin_return_address(0));
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent,
                               unsigned flags) {
-    return api_call(Waits::no, [&] {
-        if ((flags & cudaArrayCubemap) != 0) return unsupported("cubemaps (cudaArrayCubemap)", {});
-        return make_array(array, format, extent, flags,
-                          cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather);
-    });
+    return allocate_array(array, format, extent, flags,
+                          cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather,
+                          __builtin_return_address(0));
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
@@ -761,6 +787,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
         if (array == nullptr) return cudaSuccess;
         std::lock_guard lock(arrays_mutex);
         if (live_arrays().erase(array) == 0) return cudaErrorInvalidResourceHandle;
+        note_destroyed(ObjectKind::array, array);
         array->elements.reset();
         return cudaSuccess;
     });
@@ -870,6 +897,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* description, const cudaResourceViewDesc* view, Site site) {
+    const void* code = __builtin_return_address(0);
     return api_call(Waits::no, [&] {
         if (texture == nullptr || resource == nullptr) return cudaErrorInvalidValue;
         if (description == nullptr) return cudaErrorInvalidResourceHandle;  // what CUDA 13 returns
@@ -880,14 +908,17 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
         made.description = *description;
         cudaError_t status = place_texture(made, *resource);
         if (status == cudaSuccess) status = check_reading(made, *description);
-        if (status == cudaSuccess) *texture = textures().add(made);
-        return status;
+        if (status != cudaSuccess) return status;
+        *texture = textures().add(made);
+        note_created(ObjectKind::texture, handle_of(*texture), code);
+        return cudaSuccess;
     });
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
     return api_call(Waits::no, [&] {
         textures().remove(texture);
+        note_destroyed(ObjectKind::texture, handle_of(texture));
         return cudaSuccess;  // for unknown objects too
     });
 }
@@ -917,11 +948,13 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements, const cudaCha
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
+    const void* code = __builtin_return_address(0);
     return api_call(Waits::no, [&] {
         if (surface == nullptr || resource == nullptr) return cudaErrorInvalidValue;
         if (resource->resType != cudaResourceTypeArray) return cudaErrorInvalidChannelDescriptor;
         if (!array_exists(resource->res.array.array)) return cudaErrorInvalidResourceHandle;
         *surface = surfaces().add({false, *resource, resource->res.array.array});
+        note_created(ObjectKind::surface, handle_of(*surface), code);
         return cudaSuccess;
     });
 }
@@ -929,6 +962,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
     return api_call(Waits::no, [&] {
         surfaces().remove(surface);
+        note_destroyed(ObjectKind::surface, handle_of(surface));
         return cudaSuccess;  // for unknown objects too
     });
 }

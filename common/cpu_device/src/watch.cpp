@@ -31,8 +31,11 @@ WatchOptions options_from_environment() {
             options.counters = true;
         } else if (word == "mistakes") {
             options.mistakes = true;
+        } else if (word == "leaks") {
+            options.mistakes = options.leaks = true;
         } else if (!word.empty() && word != "nothing") {
-            std::fprintf(stderr, "CPU device: CPU_DEVICE_WATCH=%s: '%s' is not one of counters, mistakes, nothing\n",
+            std::fprintf(stderr,
+                         "CPU device: CPU_DEVICE_WATCH=%s: '%s' is not one of counters, mistakes, leaks, nothing\n",
                          what, word.c_str());
         }
     }
@@ -61,6 +64,7 @@ struct State {
     std::mutex mutex;
     WatchOptions options = options_from_environment();
     std::vector<Counted> launches;
+    Coverage coverage;
 };
 
 State& state() {
@@ -153,6 +157,75 @@ Counters& Counters::operator+=(const Counters& other) {
     steps += other.steps;
     active_lanes += other.active_lanes;
     return *this;
+}
+
+void note_coverage(const Launch& launch) {
+    std::lock_guard lock(state().mutex);
+    Coverage& all = state().coverage;
+    ++all.launches;
+    all.blocks += launch.finished_blocks;
+    all.watched_blocks += launch.watched_blocks;
+    all.accesses += launch.checker->accesses();
+    if (launch.failure == cudaSuccess) return;
+    ++all.aborted_launches;
+    all.failed_kernel = launch.site.kernel;
+}
+
+void note_skipped_launch() {
+    std::lock_guard lock(state().mutex);
+    ++state().coverage.skipped_launches;
+}
+
+Coverage coverage() {
+    std::lock_guard lock(state().mutex);
+    return state().coverage;
+}
+
+namespace {
+
+/// "1,234", "1.2 M"
+std::string number_text(std::uint64_t number) {
+    char text[32];
+    if (number >= 1'000'000) {
+        const bool billions = number >= 1'000'000'000;
+        std::snprintf(text, sizeof text, "%.3g %s", static_cast<double>(number) / (billions ? 1e9 : 1e6),
+                      billions ? "G" : "M");
+        return text;
+    }
+    if (number < 1000) return std::to_string(number);
+    std::snprintf(text, sizeof text, "%u,%03u", static_cast<unsigned>(number / 1000),
+                  static_cast<unsigned>(number % 1000));
+    return text;
+}
+
+std::string counted(std::uint64_t number, const char* noun, const char* nouns) {
+    return number_text(number) + " " + (number == 1 ? noun : nouns);
+}
+
+}  // namespace
+
+std::string text_of(const Coverage& coverage, const std::string& how_to_check_all) {
+    if (coverage.launches == 0) return "";
+    const std::string of_launches = " of " + counted(coverage.launches, "launch", "launches");
+    const std::string accesses = ", " + counted(coverage.accesses, "access", "accesses");
+    std::string text = "Checked ";
+    if (coverage.watched_blocks >= coverage.blocks) {
+        text += (coverage.blocks == 1 ? "the only block" : "all " + counted(coverage.blocks, "block", "blocks")) +
+                of_launches + accesses + ".";
+    } else {
+        text += number_text(coverage.watched_blocks) + " of " + counted(coverage.blocks, "block", "blocks") +
+                of_launches + " for every mistake and the other blocks for all but data races" + accesses + "; " +
+                how_to_check_all + " checks every block for everything.";
+    }
+    if (coverage.aborted_launches > 0) {
+        text += " Kernel " + coverage.failed_kernel + " was ended early";
+        if (coverage.skipped_launches > 0) {
+            text += ", and " + counted(coverage.skipped_launches, "later launch", "later launches") +
+                    " did not run because of that";
+        }
+        text += ".";
+    }
+    return text;
 }
 
 void keep_counters(const Launch& launch, const Tally& tally) {

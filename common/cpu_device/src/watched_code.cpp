@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "activity_log.h"
 #include "allocations.h"
 #include "block.h"
 #include "checker.h"
@@ -42,26 +43,51 @@ using Kind = AccessKind;
 /// that it ends with.
 #define NEVER_INLINE __attribute__((noinline))
 
+ALWAYS_INLINE std::uint32_t offset_of(const void* code) {
+    return static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
+}
+
 ALWAYS_INLINE std::uint64_t order_of(const WatchedThread& self, TraceEvent::Kind kind, const void* code,
                                      const void* stack) {
-    const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - &__executable_start);
-    return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(stack) - self.lowest_height, offset, kind);
+    return TraceEvent::order_of(reinterpret_cast<std::uintptr_t>(stack) - self.lowest_height, offset_of(code), kind);
 }
 
 /// The trace is full, or there is none because nothing is counted.
 NEVER_INLINE void record_slowly(std::uint64_t order, std::uint64_t place) {
     WatchedThread& self = watched_thread;
     if (self.next == nullptr) return;
-    // A write that was announced and is not carried out yet must not meet what other threads do meanwhile.
-    const bool must_go_on = self.checker != nullptr && self.checker->awaits_a_write();
-    if (!must_go_on || !current_thread.block->has_spare_room()) current_thread.block->make_room();
+    current_thread.block->make_room();
     *self.next++ = {order, place};
+}
+
+/// The trace is full, and an access comes that the checker has not seen yet: once it has, no other thread may run
+/// before the access has been carried out, because the checker compares what memory held before and after.
+NEVER_INLINE void make_room_before(WatchedThread& self, bool reads) {
+    // `a = b` of structures is announced as a write and then as a read, and carried out after both.
+    const bool must_go_on = reads && self.checker->awaits_a_write();
+    if (!must_go_on || !current_thread.block->has_spare_room()) current_thread.block->make_room();
 }
 
 ALWAYS_INLINE void record(WatchedThread& self, std::uint64_t order, std::uint64_t place) {
     if (self.next >= self.end) [[unlikely]]
         return record_slowly(order, place);
     *self.next++ = {order, place};
+}
+
+ALWAYS_INLINE void step(WatchedThread& self, const void* code, const void* stack) {
+    if (self.steps != nullptr) self.steps->add(offset_of(code));
+    record(self, order_of(self, TraceEvent::step, code, stack), 0);
+}
+
+/// The watchdog wants the thread to end, or the block to know where it goes on after a shuffle.
+NEVER_INLINE void unusual_step(const void* code, const void* stack) {
+    WatchedThread& self = watched_thread;
+    if (self.stop != 0) end_watched_thread(code);
+    {
+        const Unwatched now;
+        current_thread.block->note_way_on(offset_of(code));
+    }
+    step(self, code, stack);
 }
 
 /// Host code that follows a device pointer. On a GPU's host this ends the process.
@@ -87,26 +113,38 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
 }
 
 NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind kind, const void* code,
-                                   std::uint64_t order, std::uint64_t place) {
+                                   std::uint64_t order, std::uint64_t place, ThreadScope scope,
+                                   MemoryOrder memory_order) {
     WatchedThread& self = watched_thread;
     const TraceEvent::Kind event = TraceEvent::kind_of(order);
+    if (self.next >= self.end && self.next != nullptr) [[unlikely]]
+        make_room_before(self, event == TraceEvent::read || event == TraceEvent::copy_read);
     const bool copies = event == TraceEvent::copy_read || event == TraceEvent::copy_write;
-    const Access access = {static_cast<const std::byte*>(memory), static_cast<std::uint32_t>(bytes), kind, copies,
+    const Access access = {static_cast<const std::byte*>(memory),
+                           static_cast<std::uint32_t>(bytes),
+                           kind,
+                           copies,
+                           scope,
+                           memory_order,
                            code};
     // Functions of the standard library that watched code uses, too, are linked once: the runtime's own use of them
     // is not to be watched.
     self.active = false;
     const cudaError_t error = self.checker->access(self.thread, access);
+    if (logs_activity() && !TraceEvent::is_in_shared(place) && error == cudaSuccess) [[unlikely]] {
+        log_access(*current_thread.block, self.thread, memory, bytes, kind);
+    }
     self.active = true;
     if (error != cudaSuccess) [[unlikely]] {
         current_thread.block->launch().fail(error);
         current_thread.block->abandon();
     }
-    record(self, order, place);
+    if (self.next != nullptr) *self.next++ = {order, place};
 }
 
 ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEvent::Kind event, const void* code,
-                       const void* stack) {
+                       const void* stack, ThreadScope scope = ThreadScope::system,
+                       MemoryOrder memory_order = MemoryOrder::relaxed) {
     WatchedThread& self = watched_thread;
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     if (!self.active) {
@@ -125,7 +163,7 @@ ALWAYS_INLINE void see(const void* memory, std::size_t bytes, Kind kind, TraceEv
     const std::uint64_t order = order_of(self, event, code, stack);
     const std::uint64_t place = TraceEvent::place_of(address, is_of_block, bytes);
     if (self.checker == nullptr) return record(self, order, place);
-    check_and_record(memory, bytes, kind, code, order, place);
+    check_and_record(memory, bytes, kind, code, order, place, scope, memory_order);
 }
 
 ALWAYS_INLINE void see_read(const void* memory, std::size_t bytes, const void* code, const void* stack) {
@@ -165,26 +203,39 @@ void find_own_variables() {
     dl_iterate_phdr(find, nullptr);
 }
 
-void see_atomic(const void* memory, std::size_t bytes, AtomicUse use) {
+void see_atomic(const void* memory, std::size_t bytes, AtomicUse use, MemoryOrder order, ThreadScope scope) {
+    Kind kind = Kind::atomic;
+    TraceEvent::Kind event = TraceEvent::atomic;
     switch (use) {
         case AtomicUse::update:
-            return see(memory, bytes, Kind::atomic, TraceEvent::atomic, HERE);
+            break;
         case AtomicUse::increment:
-            return see(memory, bytes, Kind::atomic, TraceEvent::increment, HERE);
+            event = TraceEvent::increment;
+            break;
         case AtomicUse::compare_and_swap:
-            return see(memory, bytes, Kind::atomic, TraceEvent::compare_and_swap, HERE);
+            event = TraceEvent::compare_and_swap;
+            break;
+        case AtomicUse::failed_compare_and_swap:
+            kind = Kind::atomic_read;
+            event = TraceEvent::compare_and_swap;
+            break;
         case AtomicUse::load:
-            return see(memory, bytes, Kind::atomic_read, TraceEvent::read, HERE);
+            kind = Kind::atomic_read;
+            event = TraceEvent::read;
+            break;
         case AtomicUse::store:
-            return see(memory, bytes, Kind::atomic_write, TraceEvent::write, HERE);
+            kind = Kind::atomic_write;
+            event = TraceEvent::write;
+            break;
     }
+    see(memory, bytes, kind, event, HERE, scope, order);
 }
 
-void see_fence(FenceScope scope) {
+void see_fence(ThreadScope scope, MemoryOrder order) {
     WatchedThread& self = watched_thread;
     if (!self.active || self.checker == nullptr) return;
     self.active = false;
-    self.checker->fence(self.thread, scope);
+    self.checker->fence(self.thread, scope, order);
     self.active = true;
 }
 
@@ -203,26 +254,25 @@ void __tsan_vptr_read(void**) {}
 
 void __sanitizer_cov_trace_pc() {
     cpu_device::WatchedThread& self = cpu_device::watched_thread;
-    if (self.stop != 0 && self.active) [[unlikely]]
-        cpu_device::end_watched_thread(__builtin_return_address(0));
-    if (self.active) {
-        cpu_device::record(self, cpu_device::order_of(self, cpu_device::TraceEvent::step, HERE), 0);
-    }
+    if (!self.active) return;
+    if ((self.stop | self.awaits_step) != 0) [[unlikely]]
+        return cpu_device::unusual_step(HERE);
+    cpu_device::step(self, HERE);
 }
 
-#define WATCHED_ACCESS(bytes)                                                                          \
-    void __tsan_read##bytes(void* p) { cpu_device::see_read(p, bytes, HERE); }                         \
-    void __tsan_write##bytes(void* p) { cpu_device::see_write(p, bytes, HERE); }                       \
-    void __tsan_unaligned_read##bytes(void* p) { cpu_device::see_copy_read(p, bytes, HERE); }          \
-    void __tsan_unaligned_write##bytes(void* p) { cpu_device::see_copy_write(p, bytes, HERE); }        \
-    void __tsan_volatile_read##bytes(void* p) {                                                        \
-        cpu_device::see(p, bytes, AccessKind::volatile_read, cpu_device::TraceEvent::read, HERE);      \
-        cpu_device::note_unchanged_memory(); /* it may be waiting for another thread */                \
-    }                                                                                                  \
-    void __tsan_volatile_write##bytes(void* p) {                                                       \
-        cpu_device::see(p, bytes, AccessKind::volatile_write, cpu_device::TraceEvent::write, HERE);    \
-    }                                                                                                  \
-    void __tsan_unaligned_volatile_read##bytes(void* p) { cpu_device::see_copy_read(p, bytes, HERE); } \
+#define WATCHED_ACCESS(bytes)                                                                                       \
+    void __tsan_read##bytes(void* p) { cpu_device::see_read(p, bytes, HERE); }                                      \
+    void __tsan_write##bytes(void* p) { cpu_device::see_write(p, bytes, HERE); }                                    \
+    void __tsan_unaligned_read##bytes(void* p) { cpu_device::see_copy_read(p, bytes, HERE); }                       \
+    void __tsan_unaligned_write##bytes(void* p) { cpu_device::see_copy_write(p, bytes, HERE); }                     \
+    void __tsan_volatile_read##bytes(void* p) {                                                                     \
+        cpu_device::note_unchanged_memory(); /* it may be waiting for another thread: others run before the read */ \
+        cpu_device::see(p, bytes, AccessKind::volatile_read, cpu_device::TraceEvent::read, HERE);                   \
+    }                                                                                                               \
+    void __tsan_volatile_write##bytes(void* p) {                                                                    \
+        cpu_device::see(p, bytes, AccessKind::volatile_write, cpu_device::TraceEvent::write, HERE);                 \
+    }                                                                                                               \
+    void __tsan_unaligned_volatile_read##bytes(void* p) { cpu_device::see_copy_read(p, bytes, HERE); }              \
     void __tsan_unaligned_volatile_write##bytes(void* p) { cpu_device::see_copy_write(p, bytes, HERE); }
 WATCHED_ACCESS(1)
 WATCHED_ACCESS(2)

@@ -10,10 +10,22 @@ namespace cpu_device {
 
 class BlockChecker;
 
+/// Where a thread has been of late: return addresses of its steps, each an offset into the program.
+struct RecentSteps {
+    static constexpr std::uint32_t kKept = 16;
+
+    std::uint32_t count = 0;
+    std::uint32_t code[kKept];
+
+    void add(std::uint32_t step) { code[count++ % kKept] = step; }
+};
+
 /// What the callbacks need of the running device thread, in one place. All zero while nothing is watched.
 struct WatchedThread {
     bool active = false;
     volatile unsigned char stop = 0;  ///< counted up by the watchdog: not 0, and the next callback ends the kernel
+    bool awaits_step = false;         ///< after a shuffle: the block wants to know where it goes on
+    RecentSteps* steps = nullptr;     ///< null while no mistakes are looked for
     TraceEvent* next = nullptr;       ///< where its next event goes; null while no counters are taken
     TraceEvent* end = nullptr;
     BlockChecker* checker = nullptr;  ///< null while no mistakes are looked for

@@ -186,13 +186,24 @@ std::vector<cpu_device::Finding> merged(const std::vector<cpu_device::Finding>& 
     return mistakes;
 }
 
-std::string verdict(std::size_t found, int status, bool looked, bool ran, const warpwise::Terminal& terminal) {
+/// How many errors there are, without notes.
+std::size_t count_errors(const std::vector<cpu_device::Finding>& findings) {
+    return static_cast<std::size_t>(
+        std::count_if(findings.begin(), findings.end(), [](const auto& finding) { return !finding.is_note; }));
+}
+
+/// `checked`: what part of the program was looked at; empty where no kernel was.
+std::string verdict(std::size_t found, int status, const std::string& checked, const warpwise::Terminal& terminal) {
+    std::string text;
     if (found > 0) {
-        std::string text = fmt::format("{} mistake{} found, reported above", found, found == 1 ? "" : "s");
+        text = fmt::format("{} mistake{} found, reported above", found, found == 1 ? "" : "s");
         if (status == 0) text += fmt::format("; exit status {}", status_with_mistakes);
-        return terminal.paint(warpwise::Style::bad, text) + "\n";
+        text = terminal.paint(warpwise::Style::bad, text) + "\n";
+    } else if (!checked.empty()) {
+        text = terminal.paint(warpwise::Style::good, "No mistakes found") + "\n";
     }
-    return looked && ran ? terminal.paint(warpwise::Style::good, "No mistakes found") + "\n" : std::string();
+    if (!checked.empty()) text += warpwise::wrap(checked, terminal.width);
+    return text;
 }
 
 /// After all of the program, its destructors included, and before the CPU device's own end, which then has no findings
@@ -201,15 +212,14 @@ void at_end(int status, void*) {
     Run& all = run();
     if (getpid() != all.process) return;  // a child of the program
     const cpu_device::WatchOptions watched = cpu_device::watching();
-    if (watched.mistakes) {
-        cpu_device::report_unseen_errors();
-        if (status == 0) cpu_device::report_leaks();  // who gave up half-way had no time to free anything
-    }
+    cpu_device::report_unseen_errors();
+    // Who gave up half-way had no time to free anything.
+    if (watched.mistakes && status == 0) cpu_device::report_leaks();
     cpu_device::watch({});
     const std::vector<cpu_device::Finding> findings = merged(cpu_device::take_findings());
     const std::vector<LaunchGroup> groups = all.collector ? all.collector->finish() : std::vector<LaunchGroup>();
 
-    std::fflush(stdout);
+    cpu_device::begin_fresh_line();
     const warpwise::Terminal terminal = terminal_of_stderr();
     std::string text;
     if (watched.counters && all.settings.table) {
@@ -217,8 +227,9 @@ void at_end(int status, void*) {
         text += groups.empty() ? "No kernel ran.\n" : kernel_table(groups, watched.blocks, terminal);
         if (all.settings.lines && !groups.empty()) text += "\n" + kernel_listing(groups, terminal);
     }
-    const std::string last =
-        verdict(findings.size(), status, watched.mistakes, !watched.counters || !groups.empty(), terminal);
+    const std::string checked =
+        watched.mistakes ? cpu_device::text_of(cpu_device::coverage(), "--all-blocks") : std::string();
+    const std::string last = verdict(count_errors(findings), status, checked, terminal);
     if (!last.empty()) text += (text.empty() || text.ends_with("\n\n") ? "" : "\n") + last;
     std::fputs(text.c_str(), stderr);
     if (!all.settings.report.empty()) {
@@ -233,7 +244,7 @@ void at_end(int status, void*) {
             all.status = status_without_trace;
         }
     }
-    if (status == 0 && !findings.empty()) all.status = status_with_mistakes;
+    if (status == 0 && count_errors(findings) > 0) all.status = status_with_mistakes;
 }
 
 /// The very last.

@@ -15,6 +15,9 @@
 // has two sides: the other line ends with `// OTHER: why`, unless both sides are the same line. The mistake of a leak
 // is where the memory was allocated, that of an error nobody looked at is the launch or call. Correct cases carry no
 // markers. Names of cases are unique in the whole corpus.
+//
+// A case may also say what its report has to advise: `// HINT: words` in a line of its own, and `// NO HINT: words` for
+// what it must not. `// CALLED FROM: why` marks the line of a call that the report has to name.
 #pragma once
 
 #include <vector>

@@ -17,6 +17,7 @@
 #include "cpu_device/watch.h"
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 using cpu_device::Finding;
 using cpu_device::FindingKind;
 
@@ -347,18 +348,93 @@ TEST_CASE("reports what was never freed, once for each line that allocated it") 
     CHECK(cpu_device::take_findings().empty());
 }
 
+TEST_CASE("what was created and never destroyed is a leak, told once for each line") {
+    const Watched watched;
+    int line = 0;
+    cudaStream_t streams[3];
+    for (cudaStream_t& stream : streams) {
+        line = __LINE__ + 1;
+        REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+    }
+    cudaEvent_t event = nullptr, destroyed = nullptr;
+    REQUIRE(cudaEventCreateWithFlags(&event, cudaEventDisableTiming) == cudaSuccess);
+    REQUIRE(cudaEventCreate(&destroyed) == cudaSuccess);
+    CHECK(cudaEventDestroy(destroyed) == cudaSuccess);
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array = nullptr;
+    REQUIRE(cudaMallocArray(&array, &format, 4, 4, cudaArraySurfaceLoadStore) == cudaSuccess);
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    const cudaTextureDesc description{};
+    cudaTextureObject_t texture = 0;
+    cudaSurfaceObject_t surface = 0;
+    REQUIRE(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaSuccess);
+    REQUIRE(cudaCreateSurfaceObject(&surface, &resource) == cudaSuccess);
+
+    cpu_device::report_leaks();
+    const std::vector<Finding> found = cpu_device::take_findings();
+    REQUIRE(found.size() == 5);
+    std::string messages;
+    for (const Finding& finding : found) {
+        CHECK(finding.kind == FindingKind::memory_leak);
+        CHECK(finding.is_note);
+        messages += finding.message + "; " + finding.hint + "\n";
+    }
+    CHECK(is_at(found[0].site, line));
+    CHECK(found[0].count == 3);
+    CHECK_THAT(messages, ContainsSubstring("3 streams were never destroyed") &&
+                             ContainsSubstring("an event was never destroyed") &&
+                             ContainsSubstring("a CUDA array was never destroyed") &&
+                             ContainsSubstring("cudaDestroyTextureObject") &&
+                             ContainsSubstring("cudaDestroySurfaceObject"));
+    cpu_device::report_leaks();
+    CHECK(cpu_device::take_findings().empty());
+
+    for (cudaStream_t stream : streams) CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+    CHECK(cudaEventDestroy(event) == cudaSuccess);
+    CHECK(cudaDestroyTextureObject(texture) == cudaSuccess);
+    CHECK(cudaDestroySurfaceObject(surface) == cudaSuccess);
+    CHECK(cudaFreeArray(array) == cudaSuccess);
+}
+
+TEST_CASE("memory that the wrong function was to free is told once") {
+    const Watched watched;
+    int* pinned = nullptr;
+    REQUIRE(cudaMallocHost(&pinned, 8) == cudaSuccess);
+    CHECK(cudaFree(pinned) == cudaErrorInvalidValue);
+    cpu_device::report_leaks();
+    CHECK(only_finding().kind == FindingKind::invalid_free);
+    CHECK(cudaFreeHost(pinned) == cudaSuccess);
+}
+
 TEST_CASE("a reset of the device leaves no leak") {
     const Watched watched;
     allocate<int>(4);
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
     CHECK(cudaDeviceReset() == cudaSuccess);
     cpu_device::report_leaks();
     CHECK(cpu_device::take_findings().empty());
 }
 
-TEST_CASE("a program that leaks ends with status 86") {
+TEST_CASE("a leak is a note, and an error for whoever asks for it") {
     const Ended leaking = in_child([] { allocate<int>(100); });
-    CHECK(leaking.status == 86);
-    CHECK_THAT(leaking.text, ContainsSubstring("memory leak: 'memory', 400 bytes of device memory"));
+    CHECK(leaking.status == 0);
+    CHECK_THAT(leaking.text, StartsWith("CPU device: note: memory leak: 'memory', 400 bytes of device memory"));
+    const Ended strict = in_child([] {
+        cpu_device::watch({.mistakes = true, .leaks = true});
+        allocate<int>(100);
+    });
+    CHECK(strict.status == 86);
+    CHECK_THAT(strict.text, StartsWith("CPU device: memory leak: 'memory', 400 bytes of device memory") &&
+                                ContainsSubstring("1 mistake found; exit status 86"));
+    const Ended with_an_error = in_child([] {
+        allocate<int>(100);
+        set_to<<<1, 2048>>>(nullptr, 1);
+    });
+    CHECK(with_an_error.status == 86);
+    CHECK_THAT(with_an_error.text, ContainsSubstring("note: memory leak") && ContainsSubstring("1 mistake found"));
     const Ended giving_up = in_child([] { allocate<int>(100); }, 3);
     CHECK(giving_up.status == 3);
     CHECK(giving_up.text.empty());
@@ -410,6 +486,83 @@ TEST_CASE("looking at the error is enough, and so is a launch that returns it") 
     CHECK(cudaLaunchKernel(set_to, dim3(1), dim3(2048), arguments, 0, nullptr) == cudaErrorInvalidValue);
     cpu_device::report_unseen_errors();
     CHECK(cpu_device::take_findings().empty());
+}
+
+TEST_CASE("an error that a statement drops is reported unless the program asks for it later") {
+    const Watched watched;
+    int line = 0;
+    for (int i = 0; i < 2; ++i) {
+        line = __LINE__ + 1;
+        cudaSetDevice(1);
+    }
+    cudaEvent_t event = nullptr;
+    if (event == nullptr) cudaEventDestroy(event);
+    CHECK(cpu_device::take_findings().empty());  // the program may still look
+    cpu_device::report_unseen_errors();
+    const std::vector<Finding> found = cpu_device::take_findings();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].kind == FindingKind::unseen_error);
+    CHECK(found[0].site.line == line);
+    CHECK(found[0].count == 2);
+    CHECK_THAT(found[0].message,
+               StartsWith("cudaSetDevice returned cudaErrorInvalidDevice, \"invalid device ordinal\""));
+    CHECK_THAT(found[1].message, StartsWith("cudaEventDestroy returned cudaErrorInvalidResourceHandle"));
+    cpu_device::report_unseen_errors();
+    CHECK(cpu_device::take_findings().empty());
+    CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+}
+
+TEST_CASE("errors that the program handles are not reported") {
+    const Watched watched;
+    int* memory = nullptr;
+    if (cudaMalloc(&memory, std::size_t{1} << 50) != cudaSuccess) memory = nullptr;  // compared
+    (void)cudaSetDevice(2);                                                          // dropped on purpose
+    cudaSetDevice(1);
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);  // asked for afterwards
+    cudaSetDevice(1);
+    CHECK(cudaPeekAtLastError() == cudaErrorInvalidDevice);
+    cudaGetLastError();
+    cudaStreamQuery(reinterpret_cast<cudaStream_t>(1000));  // asks a question
+    cpu_device::report_unseen_errors();
+    CHECK(cpu_device::take_findings().empty());
+    cudaGetLastError();
+}
+
+TEST_CASE("a call that is reported in more detail is not reported for its error as well") {
+    const Watched watched;
+    int* device = allocate<int>(4);
+    const int host[8] = {};
+    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+    cpu_device::report_unseen_errors();
+    CHECK(only_finding().kind == FindingKind::out_of_bounds);
+    CHECK(cudaFree(device) == cudaSuccess);
+}
+
+TEST_CASE("a dropped error shows at the end of the process") {
+    const Ended dropped = in_child([] { cudaSetDevice(1); });
+    CHECK(dropped.status == 86);
+    CHECK_THAT(dropped.text, ContainsSubstring("unseen error: cudaSetDevice returned cudaErrorInvalidDevice"));
+    const Ended after_a_failure = in_child([] {
+        set_to<<<1, 1>>>(nullptr, 1);
+        cudaDeviceSynchronize();
+        cudaFree(nullptr);
+    });
+    CHECK(after_a_failure.status == 86);
+    CHECK_THAT(after_a_failure.text, ContainsSubstring("illegal access") && !ContainsSubstring("unseen error"));
+}
+
+__global__ void say(const char* text) { printf("%s\n", text); }
+
+TEST_CASE("output of a kernel for which nobody waits is noted: a GPU never shows it") {
+    const Ended unseen = in_child([] { say<<<1, 1>>>("hello"); });
+    CHECK(unseen.status == 0);
+    CHECK_THAT(unseen.text,
+               StartsWith("CPU device: note: unseen output: kernel say printed, and no later call waited"));
+    const Ended seen = in_child([] {
+        say<<<1, 1>>>("hello");
+        cudaDeviceSynchronize();
+    });
+    CHECK(seen.text.empty());
 }
 
 TEST_CASE("a refused launch and a failed kernel that nobody saw show at the end of the process") {

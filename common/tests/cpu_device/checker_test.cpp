@@ -5,11 +5,13 @@
 
 #include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cpu_device/src/block.h"
@@ -61,7 +63,7 @@ struct Shape {
     std::size_t dynamic_bytes = 0;
     std::string parameters = "";
     std::vector<const void*> pointers = {};
-    bool sampled = false;
+    bool sampled = false;  ///< only block 0 is looked at for races
 };
 
 /// A launch whose threads do what the test says.
@@ -97,7 +99,7 @@ public:
     BlockChecker& block(unsigned i) {
         if (blocks_[i] == nullptr) {
             blocks_[i] = std::make_unique<BlockChecker>(*checker_, i, uint3{i, 0, 0}, arenas_[i].memory.data(),
-                                                        arenas_[i].memory.size());
+                                                        arenas_[i].memory.size(), !shape_.sampled || i == 0);
         }
         return *blocks_[i];
     }
@@ -105,8 +107,10 @@ public:
 
     // Thread `thread` of block `in_block` does something at instruction `line`.
     bool see(unsigned thread, AccessKind kind, const void* address, std::uint32_t bytes, int line,
-             unsigned in_block = 0, bool is_block_copy = false) {
-        const Access access{static_cast<const std::byte*>(address), bytes, kind, is_block_copy, code(line)};
+             unsigned in_block = 0, bool is_block_copy = false, MemoryOrder order = MemoryOrder::relaxed,
+             ThreadScope scope = ThreadScope::device) {
+        const Access access{
+            static_cast<const std::byte*>(address), bytes, kind, is_block_copy, scope, order, code(line)};
         return block(in_block).access(thread, access) == cudaSuccess;
     }
     void read(unsigned thread, const void* address, int line, unsigned in_block = 0) {
@@ -126,10 +130,13 @@ public:
         std::memcpy(address, &next, 4);
         return value;
     }
-    void barrier(unsigned in_block = 0) { block(in_block).barrier(); }
-    void meeting(unsigned warp, std::uint32_t lanes = 0xFFFFFFFFu) { block(0).meeting(warp, lanes); }
-    void fence(unsigned thread, unsigned in_block = 0, FenceScope scope = FenceScope::device) {
-        block(in_block).fence(thread, scope);
+    void barrier(unsigned in_block = 0) { block(in_block).barrier(Site{"kernel.cu", 20}); }
+    void meeting(unsigned warp, std::uint32_t lanes = 0xFFFFFFFFu, Collective operation = Collective::syncwarp) {
+        block(0).meeting(warp, lanes, operation, Site{"kernel.cu", 21});
+    }
+    void fence(unsigned thread, unsigned in_block = 0, ThreadScope scope = ThreadScope::device,
+               MemoryOrder order = MemoryOrder::acquire_release) {
+        block(in_block).fence(thread, scope, order);
     }
     void grid_barrier() { checker_->grid_barrier(); }
 
@@ -441,11 +448,53 @@ TEST_CASE("One byte of a word may be written and read alone", "[checker]") {
     const std::size_t flags = run.shared_variable("flags", 64);
     run.write(0, run.shared(flags + 1), std::uint8_t{3}, 10);
     CHECK(run.see(0, AccessKind::read, run.shared(flags + 1), 1, 11));
-    CHECK(run.see(0, AccessKind::read, run.shared(flags), 4, 12));
     CHECK(run.see(0, AccessKind::read, run.shared(flags + 2), 1, 13));
     const Finding found = run.only_finding();
     CHECK(found.kind == FindingKind::uninitialized_read);
     CHECK(found.code == code(13));
+}
+
+TEST_CASE("A number of which only some bytes were written is uninitialized", "[checker]") {
+    const bool by_host = GENERATE(false, true);
+    const unsigned block = GENERATE(0u, 1u);  // looked at for everything; for all but races
+    CAPTURE(by_host, block);
+    const Watched watched;
+    const Array memory(8, false);
+    if (by_host) REQUIRE(cudaMemset(memory[0], 0, 1) == cudaSuccess);
+    Run run({.blocks = 2, .sampled = true});
+    if (!by_host) run.write(0, memory[0], std::uint8_t{3}, 10, block);
+    CHECK(run.see(0, AccessKind::read, memory[0], 1, 11, block));
+    CHECK(run.see(0, AccessKind::read, memory[0], 4, 12, block));
+    CHECK(run.see(0, AccessKind::read, memory[0], 4, 13, block));  // has been told
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.code == code(12));
+    CHECK_THAT(found.message, ContainsSubstring("only 1 of the 4 bytes"));
+}
+
+TEST_CASE("What may be padding in a small structure need not be written", "[checker]") {
+    const unsigned block = GENERATE(0u, 1u);
+    CAPTURE(block);
+    const Watched watched;
+    const Array memory(8, false);
+    Run run({.blocks = 2, .sampled = true});
+    for (int i = 0; i < 3; ++i) run.write(0, memory[0] + i, std::uint8_t{3}, 10, block);  // three colors of a pixel
+    CHECK(run.see(0, AccessKind::read, memory[0], 4, 11, block));
+    run.write(0, memory[2], std::uint8_t{3}, 12, block);  // {char, int}
+    run.write(0, memory[3], 5, 13, block);
+    CHECK(run.see(0, AccessKind::read, memory[2], 8, 14, block));
+    run.expect_nothing();
+}
+
+TEST_CASE("Of a number of 8 bytes no half may be missing", "[checker]") {
+    const unsigned block = GENERATE(0u, 1u);
+    CAPTURE(block);
+    const Watched watched;
+    const Array memory(8, false);
+    Run run({.blocks = 2, .sampled = true});
+    run.write(0, memory[1], 5, 10, block);
+    CHECK(run.see(0, AccessKind::read, memory[0], 8, 11, block));
+    CHECK(run.only_finding().code == code(11));
 }
 
 TEST_CASE("An atomic looks at what it changes, unless it only stores", "[checker]") {
@@ -460,12 +509,62 @@ TEST_CASE("An atomic looks at what it changes, unless it only stores", "[checker
     CHECK(found.code == code(12));
 }
 
-TEST_CASE("When only some blocks are seen, any of the others may have written", "[checker]") {
+TEST_CASE("Memory that nobody wrote is found in blocks that are not looked at for races, too", "[checker]") {
     const Watched watched;
     const Array memory(8, false);
+    Run run({.blocks = 3, .sampled = true});
+    run.write(0, memory[0], 1, 10, 1);
+    run.write(0, memory[1], 1, 10, 0);
+    run.end_block(0);
+    run.read(0, memory[0], 11, 1);
+    run.read(0, memory[0], 12, 2);  // by another block
+    run.read(0, memory[1], 13, 2);  // by a block that is looked at for everything
+    run.read(0, memory[2], 14, 2);
+    run.read(0, memory[2], 15, 2);  // has been told
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.code == code(14));
+    CHECK(found.block.x == 2);
+}
+
+TEST_CASE("A block that is looked at for everything knows what the others wrote", "[checker]") {
+    const Watched watched;
+    const Array memory(8, false);
+    {
+        Run run({.blocks = 2, .sampled = true});
+        run.write(0, memory[0], 1, 10, 1);
+        run.expect_nothing();
+    }
+    Run run;
+    run.read(0, memory[0], 11);
+    run.read(0, memory[1], 12);
+    CHECK(run.only_finding().code == code(12));
+}
+
+TEST_CASE("The shared memory of a block that is not looked at for races begins unwritten", "[checker]") {
+    Run run({.blocks = 3, .sampled = true});
+    const std::size_t tile = run.shared_variable("tile", 256);
+    for (const unsigned block : {1u, 2u}) {
+        if (block == 1) run.write(0, run.shared(tile, block), 1.0f, 10, block);
+        run.read(0, run.shared(tile, block), 11, block);
+        run.end_block(block);
+    }
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::uninitialized_read);
+    CHECK(found.block.x == 2);
+    CHECK(found.count == 1);
+}
+
+TEST_CASE("Bounds, alignment, and freed memory are looked at in every block", "[checker]") {
+    const Watched watched;
+    const Array memory(8);
     Run run({.blocks = 2, .sampled = true});
-    run.read(0, memory[0], 10);
-    run.expect_nothing();
+    run.read(0, memory[8], 10, 1);
+    CHECK(!run.see(0, AccessKind::read, memory[0] + 1, 4, 11, 1));
+    const std::vector<Finding> found = run.findings();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].kind == FindingKind::out_of_bounds);
+    CHECK(found[1].kind == FindingKind::misaligned_access);
 }
 
 TEST_CASE("A launch that nobody sees may have written", "[checker]") {
@@ -524,6 +623,17 @@ TEST_CASE("A write of what another thread reads needs a barrier", "[checker]") {
     expect_race(found, 11, 10);
     CHECK(found.action == "writes 4 bytes (0 -> 1.5)");
     CHECK(found.other->action == "read 4 bytes (0)");
+    CHECK_THAT(found.hint, ContainsSubstring("__syncthreads()"));
+    CHECK_THAT(found.hint, !ContainsSubstring("__syncwarp"));  // a kernel without shared memory
+}
+
+TEST_CASE("Lanes of a warp that share memory on chip are told of __syncwarp", "[checker]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(3, run.shared(tile), 1, 10);
+    run.read(4, run.shared(tile), 11);
+    const Finding found = run.only_finding();
+    expect_race(found, 11, 10);
     CHECK_THAT(found.hint, ContainsSubstring("__syncwarp()"));
 }
 
@@ -598,6 +708,37 @@ TEST_CASE("Lanes that met are ordered, lanes that did not meet are not", "[check
     run.read(2, run.shared(tile), 12);
     const Finding found = run.only_finding();
     expect_race(found, 12, 10);
+}
+
+TEST_CASE("Shuffles, votes, matches, and reductions order no memory, and the hint names them", "[checker]") {
+    const std::vector<std::pair<Collective, std::string>> all = {{Collective::shuffle, "a shuffle"},
+                                                                 {Collective::vote, "a vote"},
+                                                                 {Collective::match, "a match"},
+                                                                 {Collective::reduce, "a warp reduction"}};
+    for (const auto& [operation, name] : all) {
+        Run run;
+        const std::size_t tile = run.shared_variable("tile", 256);
+        run.write(1, run.shared(tile), 1, 10);
+        run.meeting(0, 0xFFFFFFFFu, operation);
+        run.read(0, run.shared(tile), 11);
+        const Finding found = run.only_finding();
+        expect_race(found, 11, 10);
+        CHECK_THAT(found.hint, ContainsSubstring(name));
+        CHECK_THAT(found.hint, ContainsSubstring("orders no memory"));
+        CHECK_THAT(found.hint, ContainsSubstring("__syncwarp()"));
+    }
+}
+
+TEST_CASE("A shuffle that came before both accesses, or that one lane was not part of, is not named", "[checker]") {
+    for (const bool before : {true, false}) {
+        Run run;
+        const std::size_t tile = run.shared_variable("tile", 256);
+        if (before) run.meeting(0, 0xFFFFFFFFu, Collective::shuffle);
+        run.write(1, run.shared(tile), 1, 10);
+        if (!before) run.meeting(0, 0x0000FFFDu, Collective::shuffle);
+        run.read(0, run.shared(tile), 11);
+        CHECK_THAT(run.only_finding().hint, !ContainsSubstring("shuffle"));
+    }
 }
 
 TEST_CASE("What a lane learned in one meeting it tells in the next", "[checker]") {
@@ -691,6 +832,8 @@ TEST_CASE("What follows from a race is not reported as another one", "[checker]"
     const Finding found = run.only_finding();
     expect_race(found, 10, 11);
     CHECK(found.count >= 7);
+    // Both threads read and then write by the same instructions.
+    CHECK_THAT(found.hint, ContainsSubstring("two threads update the same element"));
 }
 
 TEST_CASE("Shared memory of the next block has no race with that of the last one", "[checker]") {
@@ -807,6 +950,37 @@ TEST_CASE("Volatile accesses to global memory do not race with each other or wit
     run.expect_nothing();
 }
 
+TEST_CASE("Lanes that add volatile neighbors in global memory lean on lockstep", "[checker]") {
+    const Watched watched;
+    for (const bool upward : {false, true}) {
+        const Array memory(64);
+        Run run;
+        for (unsigned i = 0; i < 16; ++i) {  // memory[t] = memory[t] + memory[t + 1], twice
+            const unsigned t = upward ? 15 - i : i;
+            for (int round = 0; round < 2; ++round) {
+                CHECK(run.see(t, AccessKind::volatile_read, memory[t], 4, 10));
+                CHECK(run.see(t, AccessKind::volatile_read, memory[t + 1], 4, 11));
+                run.write(t, memory[t], static_cast<int>(t) + round + 2, 12, 0, AccessKind::volatile_write);
+            }
+        }
+        const Finding found = run.only_finding();
+        CHECK(found.kind == FindingKind::data_race);
+        CHECK_THAT(found.hint, ContainsSubstring("volatile orders nothing"));
+    }
+}
+
+TEST_CASE("A volatile flag that lanes look at and set is no race", "[checker]") {
+    const Watched watched;
+    const Array flag(1);
+    Run run;
+    for (unsigned t = 0; t < 16; ++t) {
+        CHECK(run.see(t, AccessKind::volatile_read, flag[0], 4, 10));
+        run.write(t, flag[0], static_cast<int>(t) + 1, 11, 0, AccessKind::volatile_write);
+        CHECK(run.see(t, AccessKind::volatile_read, flag[0], 4, 10));
+    }
+    run.expect_nothing();
+}
+
 // ---- fences ------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -814,9 +988,12 @@ namespace {
 /// How the blocks of `last_block` tell each other that their part is done.
 enum class Fencing { none, by_writer, by_all_before_barrier, after_barrier, of_the_block };
 
+/// Who fences behind the ticket.
+enum class Acquiring { none, by_the_ticket_holder, by_all_behind_barrier, of_the_block };
+
 /// Each block writes a part and takes a ticket; the last one reads all parts.
 void last_block(Run& run, const Array& parts, const Array& ticket, unsigned blocks, Fencing fencing,
-                bool all_threads_read) {
+                bool all_threads_read, Acquiring acquiring = Acquiring::by_the_ticket_holder) {
     for (unsigned b = 0; b < blocks; ++b) {
         const bool several = fencing == Fencing::by_all_before_barrier || fencing == Fencing::after_barrier;
         const unsigned writers = several ? 4 : 1;
@@ -826,10 +1003,13 @@ void last_block(Run& run, const Array& parts, const Array& ticket, unsigned bloc
         }
         if (several) run.barrier(b);
         if (fencing == Fencing::by_writer || fencing == Fencing::after_barrier) run.fence(0, b);
-        if (fencing == Fencing::of_the_block) run.fence(0, b, FenceScope::block);
+        if (fencing == Fencing::of_the_block) run.fence(0, b, ThreadScope::block);
         const int before = run.add(0, ticket[0], 11, b);
+        if (acquiring == Acquiring::by_the_ticket_holder) run.fence(0, b);
+        if (acquiring == Acquiring::of_the_block) run.fence(0, b, ThreadScope::block);
         run.barrier(b);
         if (before + 1 == static_cast<int>(blocks)) {
+            for (unsigned t = 0; acquiring == Acquiring::by_all_behind_barrier && t < writers; ++t) run.fence(t, b);
             for (unsigned i = 0; i < blocks; ++i) {
                 for (unsigned t = 0; t < writers; ++t) run.read(all_threads_read ? t : 0, parts[i * 4 + t], 12, b);
             }
@@ -845,11 +1025,13 @@ TEST_CASE("The last block may read what others wrote before fence and ticket", "
     const Array parts(400), ticket(1);
     for (const Fencing fencing : {Fencing::by_writer, Fencing::by_all_before_barrier, Fencing::after_barrier}) {
         for (const bool all_threads_read : {false, true}) {
-            REQUIRE(cudaMemset(ticket.data, 0, 4) == cudaSuccess);
-            REQUIRE(cudaMemset(parts.data, 0, 1600) == cudaSuccess);
-            Run run({.blocks = 100});
-            last_block(run, parts, ticket, 100, fencing, all_threads_read);
-            run.expect_nothing();
+            for (const Acquiring acquiring : {Acquiring::by_the_ticket_holder, Acquiring::by_all_behind_barrier}) {
+                REQUIRE(cudaMemset(ticket.data, 0, 4) == cudaSuccess);
+                REQUIRE(cudaMemset(parts.data, 0, 1600) == cudaSuccess);
+                Run run({.blocks = 100});
+                last_block(run, parts, ticket, 100, fencing, all_threads_read, acquiring);
+                run.expect_nothing();
+            }
         }
     }
 }
@@ -870,7 +1052,254 @@ TEST_CASE("A fence of block scope does not reach other blocks", "[checker]") {
     const Array parts(400), ticket(1);
     Run run({.blocks = 10});
     last_block(run, parts, ticket, 10, Fencing::of_the_block, false);
-    expect_race(run.only_finding(), 12, 10);
+    const Finding found = run.only_finding();
+    expect_race(found, 12, 10);
+    CHECK_THAT(found.hint, ContainsSubstring("block scope"));
+}
+
+TEST_CASE("Nor does one behind the ticket", "[checker]") {
+    const Watched watched;
+    const Array parts(400), ticket(1);
+    Run run({.blocks = 10});
+    last_block(run, parts, ticket, 10, Fencing::by_writer, false, Acquiring::of_the_block);
+    const Finding found = run.only_finding();
+    expect_race(found, 12, 10);
+    CHECK_THAT(found.hint, ContainsSubstring("block scope"));
+}
+
+TEST_CASE("Without a fence behind the ticket the last block races, and the hint says so", "[checker]") {
+    const Watched watched;
+    const Array parts(400), ticket(1);
+    for (const Fencing fencing : {Fencing::by_writer, Fencing::by_all_before_barrier, Fencing::after_barrier}) {
+        REQUIRE(cudaMemset(ticket.data, 0, 4) == cudaSuccess);
+        REQUIRE(cudaMemset(parts.data, 0, 1600) == cudaSuccess);
+        Run run({.blocks = 10});
+        last_block(run, parts, ticket, 10, fencing, true, Acquiring::none);
+        const Finding found = run.only_finding();
+        expect_race(found, 12, 10);
+        CHECK_THAT(found.hint, ContainsSubstring("did not acquire"));
+        CHECK_THAT(found.hint, ContainsSubstring("__threadfence()"));
+    }
+}
+
+TEST_CASE("A fence behind the flag does not make up for one before it, and the hint says so", "[checker]") {
+    const Watched watched;
+    const Array data(4), flag(1);
+    Run run({.blocks = 2});
+    run.write(0, data[0], 1, 10, 0);
+    run.add(0, flag[0], 11, 0);
+    run.add(0, flag[0], 12, 1);
+    run.fence(0, 1);
+    run.read(0, data[0], 13, 1);
+    const Finding found = run.only_finding();
+    expect_race(found, 13, 10);
+    CHECK_THAT(found.hint, ContainsSubstring("did not release"));
+}
+
+TEST_CASE("A volatile flag without fences is called relaxed", "[checker]") {
+    const Watched watched;
+    const Array data(4), flag(1);
+    Run run({.blocks = 2});
+    run.write(0, data[0], 1, 10, 0);
+    run.write(0, flag[0], 1, 11, 0, AccessKind::volatile_write);
+    CHECK(run.see(0, AccessKind::volatile_read, flag[0], 4, 12, 1));
+    run.read(0, data[0], 13, 1);
+    const Finding found = run.only_finding();
+    expect_race(found, 13, 10);
+    CHECK_THAT(found.hint, ContainsSubstring("relaxed"));
+}
+
+namespace {
+
+/// Block 0 writes and sets a flag with one order and scope, block 1 (or 0 again) looks at it with another.
+void pass_message(Run& run, const Array& data, const Array& flag, MemoryOrder writing, MemoryOrder reading,
+                  ThreadScope write_scope = ThreadScope::device, ThreadScope read_scope = ThreadScope::device,
+                  unsigned reader_block = 1) {
+    run.write(0, data[0], 1, 10, 0);
+    CHECK(run.see(0, AccessKind::atomic_write, flag[0], 4, 11, 0, false, writing, write_scope));
+    CHECK(run.see(40, AccessKind::atomic_read, flag[0], 4, 12, reader_block, false, reading, read_scope));
+    run.read(40, data[0], 13, reader_block);
+}
+
+}  // namespace
+
+TEST_CASE("A write that releases and a read that acquires order what they pass on", "[checker]") {
+    using enum MemoryOrder;
+    const Watched watched;
+    for (const MemoryOrder writing : {relaxed, acquire, release, acquire_release}) {
+        for (const MemoryOrder reading : {relaxed, acquire, release, acquire_release}) {
+            const Array data(4), flag(1);
+            Run run({.blocks = 2});
+            pass_message(run, data, flag, writing, reading);
+            if (releases(writing) && acquires(reading)) {
+                run.expect_nothing();
+            } else {
+                expect_race(run.only_finding(), 13, 10);
+            }
+        }
+    }
+}
+
+TEST_CASE("Both scopes have to reach the other thread", "[checker]") {
+    using enum MemoryOrder;
+    using enum ThreadScope;
+    const Watched watched;
+    for (const ThreadScope writing : {thread, block, device, ThreadScope::system}) {
+        for (const ThreadScope reading : {thread, block, device, ThreadScope::system}) {
+            for (const unsigned reader_block : {0u, 1u}) {
+                const Array data(4), flag(1);
+                Run run({.blocks = 2});
+                pass_message(run, data, flag, release, acquire, writing, reading, reader_block);
+                const ThreadScope needed = reader_block == 0 ? block : device;
+                if (writing >= needed && reading >= needed) {
+                    run.expect_nothing();
+                } else {
+                    CHECK(run.findings().size() == 2);  // the flag itself, and the data
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("What follows a write that releases is not released by it", "[checker]") {
+    const Watched watched;
+    const Array data(4), flag(1);
+    Run run({.blocks = 2});
+    CHECK(run.see(0, AccessKind::atomic_write, flag[0], 4, 11, 0, false, MemoryOrder::release));
+    run.write(0, data[0], 1, 10, 0);
+    CHECK(run.see(0, AccessKind::atomic_read, flag[0], 4, 12, 1, false, MemoryOrder::acquire));
+    run.read(0, data[0], 13, 1);
+    expect_race(run.only_finding(), 13, 10);
+}
+
+TEST_CASE("An update carries a release on, a store by another thread ends it", "[checker]") {
+    using enum MemoryOrder;
+    const Watched watched;
+    for (const bool updates : {true, false}) {
+        const Array data(4), flag(1);
+        Run run({.blocks = 3});
+        run.write(0, data[0], 1, 10, 0);
+        CHECK(run.see(0, AccessKind::atomic_write, flag[0], 4, 11, 0, false, release));
+        CHECK(run.see(0, updates ? AccessKind::atomic : AccessKind::atomic_write, flag[0], 4, 12, 1));
+        CHECK(run.see(0, AccessKind::atomic_read, flag[0], 4, 13, 2, false, acquire));
+        run.read(0, data[0], 14, 2);
+        if (updates) {
+            run.expect_nothing();
+        } else {
+            expect_race(run.only_finding(), 14, 10);
+        }
+    }
+}
+
+TEST_CASE("A thread's later stores keep what it has released at that address", "[checker]") {
+    using enum MemoryOrder;
+    const Watched watched;
+    const Array data(4), flag(1);
+    Run run({.blocks = 2});
+    run.write(0, data[0], 1, 10, 0);
+    CHECK(run.see(0, AccessKind::atomic_write, flag[0], 4, 11, 0, false, release));
+    CHECK(run.see(0, AccessKind::atomic_write, flag[0], 4, 12, 0));
+    CHECK(run.see(0, AccessKind::atomic_read, flag[0], 4, 13, 1, false, acquire));
+    run.read(0, data[0], 14, 1);
+    run.expect_nothing();
+}
+
+TEST_CASE("A fence that only acquires releases nothing, and the reverse", "[checker]") {
+    using enum MemoryOrder;
+    const Watched watched;
+    for (const MemoryOrder writer : {acquire, release}) {
+        for (const MemoryOrder reader : {acquire, release}) {
+            const Array data(4), flag(1);
+            Run run({.blocks = 2});
+            run.write(0, data[0], 1, 10, 0);
+            run.fence(0, 0, ThreadScope::device, writer);
+            run.add(0, flag[0], 11, 0);
+            run.add(0, flag[0], 12, 1);
+            run.fence(0, 1, ThreadScope::device, reader);
+            run.read(0, data[0], 13, 1);
+            if (writer == release && reader == acquire) {
+                run.expect_nothing();
+            } else {
+                expect_race(run.only_finding(), 13, 10);
+            }
+        }
+    }
+}
+
+TEST_CASE("Order is passed on by what acquires and then releases", "[checker]") {
+    using enum MemoryOrder;
+    const Watched watched;
+    for (const MemoryOrder middle : {acquire, release, acquire_release}) {
+        const Array data(4), flags(2);
+        Run run({.blocks = 3});
+        run.write(0, data[0], 1, 10, 0);
+        CHECK(run.see(0, AccessKind::atomic, flags[0], 4, 11, 0, false, release));
+        CHECK(run.see(0, AccessKind::atomic, flags[0], 4, 12, 1, false, acquires(middle) ? acquire : relaxed));
+        CHECK(run.see(0, AccessKind::atomic, flags[1], 4, 13, 1, false, releases(middle) ? release : relaxed));
+        CHECK(run.see(0, AccessKind::atomic, flags[1], 4, 14, 2, false, acquire));
+        run.read(0, data[0], 15, 2);
+        if (middle == acquire_release) {
+            run.expect_nothing();
+        } else {
+            expect_race(run.only_finding(), 15, 10);
+        }
+    }
+}
+
+TEST_CASE("Threads of a block pass order on in the scope of the block", "[checker]") {
+    using enum MemoryOrder;
+    const Watched watched;
+    const Array data(4), flags(2);
+    Run run({.blocks = 1, .threads = 128});
+    const auto see = [&](unsigned thread, std::size_t which, int line, MemoryOrder order) {
+        CHECK(run.see(thread, AccessKind::atomic, flags[which], 4, line, 0, false, order, ThreadScope::block));
+    };
+    run.write(0, data[0], 1, 10);
+    see(0, 0, 11, release);
+    see(40, 0, 12, acquire);
+    see(40, 1, 13, release);
+    see(80, 1, 14, acquire);
+    run.read(80, data[0], 15);
+    run.expect_nothing();
+}
+
+TEST_CASE("Atomics of block scope race between blocks", "[checker]") {
+    const Watched watched;
+    const Array memory(4);
+    Run run({.blocks = 2});
+    int value = 0;
+    const auto add = [&](unsigned thread, unsigned block) {
+        CHECK(run.see(thread, AccessKind::atomic, memory[0], 4, 10, block, false, MemoryOrder::relaxed,
+                      ThreadScope::block));
+        std::memcpy(memory[0], &++value, 4);
+    };
+    for (const unsigned thread : {0u, 5u, 40u}) add(thread, 0);
+    add(0, 1);
+    const Finding found = run.only_finding();
+    CHECK(found.kind == FindingKind::data_race);
+    CHECK_THAT(found.hint, ContainsSubstring("block scope"));
+}
+
+TEST_CASE("A volatile flag in shared memory works between warps, with fences on both sides", "[checker]") {
+    for (const unsigned reader : {40u, 8u}) {
+        Run run;
+        const std::size_t tile = run.shared_variable("tile", 256);
+        const std::size_t ready = run.shared_variable("ready", 4);
+        run.write(0, run.shared(ready), 0, 8);
+        run.barrier();
+        CHECK(run.see(reader, AccessKind::volatile_read, run.shared(ready), 4, 9));
+        run.write(0, run.shared(tile), 1, 10);
+        run.fence(0, 0, ThreadScope::block);
+        run.write(0, run.shared(ready), 1, 11, 0, AccessKind::volatile_write);
+        CHECK(run.see(reader, AccessKind::volatile_read, run.shared(ready), 4, 9));
+        run.fence(reader, 0, ThreadScope::block);
+        run.read(reader, run.shared(tile), 13);
+        if (reader == 40) {
+            run.expect_nothing();
+        } else {
+            expect_race(run.only_finding(), 11, 9);  // lanes of one warp: what lockstep code looks like
+        }
+    }
 }
 
 TEST_CASE("A fence orders nothing that its thread does after it", "[checker]") {
@@ -881,6 +1310,7 @@ TEST_CASE("A fence orders nothing that its thread does after it", "[checker]") {
     run.write(0, data[0], 1, 10, 0);
     run.add(0, flag[0], 11, 0);
     run.add(0, flag[0], 12, 1);
+    run.fence(0, 1);
     run.read(0, data[0], 13, 1);
     expect_race(run.only_finding(), 13, 10);
 }
@@ -893,6 +1323,7 @@ TEST_CASE("Only a look at the atomic tells that the data is there", "[checker]")
     run.fence(0, 0);
     run.add(0, flag[0], 11, 0);
     run.add(0, flag[1], 12, 1);  // another one
+    run.fence(0, 1);
     run.read(0, data[0], 13, 1);
     expect_race(run.only_finding(), 13, 10);
 }
@@ -905,6 +1336,7 @@ TEST_CASE("A volatile flag behind a fence publishes what was written", "[checker
     run.fence(0, 0);
     run.write(0, flag[0], 1, 11, 0, AccessKind::volatile_write);
     CHECK(run.see(0, AccessKind::volatile_read, flag[0], 4, 12, 1));
+    run.fence(0, 1);
     run.barrier(1);
     run.read(5, data[0], 13, 1);
     run.expect_nothing();
@@ -921,6 +1353,7 @@ TEST_CASE("Knowledge is passed on from block to block", "[checker]") {
         run.add(0, flags[b], 12, b);
     }
     run.add(0, flags[2], 13, 3);
+    run.fence(0, 3);
     run.write(0, data[0], 2, 14, 3);
     run.expect_nothing();
 }
@@ -936,6 +1369,7 @@ TEST_CASE("What a block learned after its fence it does not pass on", "[checker]
     run.add(0, flags[0], 12, 1);
     run.add(0, flags[1], 13, 1);
     run.add(0, flags[1], 14, 2);
+    run.fence(0, 2);
     run.read(0, data[0], 15, 2);
     expect_race(run.only_finding(), 15, 10);
 }
@@ -950,6 +1384,7 @@ TEST_CASE("What the lanes of a warp wrote is published by the one that fences be
     run.add(0, flag[0], 11, 0);
     run.end_block(0);
     run.add(0, flag[0], 11, 1);
+    run.fence(0, 1);
     run.barrier(1);
     for (unsigned i = 0; i < 32; ++i) run.read(i, data[i], 12, 1);
     run.expect_nothing();
@@ -980,9 +1415,10 @@ TEST_CASE("Threads of one block may tell each other through an atomic in shared 
     run.write(0, run.shared(ready), 0, 9);
     run.barrier();
     run.write(0, run.shared(tile), 1, 10);
-    run.fence(0, 0, FenceScope::block);
+    run.fence(0, 0, ThreadScope::block);
     run.add(0, run.shared(ready), 11);
     run.add(40, run.shared(ready), 12);
+    run.fence(40, 0, ThreadScope::block);
     run.read(40, run.shared(tile), 13);
     run.expect_nothing();
 }

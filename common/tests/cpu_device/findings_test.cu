@@ -22,6 +22,7 @@
 
 #include "common/cpu_device/src/source_lines.h"
 #include "cpu_device/findings.h"
+#include "cpu_device/watch.h"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
@@ -33,12 +34,12 @@ using cpu_device::Site;
 namespace {
 
 constexpr FindingKind kAllKinds[] = {
-    FindingKind::divergent_barrier,  FindingKind::missing_lane,   FindingKind::mask_without_caller,
-    FindingKind::endless_kernel,     FindingKind::illegal_access, FindingKind::kernel_trap,
-    FindingKind::unsupported,        FindingKind::invalid_free,   FindingKind::out_of_bounds,
-    FindingKind::misaligned_access,  FindingKind::use_after_free, FindingKind::host_memory,
-    FindingKind::uninitialized_read, FindingKind::data_race,      FindingKind::memory_leak,
-    FindingKind::unseen_error};
+    FindingKind::divergent_barrier,  FindingKind::missing_lane,      FindingKind::mask_without_caller,
+    FindingKind::endless_kernel,     FindingKind::illegal_access,    FindingKind::kernel_trap,
+    FindingKind::unsupported,        FindingKind::invalid_free,      FindingKind::out_of_bounds,
+    FindingKind::misaligned_access,  FindingKind::use_after_free,    FindingKind::host_memory,
+    FindingKind::uninitialized_read, FindingKind::data_race,         FindingKind::memory_leak,
+    FindingKind::unseen_error,       FindingKind::undefined_shuffle, FindingKind::unseen_output};
 
 struct Quiet {
     bool printing = cpu_device::print_findings(false);
@@ -370,6 +371,7 @@ TEST_CASE("findings become JSON with every field") {
     const nlohmann::json expected = {
         {"kind", "data_race"},
         {"name", "data race"},
+        {"severity", "error"},
         {"message", "something happened"},
         {"kernel", "sum_blocks<float>"},
         {"site", {{"file", __FILE__}, {"line", 1}, {"source", cpu_device::source_text(__FILE__, 1)}}},
@@ -523,4 +525,57 @@ TEST_CASE("reads lines of source without the blanks around them") {
     CHECK(cpu_device::source_text(__FILE__, 0).empty());
     CHECK(cpu_device::source_text(__FILE__, 1000000).empty());
     CHECK(cpu_device::source_text("no/such/file.cu", 1).empty());
+}
+
+TEST_CASE("says how much of a program was looked at") {
+    cpu_device::Coverage coverage;
+    CHECK(text_of(coverage, "--all-blocks").empty());
+    coverage = {.launches = 1, .blocks = 1, .watched_blocks = 1, .accesses = 1};
+    CHECK(text_of(coverage, "--all-blocks") == "Checked the only block of 1 launch, 1 access.");
+    coverage = {.launches = 3, .blocks = 4096, .watched_blocks = 4096, .accesses = 1'234'567};
+    CHECK(text_of(coverage, "--all-blocks") == "Checked all 4,096 blocks of 3 launches, 1.23 M accesses.");
+    coverage = {.launches = 2, .blocks = 65'536, .watched_blocks = 512, .accesses = 999'999};
+    CHECK(text_of(coverage, "--all-blocks") ==
+          "Checked 512 of 65,536 blocks of 2 launches for every mistake and the other blocks for all but data races, "
+          "999,999 accesses; --all-blocks checks every block for everything.");
+    coverage = {.launches = 1, .blocks = 2, .watched_blocks = 2, .accesses = 5, .aborted_launches = 1};
+    coverage.failed_kernel = "scale";
+    CHECK_THAT(text_of(coverage, ""), EndsWith("5 accesses. Kernel scale was ended early."));
+    coverage.skipped_launches = 2;
+    CHECK_THAT(text_of(coverage, ""),
+               EndsWith("Kernel scale was ended early, and 2 later launches did not run because of "
+                        "that."));
+}
+
+TEST_CASE("ends a line of output that the program has left open, and no other") {
+    const auto printed = [](const char* text, bool flushes) {
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        std::fflush(nullptr);
+        const pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            dup2(ends[1], STDOUT_FILENO);
+            dup2(ends[1], STDERR_FILENO);
+            printf(text, 1);
+            if (flushes) std::fflush(stdout);
+            cpu_device::begin_fresh_line();
+            cpu_device::begin_fresh_line();
+            std::fputs("closing", stderr);
+            _exit(0);
+        }
+        close(ends[1]);
+        std::string all;
+        char piece[64];
+        for (ssize_t count = 0; (count = read(ends[0], piece, sizeof piece)) > 0;) {
+            all.append(piece, static_cast<std::size_t>(count));
+        }
+        close(ends[0]);
+        waitpid(child, nullptr, 0);
+        return all;
+    };
+    for (const bool flushes : {false, true}) {
+        CHECK(printed("open %d", flushes) == "open 1\nclosing");
+        CHECK(printed("ended %d\n", flushes) == "ended 1\nclosing");
+    }
 }

@@ -1,5 +1,8 @@
 // What the CPU device finds in kernels and launches: each mistake is planted once and has to be named.
+#include <cooperative_groups.h>
+
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
 #include <vector>
@@ -30,8 +33,15 @@ Finding only_finding() {
     return found[0];
 }
 
-__global__ void return_before_barrier(int threads_that_stay) {
+__global__ void return_before_barrier(int threads_that_stay, int* out) {
     if (static_cast<int>(threadIdx.x) >= threads_that_stay) return;
+    __syncthreads();
+    if (out != nullptr) atomicAdd(out, 1);
+}
+
+/// The threads from `begin` on skip a barrier and wait at the next one.
+__global__ void skip_a_barrier(unsigned begin) {
+    if (threadIdx.x < begin) __syncthreads();
     __syncthreads();
 }
 
@@ -44,7 +54,7 @@ __global__ void two_barriers() {
 }
 
 __global__ void barrier_in_second_block() {
-    if (blockIdx.x == 1 && threadIdx.x == 7) return;
+    if (blockIdx.x != 1 || threadIdx.x != 7) __syncthreads();
     __syncthreads();
 }
 
@@ -52,7 +62,35 @@ __device__ void wait_in_function(bool here) {
     if (here) __syncthreads();
 }
 
-__global__ void barrier_in_device_function() { wait_in_function(threadIdx.x % 2 == 0); }
+__global__ void barrier_in_device_function() {
+    wait_in_function(threadIdx.x % 2 == 0);
+    __syncthreads();
+}
+
+__global__ void barrier_in_a_branch_at_the_end(int* out) {
+    if (threadIdx.x < 20) {
+        __syncthreads();
+        atomicAdd(out, 1);
+    }
+}
+
+/// One thread never comes: it waits for the others to have passed the barrier.
+__global__ void spin_before_the_barrier(int* passed) {
+    if (threadIdx.x == 40) {
+        while (atomicAdd(passed, 0) == 0) {
+        }
+    }
+    __syncthreads();
+    *passed = 1;
+}
+
+__global__ void barrier_and_grid_barrier() {
+    if (threadIdx.x < 32) {
+        __syncthreads();
+    } else {
+        cooperative_groups::this_grid().sync();
+    }
+}
 
 __global__ void shuffle_after_return(int* out) {
     if (threadIdx.x == 31) return;
@@ -71,6 +109,7 @@ __global__ void wrong_mask(int* out) { out[threadIdx.x] = __shfl_sync(0x0000FFFF
 
 __global__ void vote_in_branch(int* out) {
     if (threadIdx.x < 20) out[threadIdx.x] = __any_sync(0xFFFFFFFFu, threadIdx.x == 3);
+    __syncwarp();
 }
 
 __global__ void loop_forever() {
@@ -125,32 +164,57 @@ __global__ void too_much_static_shared(float* out) {
 
 }  // namespace
 
-TEST_CASE("names the barrier that some threads never reach, and how many do") {
+TEST_CASE("a barrier does not wait for threads that have exited") {
     const Quiet quiet;
-    return_before_barrier<<<1, 64>>>(48);
+    int* out = nullptr;
+    REQUIRE(cudaMalloc(&out, sizeof(int)) == cudaSuccess);
+    for (const unsigned seed : {0u, 1u, 2u}) {
+        cpu_device::set_schedule_seed(seed);
+        REQUIRE(cudaMemset(out, 0, sizeof(int)) == cudaSuccess);
+        return_before_barrier<<<3, 64>>>(48, out);
+        barrier_in_a_branch_at_the_end<<<2, 64>>>(out);
+        int count = 0;
+        CHECK(cudaMemcpy(&count, out, sizeof count, cudaMemcpyDeviceToHost) == cudaSuccess);
+        CHECK(count == 3 * 48 + 2 * 20);
+    }
+    cpu_device::set_schedule_seed(0);
+    CHECK(cpu_device::take_findings().empty());
+    CHECK(cudaFree(out) == cudaSuccess);
+}
+
+TEST_CASE("names the barriers at which the threads of a block wait, and which threads do") {
+    const Quiet quiet;
+    skip_a_barrier<<<1, 64>>>(48);
     const Finding found = only_finding();
     CHECK(found.kind == FindingKind::divergent_barrier);
-    CHECK_THAT(found.message, ContainsSubstring("48 of 64 threads") && ContainsSubstring("16 threads had returned"));
-    CHECK(found.kernel == "return_before_barrier");
+    CHECK_THAT(found.message, ContainsSubstring("threads 0 to 47 wait at a barrier of the block (mistakes_test.cu:") &&
+                                  ContainsSubstring("threads 48 to 63 wait at a barrier"));
+    CHECK(found.kernel == "skip_a_barrier");
     CHECK(found.thread.x == 48);
     CHECK_THAT(found.site.file, ContainsSubstring("mistakes_test.cu"));
-    CHECK(found.site.line > 0);
-    CHECK(!found.hint.empty());
+    REQUIRE(found.other);
+    CHECK(found.site.line == found.other->site.line + 1);
+    CHECK(found.other->thread.x == 0);
+    CHECK_THAT(found.hint, !ContainsSubstring("return"));
     CHECK(cudaDeviceSynchronize() == cudaSuccess);  // a GPU goes on as well
 }
 
 TEST_CASE("reports a mistake once for a whole launch, however many blocks make it") {
     const Quiet quiet;
-    return_before_barrier<<<100, 64>>>(48);
+    skip_a_barrier<<<100, 64>>>(48);
     CHECK(only_finding().kind == FindingKind::divergent_barrier);
 }
 
-TEST_CASE("finds threads of one block at two different barriers") {
+TEST_CASE("finds threads of one block at two different barriers, whoever comes last") {
     const Quiet quiet;
+    const unsigned seed = GENERATE(0u, 1u, 7u);
+    cpu_device::set_schedule_seed(seed);
     two_barriers<<<1, 64>>>();
+    cpu_device::set_schedule_seed(0);
     const Finding found = only_finding();
     CHECK(found.kind == FindingKind::divergent_barrier);
-    CHECK_THAT(found.message, ContainsSubstring("different barriers"));
+    CHECK_THAT(found.message, ContainsSubstring("different barriers") && ContainsSubstring("threads 0 to 31 wait") &&
+                                  ContainsSubstring("threads 32 to 63 wait"));
 }
 
 TEST_CASE("finds a divergent barrier that only the second block has") {
@@ -158,25 +222,48 @@ TEST_CASE("finds a divergent barrier that only the second block has") {
     barrier_in_second_block<<<3, 32>>>();
     const Finding found = only_finding();
     CHECK(found.block.x == 1);
-    CHECK(found.thread.x == 7);
-    CHECK_THAT(found.message, ContainsSubstring("31 of 32"));
+    CHECK_THAT(found.message,
+               ContainsSubstring("threads 0 to 6, 8 to 31 wait at") && ContainsSubstring("thread 7 waits at"));
 }
 
 TEST_CASE("finds a divergent barrier inside a device function") {
     const Quiet quiet;
     barrier_in_device_function<<<1, 32>>>();
-    CHECK_THAT(only_finding().message, ContainsSubstring("16 of 32"));
+    CHECK_THAT(only_finding().message, ContainsSubstring("threads 0, 2, 4, 6 and 12 more wait at"));
 }
 
-TEST_CASE("names the lane that a shuffle waits for in vain because it returned") {
+TEST_CASE("says who waits for a thread that never comes") {
+    const Quiet quiet;
+    int* passed = nullptr;
+    REQUIRE(cudaMalloc(&passed, sizeof(int)) == cudaSuccess);
+    REQUIRE(cudaMemset(passed, 0, sizeof(int)) == cudaSuccess);
+    cpu_device::set_watchdog_seconds(0.3);
+    spin_before_the_barrier<<<1, 64>>>(passed);
+    cpu_device::set_watchdog_seconds(20);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::endless_kernel);
+    CHECK(found.thread.x == 40);
+    CHECK_THAT(found.message, ContainsSubstring("this thread runs on while threads 0 to 39, 41 to 63 wait at a barrier "
+                                                "of the block (mistakes_test.cu:"));
+}
+
+TEST_CASE("finds threads at the block's barrier and others at the grid's") {
+    const Quiet quiet;
+    REQUIRE(cudaLaunchCooperativeKernel(barrier_and_grid_barrier, dim3(1), dim3(64), nullptr) == cudaSuccess);
+    const Finding found = only_finding();
+    CHECK(found.kind == FindingKind::divergent_barrier);
+    CHECK_THAT(found.message, ContainsSubstring("threads 0 to 31 wait at a barrier of the block") &&
+                                  ContainsSubstring("threads 32 to 63 wait at grid.sync()"));
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+}
+
+TEST_CASE("a shuffle does not wait for lanes that have exited") {
     const Quiet quiet;
     int* out = nullptr;
     REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
     shuffle_after_return<<<1, 32>>>(out);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::missing_lane);
-    CHECK_THAT(found.message,
-               ContainsSubstring("lane 31") && ContainsSubstring("has returned") && ContainsSubstring("0xffffffff"));
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(cpu_device::take_findings().empty());  // what lane 30 takes from lane 31 is looked at in watched code only
     CHECK(cudaFree(out) == cudaSuccess);
 }
 
@@ -187,8 +274,9 @@ TEST_CASE("names the lanes that a shuffle waits for while they wait at a barrier
     shuffle_and_barrier<<<1, 32>>>(out);
     const Finding found = only_finding();
     CHECK(found.kind == FindingKind::missing_lane);
-    CHECK_THAT(found.message, ContainsSubstring("lane 16") && ContainsSubstring("waits at __syncthreads()") &&
-                                  ContainsSubstring("mistakes_test.cu:"));
+    CHECK_THAT(found.message,
+               ContainsSubstring("lanes 16 to 31 of warp 0, which never come") &&
+                   ContainsSubstring("threads 16 to 31 wait at a barrier of the block (mistakes_test.cu:"));
     CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);  // a GPU would hang
 }
 
@@ -207,7 +295,7 @@ TEST_CASE("counts the lanes that a vote in a branch misses") {
     int* out = nullptr;
     REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
     vote_in_branch<<<1, 32>>>(out);
-    CHECK_THAT(only_finding().message, ContainsSubstring("a vote") && ContainsSubstring("12 lanes missing"));
+    CHECK_THAT(only_finding().message, ContainsSubstring("a vote") && ContainsSubstring("lanes 20 to 31 of warp 0"));
 }
 
 TEST_CASE("stops a kernel that never ends") {

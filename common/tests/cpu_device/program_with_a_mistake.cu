@@ -3,7 +3,7 @@
 #include <cstdio>
 
 __global__ void kernel() {
-    if (threadIdx.x < 5) return;
+    if (threadIdx.x < 5) __syncthreads();
     __syncthreads();
 }
 

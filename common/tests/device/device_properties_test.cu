@@ -52,6 +52,18 @@ TEST_CASE("properties and attributes agree") {
     CHECK(attribute(cudaDevAttrGlobalMemoryBusWidth) == p.memoryBusWidth);
     CHECK(attribute(cudaDevAttrL2CacheSize) == p.l2CacheSize);
     CHECK(attribute(cudaDevAttrWarpSize) == 32);
+    CHECK(attribute(cudaDevAttrAsyncEngineCount) == p.asyncEngineCount);
+    CHECK(attribute(cudaDevAttrConcurrentKernels) == p.concurrentKernels);
+    CHECK(attribute(cudaDevAttrCanMapHostMemory) == p.canMapHostMemory);
+    CHECK(attribute(cudaDevAttrUnifiedAddressing) == p.unifiedAddressing);
+    CHECK(attribute(cudaDevAttrManagedMemory) == p.managedMemory);
+    CHECK(attribute(cudaDevAttrConcurrentManagedAccess) == p.concurrentManagedAccess);
+    CHECK(attribute(cudaDevAttrPageableMemoryAccess) == p.pageableMemoryAccess);
+    CHECK(attribute(cudaDevAttrComputePreemptionSupported) == p.computePreemptionSupported);
+    CHECK(p.asyncEngineCount >= 1);
+    CHECK(p.concurrentKernels == 1);
+    CHECK(p.l2CacheSize > 0);
+    CHECK(p.memoryBusWidth > 0);
 }
 
 TEST_CASE("wrong questions about the device are refused") {
@@ -129,15 +141,36 @@ TEST_CASE("the CPU device has the limits of compute capability 9.0 on 16 multipr
     CHECK(p.regsPerMultiprocessor == 65536);
 }
 
-TEST_CASE("what only a GPU could know is zero") {
+// Older programs quit without deviceOverlap, and divide by the rates.
+TEST_CASE("what programs ask before they overlap work or compute rates is there") {
     cudaDeviceProp p{};
     REQUIRE(cudaGetDeviceProperties(&p, 0) == cudaSuccess);
-    CHECK(p.clockRate == 0);
-    CHECK(p.memoryClockRate == 0);
-    CHECK(p.memoryBusWidth == 0);
-    CHECK(p.l2CacheSize == 0);
-    CHECK(attribute(cudaDevAttrClockRate) == 0);
-    CHECK(attribute(cudaDevAttrMemoryClockRate) == 0);
+    CHECK(p.deviceOverlap == 1);
+    CHECK(attribute(cudaDevAttrGpuOverlap) == 1);
+    CHECK(p.clockRate > 0);
+    CHECK(attribute(cudaDevAttrClockRate) == p.clockRate);
+    CHECK(p.memoryClockRate > 0);
+    CHECK(attribute(cudaDevAttrMemoryClockRate) == p.memoryClockRate);
+}
+
+__global__ void time_a_loop(long long* ticks) {
+    const long long begin = clock64();
+    *ticks = begin;
+    while (clock64() - begin < 20'000'000) {
+    }
+    *ticks = clock64() - begin;
+}
+
+TEST_CASE("the clock rate is that of clock64()") {
+    const int kilohertz = attribute(cudaDevAttrClockRate);
+    long long* ticks = nullptr;
+    REQUIRE(cudaMallocManaged(&ticks, sizeof *ticks) == cudaSuccess);
+    time_a_loop<<<1, 1>>>(ticks);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    const double milliseconds = static_cast<double>(*ticks) / kilohertz;
+    CHECK(milliseconds >= 20);
+    CHECK(milliseconds < 10000);
+    CHECK(cudaFree(ticks) == cudaSuccess);
 }
 
 #endif

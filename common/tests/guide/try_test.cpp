@@ -171,7 +171,7 @@ TEST_CASE("lets the CPU device's headers come before the reader's, and quoted on
 }
 
 TEST_CASE("links the part that counts, and no runtime of a sanitizer") {
-    const std::vector<std::string> command = guide::link_command(example_tools(), parts);
+    const std::vector<std::string> command = guide::link_command(example_tools(), {}, parts);
     CHECK(has(command, "-Wl,--undefined=warpwise_try_support"));
     CHECK(command.back() == "-lfmt");
     CHECK_FALSE(has(command, "-O1"));
@@ -293,6 +293,93 @@ TEST_CASE("puts what a header of the CPU device asserts on the reader's line") {
         "  263 |         static_assert(...)\n",
         places);
     CHECK(message.text == "add.cu:12: error: __any left CUDA: use __any_sync\n");
+}
+
+TEST_CASE("says of a launch's wrong argument which one it is and what it should have been") {
+    const std::string margin(320, ' ');
+    const std::string launcher =
+        "In file included from /opt/warpwise/include/cuda_runtime.h:27:\n"
+        "/opt/warpwise/include/cpu_device/execution.h:271:24: note:   initializing argument 2 of 'void "
+        "cpu_device::TypedLauncher<Body, Parameters>::run(Parameters ...) [with Body = main()::<lambda(auto:6& ...)>; "
+        "Parameters = {int, float*}]'\n"
+        "  271 |     void run(Parameters... arguments) {\n";
+    const auto text = [&](const std::string& error, const std::string& line) {
+        return guide::explain_compiler(
+                   "/home/me/work/add.cu: In function 'int main()':\n/home/me/work/add.cu:5:328: error: " + error +
+                       "\n    5 |     " + line + "\n      | " + margin + "^\n" + launcher,
+                   places)
+            .text;
+    };
+    CHECK(text("cannot convert 'int*' to 'float*'", "add_one<<<1, 32>>>(32, x);") ==
+          "add.cu:5: error: argument 2 of add_one: cannot convert int* to float*\n");
+    CHECK(text("cannot convert \u2018int*\u2019 to \u2018float*\u2019", "add_one<<<1, 32>>>(32, x);") ==
+          "add.cu:5: error: argument 2 of add_one: cannot convert int* to float*\n");
+    CHECK(text("invalid conversion from 'int' to 'float*' [-fpermissive]", "ns::add<A<int>, 2> <<<1, 32>>>(x, 3);") ==
+          "add.cu:5: error: argument 2 of add: cannot convert int to float*\n");
+    CHECK(text("cannot convert 'int*' to 'float*'", "LAUNCH(add_one, x);") ==
+          "add.cu:5: error: argument 2 of the kernel: cannot convert int* to float*\n");
+    const std::string configuration =
+        "/home/me/work/add.cu:4:101: error: no matching function for call to "
+        "'cpu_device::LaunchConfig::LaunchConfig(int, int, int, float*&)'\n"
+        "    4 |     add_one<<<1, 32, 0, x>>>(x, 32);\n"
+        "/opt/warpwise/include/cpu_device/execution.h:58:5: note: candidate: "
+        "'cpu_device::LaunchConfig::LaunchConfig(dim3, "
+        "dim3, std::size_t, cudaStream_t)'\n"
+        "/opt/warpwise/include/cpu_device/execution.h:58:89: note:   no known conversion for argument 4 from 'float*' "
+        "to "
+        "'cudaStream_t' {aka 'CUstream_st*'}\n";
+    CHECK(guide::explain_compiler(configuration, places).text ==
+          "add.cu:4: error: argument 4 between <<< and >>> is the stream: cannot convert float* to cudaStream_t\n");
+    // The same words about another function are an ordinary error.
+    const std::string other =
+        "/home/me/work/add.cu:5:9: error: cannot convert 'int*' to 'float*'\n"
+        "    5 |     f(x);\n"
+        "      |       ^\n"
+        "/home/me/work/add.cu:2:15: note:   initializing argument 1 of 'void f(float*)'\n";
+    CHECK_THAT(guide::explain_compiler(other, places).text, StartsWith("add.cu:5:9: error: cannot convert"));
+}
+
+TEST_CASE("shows no column where the rewriter has made the line longer") {
+    const std::string far(326, ' ');
+    CHECK(guide::explain_compiler("/home/me/work/add.cu:5:326: error: expected ';' before 'cudaFree'\n"
+                                  "    5 |     add_one<<<1, 32>>>(x, 32)\n"
+                                  "      | " +
+                                      far + "^\n      | " + far + ";\n    6 |     cudaFree(x);\n      |     ~~~~~~~~\n",
+                                  places)
+              .text ==
+          "add.cu:5: error: expected ';' before 'cudaFree'\n"
+          "    5 |     add_one<<<1, 32>>>(x, 32)\n"
+          "    6 |     cudaFree(x);\n"
+          "      |     ~~~~~~~~\n");
+}
+
+TEST_CASE("says why a constant expression cannot use a function with two versions") {
+    const BuildMessage message = guide::explain_compiler(
+        "/home/me/work/add.cu:1:30: error: call to non-'constexpr' function 'constexpr bool "
+        "cpu_device::runs_device_version() [with <template-parameter-1-1> = void]'\n",
+        places);
+    CHECK_THAT(message.text, StartsWith("add.cu:1: error: not supported on the CPU device: a constant expression"));
+    CHECK(message.needs_gpu);
+}
+
+TEST_CASE("builds programs that include <omp.h> with OpenMP") {
+    CHECK(guide::includes_openmp("// none\n  # include <omp.h>\n"));
+    CHECK_FALSE(guide::includes_openmp("// #include <omp.h>\n#pragma omp parallel\n"));
+    guide::TrySource source = {"/home/me/add.cu", {}, {}, false};
+    CHECK_FALSE(has(guide::compile_command(example_tools(), source, parts), "-fopenmp"));
+    CHECK_FALSE(has(guide::link_command(example_tools(), source, parts), "-fopenmp"));
+    source.uses_openmp = true;
+    CHECK(has(guide::compile_command(example_tools(), source, parts), "-fopenmp"));
+    CHECK(has(guide::link_command(example_tools(), source, parts), "-fopenmp"));
+    const std::vector<std::string> command = guide::nvcc_command("nvcc", source, "", false, "/t/add");
+    const auto passed_on = std::find(command.begin(), command.end(), "-Xcompiler");
+    REQUIRE(passed_on != command.end());
+    CHECK(*(passed_on + 1) == "-fopenmp");
+    const BuildMessage message = guide::explain_linker(
+        "/usr/bin/ld: /home/me/work/add.cu:7: undefined reference to `omp_get_max_threads'\n", places);
+    CHECK(message.text ==
+          "add.cu:7: error: omp_get_max_threads is a function of OpenMP: 'try' builds with OpenMP when the "
+          "file itself includes <omp.h>\n");
 }
 
 TEST_CASE("reads clang's messages, too") {

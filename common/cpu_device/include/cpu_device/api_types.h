@@ -455,8 +455,8 @@ struct cudaDeviceProp {
     int tccDriver;
     int asyncEngineCount;
     int unifiedAddressing;
-    int memoryBusWidth;  ///< bits; 0: unknown
-    int l2CacheSize;     ///< bytes; 0: unknown
+    int memoryBusWidth;  ///< bits
+    int l2CacheSize;     ///< bytes
     int persistingL2CacheMaxSize;
     int maxThreadsPerMultiProcessor;
     int streamPrioritiesSupported;
@@ -500,8 +500,8 @@ struct cudaDeviceProp {
     unsigned int gpuPciSubsystemID;
     int hostNumaMultinodeIpcSupported;
 
-    int clockRate;                 ///< kHz; 0: unknown
-    int memoryClockRate;           ///< kHz; 0: unknown
+    int clockRate;                 ///< kHz
+    int memoryClockRate;           ///< kHz
     int deviceOverlap;             ///< can copy while a kernel runs
     int kernelExecTimeoutEnabled;  ///< kernels are stopped after some time
     int computeMode;               ///< a cudaComputeMode

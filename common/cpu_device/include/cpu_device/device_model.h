@@ -37,6 +37,13 @@ constexpr std::size_t max_pitch = 2147483647;
 constexpr std::size_t pitch_alignment = 512;       ///< of the rows that cudaMallocPitch returns
 constexpr std::size_t allocation_alignment = 512;  ///< of every address that the runtime hands out
 
+// What programs ask before they overlap copies and kernels, or compute a rate. Nothing here depends on them.
+constexpr int copy_engines = 3;                    ///< as an H200 has
+constexpr int clock_kilohertz = 1'000'000;         ///< clock64() counts nanoseconds
+constexpr int memory_clock_kilohertz = 3'201'000;  ///< of an H200's memory, the same for the next two
+constexpr int memory_bus_bits = 6016;
+constexpr int l2_bytes = 60 * 1024 * 1024;
+
 constexpr int lowest_stream_priority = 0;
 constexpr int highest_stream_priority = -5;
 

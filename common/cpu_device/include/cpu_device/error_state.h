@@ -29,8 +29,9 @@ cudaError_t device_status(bool waits);
 /// True once a kernel failed: further launches do nothing.
 bool device_is_lost();
 
-/// Reports the calling thread's refused launch whose error it has not looked at, and a kernel's failure that no call
-/// has waited for. Happens by itself when the process ends.
+/// While mistakes are looked for, reports the calling thread's calls and launches that failed and whose errors it has
+/// not looked at, and a kernel's failure that no call has waited for. Shows what kernels have printed since the last
+/// call that waited. Happens by itself when the process ends.
 void report_unseen_errors();
 
 }  // namespace cpu_device

@@ -76,6 +76,13 @@ extern constinit thread_local ThreadState current_thread __attribute__((tls_mode
 /// True in a kernel, false in host code.
 inline bool in_kernel() { return current_thread.block != nullptr; }
 
+/// Which of its two versions a `__host__ __device__` function runs that depends on `__CUDA_ARCH__`. No constant: a
+/// constant expression cannot be told which of them is meant.
+template <class = void>
+constexpr bool runs_device_version() {
+    return in_kernel();
+}
+
 inline unsigned threads_per_block() { return current_thread.block_threads; }
 inline unsigned lane_id() { return current_thread.linear_thread % 32; }
 inline unsigned warp_id() { return current_thread.linear_thread / 32; }
@@ -230,6 +237,10 @@ public:
     requires(references != 0 || !(is_plain_argument<Arguments> && ...)) void operator()(Arguments&&... arguments) {
         hold(std::index_sequence_for<Arguments...>(), arguments...);
     }
+    template <class... Arguments>
+    void run(Arguments&&... arguments) {
+        (*this)(static_cast<Arguments&&>(arguments)...);
+    }
 
 protected:
     LaunchSite site_;
@@ -253,6 +264,11 @@ public:
     using DeducedLauncher<0, Body>::DeducedLauncher;
 
     void operator()(Parameters... arguments) {
+        launch_body<Parameters...>(this->site_, this->config_, this->body_, arguments...);
+    }
+    /// The same where there is one kernel and as many arguments as it has parameters. With no other function to choose
+    /// from, a compiler says of an argument of the wrong type what cannot be converted to what, and no more.
+    void run(Parameters... arguments) {
         launch_body<Parameters...>(this->site_, this->config_, this->body_, arguments...);
     }
     /// For default arguments, and for templates that were given a part of a parameter pack.
@@ -380,6 +396,11 @@ struct LaneValues {
 /// Copy what you need and then call `leave_collective` (always, and before anything else that may wait).
 LaneValues enter_collective(Collective operation, std::uint32_t mask, std::uint64_t value, Site site);
 void leave_collective(const LaneValues& values);
+
+/// The running lane, which came to a shuffle of `mask` together with the lanes `came`, took the value of lane `source`.
+/// If that lane did not come, and the program uses the value, a mistake is reported when the launch ends. Returns what
+/// to take for it then, in each 8 bytes: all-ones bits, and in one of two runs that are compared something else.
+std::uint64_t note_shuffle(std::uint32_t mask, std::uint32_t came, unsigned source, Site site);
 
 /// Lanes of the warp that reached `site` while no lane of the warp could run on: what `__activemask()` and
 /// cg::coalesced_threads() return.

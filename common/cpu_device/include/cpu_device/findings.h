@@ -1,9 +1,10 @@
 // Mistakes that the CPU device found in a program: printed, kept for whoever grades.
 //
 // Findings of one kind at the same line (or pair of lines) of one launch are one finding with a count. They are printed
-// when the launch ends. A program in which something was found ends with exit status 86, unless it already failed or
-// took its findings with `take_findings()`. With the environment variable CPU_DEVICE_FINDINGS=FILE all findings of the
-// process, taken or not, are written to that file as JSON when it ends.
+// when the launch ends. A program in which an error was found ends with exit status 86, unless it already failed or
+// took its findings with `take_findings()`. Notes (memory that was never freed) leave the status as it is. With the
+// environment variable CPU_DEVICE_FINDINGS=FILE all findings of the process, taken or not, are written to that file as
+// JSON when it ends.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace cpu_device {
 
 enum class FindingKind {
     // Always found.
-    divergent_barrier,    ///< __syncthreads reached by some threads of the block only
-    missing_lane,         ///< a warp-wide operation names a lane that never comes
+    divergent_barrier,    ///< threads of a block wait at different barriers, or for one that waits elsewhere
+    missing_lane,         ///< a warp-wide operation names a lane that still runs and never comes
     mask_without_caller,  ///< a lane calls a warp-wide operation whose mask leaves it out
     endless_kernel,       ///< stopped by the watchdog
     illegal_access,       ///< an address that belongs to nobody
@@ -31,9 +32,11 @@ enum class FindingKind {
     use_after_free,      ///< of memory that was freed
     host_memory,         ///< a kernel was given a host pointer, or host code a device pointer
     uninitialized_read,  ///< of memory nobody wrote
+    undefined_shuffle,   ///< a lane uses what a shuffle took from a lane that has exited or that the mask leaves out
     data_race,           ///< two threads, one of them writing, nothing that orders them
-    memory_leak,         ///< never freed
+    memory_leak,         ///< memory, or an object of the runtime, that was never given back: a note unless asked for
     unseen_error,        ///< a launch or call failed and the program never looked
+    unseen_output,       ///< a kernel printed and the program never waited for it: a note
 };
 
 /// "data race" ...
@@ -47,6 +50,16 @@ struct OtherSide {
     uint3 block{};
     uint3 thread{};
     std::string action;  ///< "wrote 4 bytes (0 -> 1.5)", "read 4 bytes (2)"
+    std::vector<Site> callers = {};
+};
+
+/// Advice for a race that depends on where its two lines stand.
+struct RaceHints {
+    std::string same_line{};  ///< where both accesses stand in one line
+    // What both threads passed last before the two accesses. If it stands between the two lines, one of the accesses
+    // belongs to another iteration.
+    Site barrier{};   ///< of the block
+    Site syncwarp{};  ///< of the warp
 };
 
 struct Finding {
@@ -62,9 +75,13 @@ struct Finding {
     std::string action = {};  ///< what this thread did: "reads 4 bytes", "writes 4 bytes (0 -> 1.5)"
     std::optional<OtherSide> other = std::nullopt;
     std::uint64_t count = 1;  ///< how often in the launch
+    bool is_note = false;     ///< worth knowing, but no error: the exit status stays as it is
+    /// Where `site` stands in a function that was compiled into its callers: the lines of the calls, innermost first.
+    std::vector<Site> callers = {};
     /// Code addresses of the accesses where `site` and `other->site` are still to be found out (see source_lines.h).
     const void* code = nullptr;
     const void* other_code = nullptr;
+    RaceHints by_line{};  ///< replaces `hint` when the lines are known and it applies
 };
 
 /// Adds the finding to those of the running launch; outside of launches (in host code, with `kernel` empty) prints and
@@ -78,6 +95,9 @@ void report(Finding finding);
 bool report_again(FindingKind kind, const Site& site);
 bool report_again(FindingKind kind, const void* code, const void* other_code = nullptr);
 
+/// Another hint for a finding of the running launch that was reported with these code addresses.
+void revise_hint(FindingKind kind, const void* code, const void* other_code, const std::string& hint);
+
 /// Prints and keeps what the launch that has just ended reported, in order of first appearance. Finds out lines from
 /// code addresses; findings of one kind that turn out to be about the same array and lines become one. Of hundreds of
 /// findings the first 20 are printed. What another host thread's kernel, still running, has found is published in
@@ -90,13 +110,18 @@ std::vector<Finding> take_findings();
 /// Turns printing off (graders show findings their own way) or on again; returns the former setting.
 bool print_findings(bool on);
 
+/// Before something is printed to standard error: prints what standard output still holds, and ends its last line if
+/// the program has left that unfinished.
+void begin_fresh_line();
+
 /// The finding as the terminal shows it behind "CPU device: ", several lines without a newline at the end; `colour`:
 /// with escape sequences.
 std::string text_of(const Finding& finding, bool colour = false);
 
 /// The findings as a JSON array of objects with the members of `Finding`, less the code addresses. `kind` is the
-/// identifier, `name` the name in words. Places are {"file", "line", "source"}, `block` and `thread` are [x, y, z];
-/// what is not known or not there is null (`site`, `other`, and in host code `block` and `thread`) or an empty string.
+/// identifier, `name` the name in words. `callers`, here and in `other`, is only there when there are some. Places are
+/// {"file", "line", "source"}, `block` and `thread` are [x, y, z]; what is not known or not there is null (`site`,
+/// `other`, and in host code `block` and `thread`) or an empty string.
 std::string json_of(const std::vector<Finding>& findings);
 
 }  // namespace cpu_device

@@ -24,6 +24,26 @@ constexpr Site call_site(const char* file = __builtin_FILE(), int line = __built
 
 // ---- errors ----------------------------------------------------------------------------------------------
 
+namespace cpu_device {
+
+/// A statement that consists of a call, and drops the status that the call returns.
+struct DroppedCall {
+    const char* function;
+    Site site;
+};
+
+/// The rewriter puts `cpu_device::dropped("cudaFree", site), ` ahead of each such statement.
+DroppedCall dropped(const char* function, Site site);
+
+/// The call returned `error`, which is reported in the end unless the program asks for its last error before that.
+void note_dropped_error(const DroppedCall& call, cudaError_t error);
+
+inline void operator,(const DroppedCall& call, cudaError_t error) {
+    if (error != cudaSuccess) note_dropped_error(call, error);
+}
+
+}  // namespace cpu_device
+
 /// The last error of the calling thread, which is forgotten. A kernel's failure is among them only after a call that
 /// waited for the device.
 cudaError_t cudaGetLastError();
@@ -201,8 +221,9 @@ cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, uns
 namespace cpu_device {
 
 /// Reports device, managed and page-locked memory that was never freed, one finding for each line that allocated it,
-/// with how often and how many bytes; what was reported once is not reported again. Happens by itself when a program in
-/// which mistakes are looked for ends with status 0.
+/// with how often and how many bytes, and in the same way streams, events, arrays, texture and surface objects; what
+/// was reported once is not reported again. These are notes, or errors with WatchOptions::leaks. Happens by itself when
+/// a program in which mistakes are looked for ends with status 0.
 void report_leaks();
 
 }  // namespace cpu_device

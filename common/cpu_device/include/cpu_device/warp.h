@@ -67,12 +67,22 @@ CPU_DEVICE_UNSEEN Gathered<T> gather(Collective operation, std::uint32_t mask, c
 template <class T>
 CPU_DEVICE_UNSEEN T shuffle(std::uint32_t mask, const T& value, unsigned source, Site site) {
     T result = value;
+    std::uint32_t lanes = 0;
     exchange(Collective::shuffle, mask, value, site,
              [&](std::size_t offset, std::size_t bytes, const LaneValues& values) CPU_DEVICE_UNSEEN {
-                 const bool came = source < 32 && (values.mask >> source & 1) != 0;
+                 lanes = values.mask;
+                 const bool came = source < 32 && (lanes >> source & 1) != 0;
                  const std::uint64_t word = came ? values.value[source] : ~std::uint64_t{0};
                  std::memcpy(reinterpret_cast<unsigned char*>(&result) + offset, &word, bytes);
              });
+    if (lanes != 0xFFFFFFFFu) {
+        const std::uint64_t missing = note_shuffle(mask, lanes, source, site);
+        if (source >= 32 || (lanes >> source & 1) == 0) {
+            for (std::size_t i = 0; i < sizeof(T); ++i) {
+                reinterpret_cast<unsigned char*>(&result)[i] = static_cast<unsigned char>(missing >> i % 8 * 8);
+            }
+        }
+    }
     return result;
 }
 

@@ -21,6 +21,7 @@ namespace cpu_device {
 struct WatchOptions {
     bool counters = false;
     bool mistakes = false;  ///< races, bounds, uninitialized reads ... (divergent barriers are always found)
+    bool leaks = false;     ///< with `mistakes`: what is never freed or destroyed is an error, too, and not only a note
     /// Of a launch with more blocks than this, a sample of this many is watched, spread evenly over the grid, the first
     /// and the last among them. 0: every block.
     std::uint64_t blocks = 0;
@@ -33,7 +34,8 @@ struct WatchOptions {
 constexpr std::uint64_t kSampledBlocks = 256;
 
 /// Sets what launches from now on are watched for; returns what was set before. At the start of a program the
-/// environment decides: CPU_DEVICE_WATCH=counters,mistakes and CPU_DEVICE_WATCH_BLOCKS=N (default 256; 0 or "all").
+/// environment decides: CPU_DEVICE_WATCH=counters,mistakes,leaks (`leaks` looks for mistakes as well) and
+/// CPU_DEVICE_WATCH_BLOCKS=N (default 256; 0 or "all").
 WatchOptions watch(const WatchOptions& options);
 
 /// What is set now.
@@ -59,10 +61,11 @@ const char* name_of(MemoryOperation operation);
 /// One kind of memory operation. A request is one access instruction carried out for one warp.
 struct RequestCounters {
     std::uint64_t requests = 0;
-    std::uint64_t lanes = 0;       ///< threads that took part, over all requests
-    std::uint64_t bytes = 0;       ///< bytes that the lanes asked for
-    std::uint64_t sectors = 0;     ///< global memory: distinct pieces of 32 bytes, a request at a time
-    std::uint64_t wavefronts = 0;  ///< shared memory: passes; constant memory: distinct addresses
+    std::uint64_t lanes = 0;           ///< threads that took part, over all requests
+    std::uint64_t bytes = 0;           ///< bytes that the lanes asked for
+    std::uint64_t sectors = 0;         ///< global memory: distinct pieces of 32 bytes, a request at a time
+    std::uint64_t needed_sectors = 0;  ///< how many would be enough for as many bytes, if they lay side by side
+    std::uint64_t wavefronts = 0;      ///< shared memory: passes; constant memory: distinct addresses
     std::uint64_t least_wavefronts =
         0;                           ///< what as many lanes and bytes need without bank conflicts, or with one address
     std::uint64_t same_address = 0;  ///< atomics: lanes that have to wait because another lane has the same address
@@ -77,6 +80,7 @@ struct RequestCounters {
         lanes += other.lanes;
         bytes += other.bytes;
         sectors += other.sectors;
+        needed_sectors += other.needed_sectors;
         wavefronts += other.wavefronts;
         least_wavefronts += other.least_wavefronts;
         same_address += other.same_address;
@@ -183,7 +187,25 @@ struct LaunchCounters {
 /// takes some tens of milliseconds in each process: `with_lines` false leaves `LaunchCounters::lines` empty.
 std::vector<LaunchCounters> take_counters(bool with_lines = true);
 
-/// Reports device and page-locked memory that was never freed. The end of the process does it by itself while mistakes
+/// How much of the program was looked at for mistakes, over all of its launches so far.
+struct Coverage {
+    std::uint64_t launches = 0;          ///< that ran while mistakes were looked for
+    std::uint64_t blocks = 0;            ///< of these launches, as far as they ran
+    std::uint64_t watched_blocks = 0;    ///< of `blocks`: looked at for data races as well
+    std::uint64_t accesses = 0;          ///< to global and shared memory
+    std::uint64_t aborted_launches = 0;  ///< of `launches`: ended before all of their blocks had run
+    std::uint64_t skipped_launches = 0;  ///< that did not run because an earlier kernel had failed
+    std::string failed_kernel = {};      ///< the kernel that failed
+};
+Coverage coverage();
+
+/// "Checked all 4,096 blocks of 3 launches, 1.2 M accesses.", or what share of them; and whether launches were skipped.
+/// `how_to_check_all` names what makes every block watched ("--all-blocks"). Without a newline at the end; empty when
+/// nothing was launched.
+std::string text_of(const Coverage& coverage, const std::string& how_to_check_all);
+
+/// Reports memory that was never freed, and streams, events, arrays, texture and surface objects that were never
+/// destroyed: as notes, or as errors with WatchOptions::leaks. The end of the process does it by itself while mistakes
 /// are watched.
 void report_leaks();
 

@@ -6,14 +6,27 @@
 
 namespace cpu_device {
 
-enum class FenceScope : unsigned char { block, device, system };
+/// Which threads an atomic operation or a fence takes part in an order with. Each includes those before it.
+enum class ThreadScope : unsigned char { thread, block, device, system };
+
+/// How an atomic operation or a fence orders the other accesses of its thread. Sequential consistency adds nothing to
+/// acquire_release that could make a race of an order.
+enum class MemoryOrder : unsigned char { relaxed, acquire, release, acquire_release };
+
+constexpr bool acquires(MemoryOrder order) {
+    return order == MemoryOrder::acquire || order == MemoryOrder::acquire_release;
+}
+constexpr bool releases(MemoryOrder order) {
+    return order == MemoryOrder::release || order == MemoryOrder::acquire_release;
+}
 
 /// What an atomic operation is. `increment`: adds the constant 1 to an integer; nvcc has an instruction of its own for
-/// that in shared memory when nobody looks at the result.
-enum class AtomicUse : unsigned char { update, increment, compare_and_swap, load, store };
+/// that in shared memory when nobody looks at the result. `failed_compare_and_swap`: it will find another value than it
+/// wants, so it writes nothing.
+enum class AtomicUse : unsigned char { update, increment, compare_and_swap, failed_compare_and_swap, load, store };
 
-void see_atomic(const void* memory, std::size_t bytes, AtomicUse use);
-void see_fence(FenceScope scope);
+void see_atomic(const void* memory, std::size_t bytes, AtomicUse use, MemoryOrder order, ThreadScope scope);
+void see_fence(ThreadScope scope, MemoryOrder order);
 
 }  // namespace cpu_device
 
@@ -28,17 +41,19 @@ void see_fence(FenceScope scope);
 
 namespace cpu_device {
 
-/// An atomic operation on `bytes` bytes follows.
+/// An atomic operation on `bytes` bytes follows. CUDA's atomic functions are relaxed.
 CPU_DEVICE_INLINE void note_atomic([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes,
-                                   [[maybe_unused]] AtomicUse use = AtomicUse::update) {
+                                   [[maybe_unused]] AtomicUse use, [[maybe_unused]] ThreadScope scope,
+                                   [[maybe_unused]] MemoryOrder order = MemoryOrder::relaxed) {
 #ifdef __CPU_DEVICE_WATCHED__
-    see_atomic(memory, bytes, use);
+    see_atomic(memory, bytes, use, order, scope);
 #endif
 }
 
-CPU_DEVICE_INLINE void note_fence([[maybe_unused]] FenceScope scope) {
+CPU_DEVICE_INLINE void note_fence([[maybe_unused]] ThreadScope scope,
+                                  [[maybe_unused]] MemoryOrder order = MemoryOrder::acquire_release) {
 #ifdef __CPU_DEVICE_WATCHED__
-    see_fence(scope);
+    see_fence(scope, order);
 #endif
 }
 
@@ -50,6 +65,9 @@ extern "C" {
 int printf(const char* format, ...) __asm__("cpu_device_printf");
 // What glibc makes of it with _FORTIFY_SOURCE, which some distributions always define.
 int __printf_chk(int flag, const char* format, ...) __asm__("cpu_device_printf_chk");
+// What compilers make of a printf whose result nobody looks at.
+int puts(const char* text) __asm__("cpu_device_puts");
+int putchar(int character) __asm__("cpu_device_putchar");
 }
 #endif
 

@@ -411,6 +411,129 @@ void one_warp_fetches_for_another() {
     expect_equal(d_sums.download(), sequence<int>(32, [](int lane) { return 5 * (31 - lane) + 320; }));
 }
 
+// ---- threads that have exited are not waited for -------------------------------------------------------------
+
+__global__ void maximum_of_those_who_stay(const float* in, float* out, int count) {
+    __shared__ float values[64];
+    const int t = threadIdx.x;
+    if (t >= count) return;
+    values[t] = in[t];
+    __syncthreads();
+    if (t == 0) {
+        float largest = values[0];
+        for (int i = 1; i < count; ++i) largest = values[i] > largest ? values[i] : largest;
+        *out = largest;
+    }
+}
+
+void threads_without_data_exit_before_a_barrier() {
+    DeviceBuffer<float> d_in(sequence<float>(50, [](int i) { return i == 33 ? 99 : i; })), d_out(1);
+    maximum_of_those_who_stay<<<1, 64>>>(d_in.data(), d_out.data(), 50);
+    check_finished();
+    expect_equal(d_out.download(), {99.0f});
+}
+
+__global__ void copy_by_tiles(const float* in, float* out, int count) {
+    __shared__ float row[64];
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    row[threadIdx.x] = in[i];
+    __syncthreads();
+    out[i] = row[threadIdx.x];
+}
+
+void threads_of_the_last_block_exit_early() {
+    const auto values = scrambled<float>(100, 1000);
+    DeviceBuffer<float> d_in(values), d_out(100);
+    copy_by_tiles<<<2, 64>>>(d_in.data(), d_out.data(), 100);
+    check_finished();
+    expect_equal(d_out.download(), values);
+}
+
+template <bool Check>
+__global__ void fill_guarded_columns(float* matrix, int cols) {
+    const int col = threadIdx.x, row = threadIdx.y;
+    if (Check && col >= cols) return;
+    matrix[row * cols + col] = 1;
+    __syncthreads();
+    if (row == 0) matrix[7 * cols + col] = 2;
+}
+
+void columns_without_data_exit_early() {
+    DeviceBuffer<float> d_matrix(6 * 8);
+    fill_guarded_columns<true><<<1, dim3(8, 8)>>>(d_matrix.data(), 6);
+    check_finished();
+    expect_equal(d_matrix.download(), sequence<float>(48, [](int i) { return i < 42 ? 1 : 2; }));
+}
+
+__global__ void all_but_one_exit(int* out) {
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, 1);
+    for (unsigned left = blockDim.x; left > 1; left /= 2) {
+        if (threadIdx.x >= left / 2) return;
+        __syncthreads();
+    }
+    __syncthreads();
+    *out = sum;
+}
+
+void threads_exit_between_barriers_by_halves() {
+    DeviceBuffer<int> d_out(1);
+    all_but_one_exit<<<1, 256>>>(d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), {256});
+}
+
+__global__ void barrier_of_those_who_work(const int* in, int* out) {
+    __shared__ int values[64];
+    if (threadIdx.x < 32) {
+        values[threadIdx.x] = in[threadIdx.x];
+        __syncthreads();  // the other warp runs to its end
+        out[threadIdx.x] = values[31 - threadIdx.x];
+    }
+}
+
+void other_warp_runs_to_its_end() {
+    DeviceBuffer<int> d_in(sequence<int>(32, [](int i) { return i; })), d_out(32);
+    barrier_of_those_who_work<<<1, 64>>>(d_in.data(), d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), sequence<int>(32, [](int i) { return 31 - i; }));
+}
+
+__global__ void rounds_as_needed(const int* rounds, int* out) {
+    __shared__ int turns[64];
+    turns[threadIdx.x] = 0;
+    for (int round = 0; round < rounds[threadIdx.x]; ++round) {
+        ++turns[threadIdx.x];
+        __syncthreads();
+    }
+    out[threadIdx.x] = turns[threadIdx.x];
+}
+
+void threads_leave_a_loop_with_a_barrier_for_good() {
+    const auto rounds = sequence<int>(64, [](int i) { return i % 7; });
+    DeviceBuffer<int> d_rounds(rounds), d_out(64);
+    rounds_as_needed<<<1, 64>>>(d_rounds.data(), d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), rounds);
+}
+
+__global__ void count_of_those_who_stay(const int* in, int* out, int count) {
+    if (static_cast<int>(threadIdx.x) >= count) return;
+    const int positive = __syncthreads_count(in[threadIdx.x] > 0);
+    const int all = __syncthreads_and(in[threadIdx.x] > 0);
+    if (threadIdx.x == 0) *out = all ? positive : -positive;
+}
+
+void counting_barrier_without_those_who_left() {
+    DeviceBuffer<int> d_in(std::vector<int>(50, 3)), d_out(1);
+    count_of_those_who_stay<<<1, 64>>>(d_in.data(), d_out.data(), 50);
+    check_finished();
+    expect_equal(d_out.download(), {50});
+}
+
 }  // namespace
 
 CaseList barriers() {
@@ -440,6 +563,18 @@ CaseList barriers() {
             {"whole_block_returns_before_barrier", "no thread of the block waits", whole_block_returns_before_barrier},
             {"threads_leave_behind_the_last_barrier", "nobody waits for them any more",
              threads_leave_behind_the_last_barrier},
+            {"threads_without_data_exit_before_a_barrier", "the barrier waits for those who stay",
+             threads_without_data_exit_before_a_barrier},
+            {"threads_of_the_last_block_exit_early", "each thread reads what it wrote",
+             threads_of_the_last_block_exit_early},
+            {"columns_without_data_exit_early", "in a block of two dimensions", columns_without_data_exit_early},
+            {"threads_exit_between_barriers_by_halves", "fewer threads at each barrier",
+             threads_exit_between_barriers_by_halves},
+            {"other_warp_runs_to_its_end", "a barrier in a branch, and the others exit", other_warp_runs_to_its_end},
+            {"threads_leave_a_loop_with_a_barrier_for_good", "whoever leaves the loop exits",
+             threads_leave_a_loop_with_a_barrier_for_good},
+            {"counting_barrier_without_those_who_left", "__syncthreads_count of those who stay",
+             counting_barrier_without_those_who_left},
             {"one_warp_fetches_for_another", "two halves, a barrier a step", one_warp_fetches_for_another},
         }};
 }

@@ -12,10 +12,17 @@ CaseList shared_layouts();
 CaseList host_and_memory();
 CaseList language();
 CaseList algorithms();
+CaseList unseen_host_writes();
+CaseList handovers();
+CaseList locks();
+CaseList last_blocks();
+CaseList inside_blocks();
+CaseList harmless_writes();
 
 std::vector<CaseList> correct() {
-    return {separate_writes(), barriers(),       warps(),           atomic_updates(), between_blocks(),
-            groups(),          shared_layouts(), host_and_memory(), language(),       algorithms()};
+    return {separate_writes(), barriers(),        warps(),           atomic_updates(),    between_blocks(), groups(),
+            shared_layouts(),  host_and_memory(), language(),        algorithms(),        handovers(),      locks(),
+            last_blocks(),     inside_blocks(),   harmless_writes(), unseen_host_writes()};
 }
 
 }  // namespace corpus

@@ -257,6 +257,58 @@ void structures_with_padding_are_copied_whole() {
     }
 }
 
+/// Copied by one load of 8 bytes, of which 3 are padding.
+struct alignas(8) Tagged {
+    char tag;
+    int value;
+};
+
+__global__ void make_pixels(uchar4* pixels, Tagged* tagged) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    pixels[i].x = static_cast<unsigned char>(i);
+    pixels[i].y = static_cast<unsigned char>(i >> 8);
+    pixels[i].z = 7;  // and no alpha
+    tagged[i].tag = 'a';
+    tagged[i].value = static_cast<int>(i);
+}
+
+__global__ void use_pixels(const uchar4* pixels, const Tagged* tagged, int* out) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uchar4 pixel = pixels[i];
+    const Tagged one = tagged[i];
+    out[i] = pixel.x + 256 * pixel.y + pixel.z + (one.tag == 'a' ? one.value : 0);
+}
+
+void structures_with_padding_in_a_large_grid() {
+    constexpr int count = 600 * 32;
+    DeviceBuffer<uchar4> d_pixels(count);
+    DeviceBuffer<Tagged> d_tagged(count);
+    DeviceBuffer<int> d_out(count);
+    make_pixels<<<count / 32, 32>>>(d_pixels.data(), d_tagged.data());
+    use_pixels<<<count / 32, 32>>>(d_pixels.data(), d_tagged.data(), d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), sequence<int>(count, [](int i) { return 2 * i + 7; }));
+}
+
+__global__ void write_bytes(unsigned char* bytes) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    bytes[i] = 1;
+}
+
+__global__ void sum_words(const unsigned* words, unsigned* out) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = words[i];
+}
+
+void words_written_byte_by_byte() {
+    constexpr int count = 400 * 64;
+    DeviceBuffer<unsigned> d_words(count), d_out(count);
+    write_bytes<<<4 * count / 64, 64>>>(reinterpret_cast<unsigned char*>(d_words.data()));
+    sum_words<<<count / 64, 64>>>(d_words.data(), d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), std::vector<unsigned>(count, 0x01010101u));
+}
+
 // ---- used again ----------------------------------------------------------------------------------------------
 
 /// First counters, then positions, then values: a barrier before each new use.
@@ -332,6 +384,9 @@ CaseList shared_layouts() {
              floats_written_singly_read_four_at_a_time},
             {"bits_of_floats_through_a_union", "written as float, read as integer and bytes",
              bits_of_floats_through_a_union},
+            {"structures_with_padding_in_a_large_grid", "nobody writes what nobody uses",
+             structures_with_padding_in_a_large_grid},
+            {"words_written_byte_by_byte", "written by four threads each", words_written_byte_by_byte},
             {"structures_with_padding_are_copied_whole", "padding carries no value",
              structures_with_padding_are_copied_whole},
             {"same_memory_holds_counters_then_floats", "a barrier before each new use",

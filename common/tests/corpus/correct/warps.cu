@@ -374,6 +374,133 @@ void branches_with_masks_of_their_lanes() {
     expect_equal(d_values.download(), sequence<int>(32, [](int i) { return i % 2 == 0 ? 240 : -256; }));
 }
 
+// ---- lanes that have exited, and values that nobody uses -----------------------------------------------------
+
+__global__ void swap_neighbors_of_31(const int* in, int* out) {
+    __shared__ int row[32];
+    if (threadIdx.x == 31) return;
+    row[threadIdx.x] = in[threadIdx.x];
+    __syncwarp();  // of all lanes, of which one has exited
+    out[threadIdx.x] = row[threadIdx.x ^ (threadIdx.x < 30 ? 1 : 0)];
+}
+
+void full_mask_after_a_lane_has_exited() {
+    DeviceBuffer<int> d_in(sequence<int>(32, [](int i) { return i; })), d_out(31);
+    swap_neighbors_of_31<<<1, 32>>>(d_in.data(), d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), sequence<int>(31, [](int i) { return i < 30 ? i ^ 1 : i; }));
+}
+
+__global__ void count_and_share(const int* in, int* out, int count) {
+    const int i = threadIdx.x;
+    if (i >= count) return;
+    const int positive = __popc(__ballot_sync(kAllLanes, in[i] > 0));
+    const int largest = __reduce_max_sync(kAllLanes, in[i]);
+    const int first = __shfl_sync(kAllLanes, in[i], 0);
+    const int before = __shfl_up_sync(kAllLanes, in[i], 1);
+    out[i] = positive + largest + first + before;
+}
+
+void votes_and_shuffles_of_the_lanes_that_stay() {
+    DeviceBuffer<int> d_in(sequence<int>(20, [](int i) { return i; })), d_out(20);
+    count_and_share<<<1, 32>>>(d_in.data(), d_out.data(), 20);
+    check_finished();
+    expect_equal(d_out.download(), sequence<int>(20, [](int i) { return 19 + 19 + 0 + (i == 0 ? 0 : i - 1); }));
+}
+
+__global__ void guarded_sum(const int* in, int* out, int count) {
+    const int i = threadIdx.x;
+    if (i >= count) return;
+    int sum = in[i];
+    for (int step = 16; step > 0; step /= 2) {
+        const int other = __shfl_down_sync(kAllLanes, sum, step);
+        if (i + step < count) sum += other;  // what exited lanes seem to bring is not used
+    }
+    if (i == 0) *out = sum;
+}
+
+void sum_that_uses_no_value_of_an_exited_lane() {
+    for (const int count : {1, 10, 20, 31, 32}) {
+        DeviceBuffer<int> d_in(sequence<int>(count, [](int i) { return i + 1; })), d_out(1);
+        guarded_sum<<<1, 32>>>(d_in.data(), d_out.data(), count);
+        check_finished();
+        expect_equal(d_out.download(), {count * (count + 1) / 2});
+    }
+}
+
+__global__ void guarded_sum_of_active(const float* in, float* out, int count) {
+    const int i = threadIdx.x;
+    const unsigned active = __ballot_sync(kAllLanes, i < count);
+    if (i < count) {
+        float sum = in[i];
+        for (int step = 16; step > 0; step /= 2) {
+            const float other = __shfl_down_sync(active, sum, step);
+            if ((active >> i >> step & 1) != 0) sum += other;
+        }
+        if (i == 0) *out = sum;
+    }
+}
+
+void sum_that_uses_no_value_from_outside_the_mask() {
+    DeviceBuffer<float> d_in(sequence<float>(20, [](int i) { return i; })), d_out(1);
+    guarded_sum_of_active<<<1, 32>>>(d_in.data(), d_out.data(), 20);
+    check_finished();
+    expect_equal(d_out.download(), {190.0f});
+}
+
+__global__ void sum_by_selection(const int* in, int* out, int count) {
+    const int i = threadIdx.x;
+    if (i >= count) return;
+    int sum = in[i];
+    for (int step = 16; step > 0; step /= 2) {
+        const int other = __shfl_down_sync(kAllLanes, sum, step);
+        sum += i + step < count ? other : 0;
+    }
+    if (i == 0) *out = sum;
+}
+
+__global__ void differences_to_next(const float* in, float* out, int count) {
+    const int i = threadIdx.x;
+    if (i >= count) return;
+    float next = __shfl_down_sync(kAllLanes, in[i], 1);
+    if (i == count - 1) next = in[0];
+    out[i] = next - in[i];
+}
+
+__global__ void maximum_by_selection(const float* in, float* out, int count) {
+    const int i = threadIdx.x;
+    if (i >= count) return;
+    float largest = in[i];
+    for (int step = 16; step > 0; step /= 2) {
+        const float other = __shfl_down_sync(kAllLanes, largest, step);
+        largest = fmaxf(largest, i + step < count ? other : largest);
+    }
+    if (i == 0) *out = largest;
+}
+
+void values_of_exited_lanes_are_replaced() {
+    DeviceBuffer<int> d_in(sequence<int>(20, [](int i) { return i; })), d_out(1);
+    sum_by_selection<<<1, 32>>>(d_in.data(), d_out.data(), 20);
+    DeviceBuffer<float> d_values(sequence<float>(20, [](int i) { return i * i; })), d_differences(20), d_largest(1);
+    differences_to_next<<<1, 32>>>(d_values.data(), d_differences.data(), 20);
+    maximum_by_selection<<<1, 32>>>(d_values.data(), d_largest.data(), 20);
+    check_finished();
+    expect_equal(d_out.download(), {190});
+    expect_equal(d_differences.download(), sequence<float>(20, [](int i) { return i == 19 ? -361 : 2 * i + 1; }));
+    expect_equal(d_largest.download(), {361.0f});
+}
+
+__global__ void vote_in_branch_while_others_end(const int* in, int* out) {
+    if (in[threadIdx.x] > 0) out[threadIdx.x] = __popc(__ballot_sync(kAllLanes, 1));
+}
+
+void vote_of_a_branch_whose_others_run_to_the_end() {
+    DeviceBuffer<int> d_in(sequence<int>(32, [](int i) { return i % 2; })), d_out(std::vector<int>(32, 0));
+    vote_in_branch_while_others_end<<<1, 32>>>(d_in.data(), d_out.data());
+    check_finished();
+    expect_equal(d_out.download(), sequence<int>(32, [](int i) { return i % 2 == 0 ? 0 : 16; }));
+}
+
 }  // namespace
 
 CaseList warps() {
@@ -397,6 +524,17 @@ CaseList warps() {
             {"votes_decide_for_the_whole_warp", "all lanes loop alike", votes_decide_for_the_whole_warp},
             {"lanes_beyond_the_end_leave_before_the_shuffle", "the mask names those who stay",
              lanes_beyond_the_end_leave_before_the_shuffle},
+            {"full_mask_after_a_lane_has_exited", "__syncwarp does not wait for it", full_mask_after_a_lane_has_exited},
+            {"votes_and_shuffles_of_the_lanes_that_stay", "no value of an exited lane is taken",
+             votes_and_shuffles_of_the_lanes_that_stay},
+            {"sum_that_uses_no_value_of_an_exited_lane", "the shuffle's result is guarded",
+             sum_that_uses_no_value_of_an_exited_lane},
+            {"sum_that_uses_no_value_from_outside_the_mask", "the same with a mask of the active lanes",
+             sum_that_uses_no_value_from_outside_the_mask},
+            {"values_of_exited_lanes_are_replaced", "by ?: or by an assignment, which need no branch",
+             values_of_exited_lanes_are_replaced},
+            {"vote_of_a_branch_whose_others_run_to_the_end", "the mask names lanes that exit meanwhile",
+             vote_of_a_branch_whose_others_run_to_the_end},
             {"sort_in_registers_by_shuffles", "no memory in between", sort_in_registers_by_shuffles},
             {"segments_summed_by_narrow_shuffles", "shuffles of width 8", segments_summed_by_narrow_shuffles},
             {"branches_with_masks_of_their_lanes", "either branch names exactly its lanes",

@@ -1,4 +1,5 @@
-// Barriers that only some threads of the block reach.
+// Barriers that only some threads of the block reach, while the others are still running and wait somewhere else.
+// (Threads that have exited are not waited for: correct/barriers.cu.)
 #include <cooperative_groups.h>
 
 #include "common/tests/corpus/mistakes/mistakes.h"
@@ -18,6 +19,9 @@ __global__ void barrier_for_one_warp(const float* in, float* out) {
     if (threadIdx.x < 32) {
         __syncthreads();  // MISTAKE(divergent_barrier): warp 1 never comes
     }
+    const float value = row[threadIdx.x];
+    __syncthreads();  // MISTAKE(divergent_barrier): warp 1 waits here
+    row[threadIdx.x] = value + 1;
     out[threadIdx.x] = row[threadIdx.x];
 }
 
@@ -30,45 +34,12 @@ void barrier_in_branch() {
 __global__ void barrier_for_odd_lanes(float* out) {
     if (threadIdx.x % 2 == 1) __syncthreads();  // MISTAKE(divergent_barrier): half of every warp
     out[threadIdx.x] = 1;
+    __syncthreads();  // MISTAKE(divergent_barrier): the other half waits here
 }
 
 void barrier_inside_a_divergent_warp() {
     DeviceBuffer<float> d_out(threads);
     barrier_for_odd_lanes<<<1, threads>>>(d_out.data());
-    check_finished();
-}
-
-__global__ void block_maximum(const float* in, float* out, int count) {
-    __shared__ float values[threads];
-    const int t = static_cast<int>(threadIdx.x);
-    if (t >= count) return;  // before a barrier that others wait at
-    values[t] = in[t];
-    __syncthreads();  // MISTAKE(divergent_barrier): 14 threads have returned
-    if (t == 0) {
-        float largest = values[0];
-        for (int i = 1; i < count; ++i) largest = values[i] > largest ? values[i] : largest;
-        *out = largest;
-    }
-}
-
-void return_before_barrier() {
-    DeviceBuffer<float> d_in(ones(50)), d_out(1);
-    block_maximum<<<1, threads>>>(d_in.data(), d_out.data(), 50);
-    check_finished();
-}
-
-__global__ void stage_tail(const float* in, float* out, int count) {
-    __shared__ float row[threads];
-    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i >= count) return;
-    row[threadIdx.x] = in[i];
-    __syncthreads();  // MISTAKE(divergent_barrier): in the last block
-    out[i] = row[threadIdx.x];
-}
-
-void return_in_last_block() {
-    DeviceBuffer<float> d_in(ones(100)), d_out(100);
-    stage_tail<<<2, threads>>>(d_in.data(), d_out.data(), 100);
     check_finished();
 }
 
@@ -79,6 +50,7 @@ __global__ void barrier_each_round(const int* rounds, int* out) {
         __syncthreads();  // MISTAKE(divergent_barrier): threads go round different numbers of times
     }
     out[threadIdx.x] = sum;
+    __syncthreads();  // MISTAKE(divergent_barrier): those that are done wait here
 }
 
 void loop_with_different_counts() {
@@ -114,6 +86,7 @@ __global__ void call_from_branch(const float* in, float* out) {
     __shared__ float row[threads];
     const float value = in[threadIdx.x];
     if (threadIdx.x < threads / 2) store_and_wait(row, value);
+    __syncthreads();  // MISTAKE(divergent_barrier): the other half waits here
     out[threadIdx.x] = threadIdx.x < threads / 2 ? row[threadIdx.x] : value;
 }
 
@@ -131,6 +104,7 @@ __global__ void newton(const float* in, float* out) {
         root = next;
         __syncthreads();  // MISTAKE(divergent_barrier): the others go on
     }
+    __syncthreads();  // MISTAKE(divergent_barrier): whoever is done waits here
     out[threadIdx.x] = root;
 }
 
@@ -148,6 +122,7 @@ __global__ void count_in_branch(const float* in, int* out, int count) {
         const int positive = __syncthreads_count(in[i] > 0);  // MISTAKE(divergent_barrier): a barrier that counts
         if (i == 0) *out = positive;
     }
+    __syncthreads();  // MISTAKE(divergent_barrier): the others wait here
 }
 
 void counting_barrier_in_branch() {
@@ -161,6 +136,7 @@ __global__ void short_circuit(const float* in, int* out, int count) {
     const int i = static_cast<int>(threadIdx.x);
     const bool all = i < count && __syncthreads_and(in[i] > 0);  // MISTAKE(divergent_barrier): && skips the call
     if (i == 0) *out = all;
+    __syncthreads();  // MISTAKE(divergent_barrier): whoever skipped the call waits here
 }
 
 void barrier_behind_a_logical_and() {
@@ -176,6 +152,7 @@ __global__ void group_barrier_in_branch(float* out) {
         block.sync();  // MISTAKE(divergent_barrier): the group is the whole block
     }
     out[threadIdx.x] = 1;
+    block.sync();  // MISTAKE(divergent_barrier): the other warp waits here
 }
 
 void group_sync_in_branch() {
@@ -184,18 +161,41 @@ void group_sync_in_branch() {
     check_finished();
 }
 
-template <bool Check>
-__global__ void guarded_columns(float* matrix, int cols) {
-    const int col = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
-    if (Check && col >= cols) return;
-    matrix[row * cols + col] = 1;
-    __syncthreads();  // MISTAKE(divergent_barrier): columns 6 and 7 have returned
-    if (row == 0) matrix[col] = 2;
+__global__ void first_warp_has_its_own_work(const int* in, int* out) {
+    __shared__ int sum;
+    int value = in[threadIdx.x];
+    if (threadIdx.x >= 32) {
+        __syncthreads();  // MISTAKE(divergent_barrier): warp 0 has its own barrier
+        value += sum;
+    } else {
+        for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xFFFFFFFFu, value, step);
+        if (threadIdx.x == 0) sum = value;
+        __syncthreads();  // MISTAKE(divergent_barrier): works on today's GPUs, but nobody promises it
+    }
+    out[threadIdx.x] = value;
 }
 
-void return_in_two_dimensional_block() {
-    DeviceBuffer<float> d_matrix(6 * 8);
-    guarded_columns<true><<<1, dim3(8, 8)>>>(d_matrix.data(), 6);
+void each_warp_at_its_own_barrier() {
+    DeviceBuffer<int> d_in(std::vector<int>(threads, 1)), d_out(threads);
+    first_warp_has_its_own_work<<<1, threads>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void barrier_for_full_rows(const float* in, float* out, int cols) {
+    __shared__ float row[8][8];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    row[y][x] = in[y * 8 + x];
+    if (static_cast<int>(x) < cols) {
+        __syncthreads();  // MISTAKE(divergent_barrier): columns 6 and 7 never come
+        out[y * 8 + x] = row[7 - y][x];
+    }
+    __syncthreads();  // MISTAKE(divergent_barrier): they wait here
+    row[y][x] = 0;
+}
+
+void barrier_for_some_columns() {
+    DeviceBuffer<float> d_in(ones(64)), d_out(64);
+    barrier_for_full_rows<<<1, dim3(8, 8)>>>(d_in.data(), d_out.data(), 6);
     check_finished();
 }
 
@@ -207,8 +207,6 @@ CaseList divergent_barriers() {
     return {__FILE__,
             {{"barrier_in_branch", "__syncthreads for one warp of two", barrier_in_branch},
              {"barrier_inside_a_divergent_warp", "__syncthreads for odd lanes", barrier_inside_a_divergent_warp},
-             {"return_before_barrier", "threads without data return early", return_before_barrier},
-             {"return_in_last_block", "early return in the last block only", return_in_last_block},
              {"loop_with_different_counts", "threads go round a loop with a barrier differently often",
               loop_with_different_counts},
              {"one_barrier_in_each_branch", "different barriers in if and else", one_barrier_in_each_branch},
@@ -219,8 +217,9 @@ CaseList divergent_barriers() {
              {"counting_barrier_in_branch", "__syncthreads_count in a branch", counting_barrier_in_branch},
              {"barrier_behind_a_logical_and", "__syncthreads_and behind &&", barrier_behind_a_logical_and},
              {"group_sync_in_branch", "block.sync() in a branch", group_sync_in_branch},
-             {"return_in_two_dimensional_block", "template: columns without data return early",
-              return_in_two_dimensional_block}}};
+             {"each_warp_at_its_own_barrier", "the first warp has a barrier of its own", each_warp_at_its_own_barrier},
+             {"barrier_for_some_columns", "barrier for the columns with data, then one for all",
+              barrier_for_some_columns}}};
 }
 
 }  // namespace corpus

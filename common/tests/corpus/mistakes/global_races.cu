@@ -106,6 +106,25 @@ void scatter_with_equal_keys() {
     check_finished();
 }
 
+__device__ void add_last_warp(volatile float* values, unsigned t) {
+    values[t] = values[t] + values[t + 32];  // OTHER: without __syncwarp behind it
+    values[t] = values[t] + values[t + 16];  // MISTAKE(data_race): volatile orders nothing, in global memory as well
+    values[t] = values[t] + values[t + 8];   // OTHER: as little
+    values[t] = values[t] + values[t + 4];   // OTHER: as little
+    values[t] = values[t] + values[t + 2];   // OTHER: as little
+    values[t] = values[t] + values[t + 1];   // OTHER: as little
+}
+
+__global__ void sum_in_lockstep(float* values) {
+    if (threadIdx.x < 32) add_last_warp(values, threadIdx.x);
+}
+
+void volatile_tail_in_global_memory() {
+    DeviceBuffer<float> d_values(std::vector<float>(threads, 1.5f));
+    sum_in_lockstep<<<1, threads>>>(d_values.data());
+    check_finished();
+}
+
 }  // namespace
 
 namespace corpus {
@@ -119,6 +138,8 @@ CaseList global_races() {
              {"compaction_with_increment", "places drawn by ++", compaction_with_increment},
              {"maximum_without_atomic", "maximum by compare and store", maximum_without_atomic},
              {"sum_in_member_function", "+= in a member function", sum_in_member_function},
+             {"volatile_tail_in_global_memory", "sum in lockstep through a volatile pointer",
+              volatile_tail_in_global_memory},
              {"scatter_with_equal_keys", "several threads store to one key", scatter_with_equal_keys}}};
 }
 

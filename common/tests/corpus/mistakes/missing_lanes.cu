@@ -1,4 +1,5 @@
-// Warp-wide operations whose mask names the wrong lanes.
+// Warp-wide operations whose mask names the wrong lanes: lanes that still run and wait somewhere else; and values that
+// are taken from lanes that are not there. (A mask may name lanes that have exited: correct/warps.cu.)
 #include <cooperative_groups.h>
 
 #include "common/tests/corpus/mistakes/mistakes.h"
@@ -17,6 +18,7 @@ __global__ void exchange_in_branch(const int* in, int* out) {
     if (threadIdx.x < 16) {
         value += __shfl_xor_sync(full_warp, value, 1);  // MISTAKE(missing_lane): lanes 16 to 31 skip the branch
     }
+    __syncwarp();  // where they wait
     out[threadIdx.x] = value;
 }
 
@@ -31,7 +33,7 @@ __global__ void sum_of_tail(const int* in, int* out, int count) {
     if (i >= count) return;
     int sum = in[i];
     for (int step = 16; step > 0; step /= 2) {
-        sum += __shfl_down_sync(full_warp, sum, step);  // MISTAKE(missing_lane): lanes 20 to 31 have returned
+        sum += __shfl_down_sync(full_warp, sum, step);  // MISTAKE(undefined_shuffle): lanes 20 to 31 have exited
     }
     if (i == 0) *out = sum;
 }
@@ -48,6 +50,7 @@ __global__ void sum_of_positive(const int* in, int* out) {
         const int sum = __reduce_add_sync(full_warp, value);  // MISTAKE(missing_lane): lanes with 0 stay outside
         out[threadIdx.x] = sum;
     }
+    __syncwarp();
 }
 
 void reduce_in_data_dependent_branch() {
@@ -68,25 +71,12 @@ void mask_of_lower_half() {
     check_finished();
 }
 
-__global__ void add_neighbor_through_shared(const int* in, int* out) {
-    __shared__ int row[32];
-    if (threadIdx.x == 31) return;
-    row[threadIdx.x] = in[threadIdx.x];
-    __syncwarp();  // MISTAKE(missing_lane): lane 31 has returned
-    out[threadIdx.x] = row[threadIdx.x ^ (threadIdx.x < 30 ? 1 : 0)];
-}
-
-void syncwarp_after_early_return() {
-    DeviceBuffer<int> d_in(ones(32)), d_out(31);
-    add_neighbor_through_shared<<<1, 32>>>(d_in.data(), d_out.data());
-    check_finished();
-}
-
 __global__ void count_zeros(const int* in, int* out, int count) {
     int zeros = 0;
     for (int i = static_cast<int>(threadIdx.x); i < count; i += 32) {
         zeros += __popc(__ballot_sync(full_warp, in[i] == 0));  // MISTAKE(missing_lane): 18 lanes in the last round
     }
+    zeros = __shfl_sync(full_warp, zeros, 0);  // where the other 14 lanes wait
     if (threadIdx.x == 0) *out = zeros;
 }
 
@@ -98,7 +88,7 @@ void ballot_in_ragged_loop() {
 
 template <class T>
 __device__ T broadcast_first(T value) {
-    return __shfl_sync(full_warp, value, 0);  // MISTAKE(missing_lane): called by odd lanes only
+    return __shfl_sync(full_warp, value, 0);  // MISTAKE(undefined_shuffle): called by odd lanes only
 }
 
 __global__ void broadcast_to_odd_lanes(const int* in, int* out) {
@@ -117,6 +107,7 @@ __global__ void any_negative(const int* in, int* out) {
     if (in[threadIdx.x] > 0 && threadIdx.x != 5) {
         out[threadIdx.x] = __any_sync(full_warp, in[threadIdx.x] < 0);  // MISTAKE(missing_lane): lane 5 stays outside
     }
+    __syncwarp();
 }
 
 void vote_with_a_lane_outside() {
@@ -131,6 +122,7 @@ __global__ void tile_sum_in_branch(const int* in, int* out) {
     if (tile.thread_rank() < 8) {
         sum += tile.shfl_xor(sum, 1);  // MISTAKE(missing_lane): the tile has 32 threads, 8 come here
     }
+    tile.sync();
     out[threadIdx.x] = sum;
 }
 
@@ -153,6 +145,82 @@ void match_by_lanes_without_data() {
     check_finished();
 }
 
+__global__ void sum_of_small_block(const int* in, int* out) {
+    int sum = in[threadIdx.x];
+    for (int step = 16; step > 0; step /= 2) {
+        sum += __shfl_down_sync(full_warp, sum, step);  // MISTAKE(undefined_shuffle): the block has 20 threads
+    }
+    if (threadIdx.x == 0) *out = sum;
+}
+
+void shuffle_in_a_block_of_20() {
+    DeviceBuffer<int> d_in(ones(20)), d_out(1);
+    sum_of_small_block<<<1, 20>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void sum_of_active(const int* in, int* out, int count) {
+    const int i = static_cast<int>(threadIdx.x);
+    const unsigned active = __ballot_sync(full_warp, i < count);
+    if (i < count) {
+        int sum = in[i];
+        for (int step = 16; step > 0; step /= 2) {
+            sum += __shfl_down_sync(active, sum, step);  // MISTAKE(undefined_shuffle): the mask leaves lane 20 out
+        }
+        if (i == 0) *out = sum;
+    }
+}
+
+void shuffle_from_a_lane_outside_the_mask() {
+    DeviceBuffer<int> d_in(ones(20)), d_out(1);
+    sum_of_active<<<1, 32>>>(d_in.data(), d_out.data(), 20);
+    check_finished();
+}
+
+__global__ void largest_of_few(const float* in, float* out, int count) {
+    const int i = static_cast<int>(threadIdx.x);
+    if (i >= count) return;
+    float largest = in[i];
+    for (int bit = 1; bit < 32; bit *= 2) {
+        const float other = __shfl_xor_sync(full_warp, largest, bit);  // MISTAKE(undefined_shuffle): lanes 5 to 31
+        largest = other > largest ? other : largest;
+    }
+    out[i] = largest;
+}
+
+void butterfly_with_exited_lanes() {
+    DeviceBuffer<float> d_in(std::vector<float>(5, 1.0f)), d_out(5);
+    largest_of_few<<<1, 32>>>(d_in.data(), d_out.data(), 5);
+    check_finished();
+}
+
+__global__ void difference_to_next(const float* in, float* out, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    const float value = in[i];
+    const float next = __shfl_down_sync(full_warp, value, 1);  // MISTAKE(undefined_shuffle): of lane 4, in block 3
+    out[i] = next - value;
+}
+
+void next_of_the_last_element() {
+    DeviceBuffer<float> d_in(std::vector<float>(100, 1.0f)), d_out(100);
+    difference_to_next<<<4, 32>>>(d_in.data(), d_out.data(), 100);
+    check_finished();
+}
+
+__global__ void leader_waits_for_its_warp(int* out) {
+    if (threadIdx.x % 32 == 0) {
+        out[threadIdx.x / 32] = __popc(__ballot_sync(full_warp, 1));  // MISTAKE(missing_lane): the others do not vote
+    }
+    __syncthreads();  // where they wait
+}
+
+void vote_by_the_leader_alone() {
+    DeviceBuffer<int> d_out(2);
+    leader_waits_for_its_warp<<<1, 64>>>(d_out.data());
+    check_finished();
+}
+
 }  // namespace
 
 namespace corpus {
@@ -161,11 +229,19 @@ CaseList missing_lanes() {
     return {
         __FILE__,
         {{"shuffle_in_branch", "shuffle of the full warp in a branch", shuffle_in_branch},
-         {"shuffle_after_early_return", "shuffle names lanes that returned", shuffle_after_early_return},
+         {"shuffle_after_early_return", "sum takes the values of lanes that have exited", shuffle_after_early_return},
+         {"shuffle_in_a_block_of_20", "sum over a warp of which the block has 20 lanes", shuffle_in_a_block_of_20},
+         {"shuffle_from_a_lane_outside_the_mask", "sum over the mask of active lanes, by halves of 32",
+          shuffle_from_a_lane_outside_the_mask},
+         {"butterfly_with_exited_lanes", "maximum by a butterfly in which lanes are missing",
+          butterfly_with_exited_lanes},
+         {"next_of_the_last_element", "the last element's next one belongs to an exited lane",
+          next_of_the_last_element},
+         {"vote_by_the_leader_alone", "vote by one lane while the others wait at the barrier",
+          vote_by_the_leader_alone},
          {"reduce_in_data_dependent_branch", "reduction by the lanes with positive values",
           reduce_in_data_dependent_branch},
          {"mask_of_lower_half", "mask leaves its callers out", mask_of_lower_half},
-         {"syncwarp_after_early_return", "__syncwarp names a lane that returned", syncwarp_after_early_return},
          {"ballot_in_ragged_loop", "ballot in a loop that lanes leave early", ballot_in_ragged_loop},
          {"shuffle_in_template", "template function called by odd lanes", shuffle_in_template},
          {"vote_with_a_lane_outside", "vote while one lane stays outside", vote_with_a_lane_outside},

@@ -3,11 +3,26 @@
 namespace corpus {
 
 std::vector<CaseList> mistakes() {
-    return {bounds(),        bounds_of_objects(),  bounds_on_chip(),
-            alignment(),     lifetime(),           host_pointers(),
-            unseen_errors(), uninitialized(),      uninitialized_shared(),
-            shared_races(),  reduction_races(),    global_races(),
-            grid_races(),    divergent_barriers(), missing_lanes(),
+    return {bounds(),
+            bounds_of_objects(),
+            bounds_on_chip(),
+            alignment(),
+            lifetime(),
+            host_pointers(),
+            unseen_errors(),
+            uninitialized(),
+            uninitialized_shared(),
+            shared_races(),
+            reduction_races(),
+            global_races(),
+            grid_races(),
+            exchange_races(),
+            handover_races(),
+            race_hints(),
+            divergent_barriers(),
+            missing_lanes(),
+            unwritten_managed(),
+            volatile_global(),
             kernel_ends()};
 }
 

@@ -18,8 +18,13 @@ CaseList shared_races();
 CaseList reduction_races();  // sums, scans and searches in shared memory
 CaseList global_races();     // inside a block
 CaseList grid_races();       // between blocks
+CaseList exchange_races();   // between lanes, across shuffles and votes
+CaseList race_hints();       // what reports of races have to say
+CaseList handover_races();   // between blocks and warps, through flags, tickets, and locks
 CaseList divergent_barriers();
 CaseList missing_lanes();
-CaseList kernel_ends();  // traps and kernels that never end
+CaseList unwritten_managed();  // never written
+CaseList volatile_global();    // code for a warp in lockstep
+CaseList kernel_ends();        // traps and kernels that never end
 
 }  // namespace corpus

@@ -173,6 +173,51 @@ void consumer_before_producer() {
     check_finished();
 }
 
+__global__ void add_one(const int* in, int* out) {
+    out[threadIdx.x] = in[threadIdx.x] + 1;  // MISTAKE(uninitialized_read): one byte of the number is set
+}
+
+void memset_of_one_byte() {
+    DeviceBuffer<int> d_in(1), d_out(1);
+    check(cudaMemset(d_in.data(), 0, 1));
+    add_one<<<1, 1>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void low_halves(const unsigned short* in, unsigned* packed) {
+    reinterpret_cast<unsigned short*>(packed)[2 * threadIdx.x] = in[threadIdx.x];
+}
+
+__global__ void unpack(const unsigned* packed, unsigned* out) {
+    out[threadIdx.x] = packed[threadIdx.x] >> 1;  // MISTAKE(uninitialized_read): the high halves
+}
+
+void high_halves_never_written() {
+    DeviceBuffer<unsigned short> d_in(std::vector<unsigned short>(32, 7));
+    DeviceBuffer<unsigned> d_packed(32), d_out(32);
+    low_halves<<<1, 32>>>(d_in.data(), d_packed.data());
+    unpack<<<1, 32>>>(d_packed.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void write_all_but(float* out, int hole) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i != hole) out[i] = 1;
+}
+
+__global__ void sum_with_next(const float* in, float* out, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 1 < count) out[i] = in[i] + in[i + 1];  // MISTAKE(uninitialized_read): element 50000, in block 1562
+}
+
+void one_element_of_a_large_grid() {
+    constexpr int count = 3000 * 32;
+    DeviceBuffer<float> d_values(count), d_sums(count);
+    write_all_but<<<count / 32, 32>>>(d_values.data(), 50000);
+    sum_with_next<<<count / 32, 32>>>(d_values.data(), d_sums.data(), count);
+    check_finished();
+}
+
 }  // namespace
 
 namespace corpus {
@@ -189,6 +234,9 @@ CaseList uninitialized() {
              {"pitched_padding", "sum over the padding of pitched rows", pitched_padding},
              {"member_never_set", "one member of a structure never set", member_never_set},
              {"ping_pong_without_edges", "edges of the second buffer never set", ping_pong_without_edges},
+             {"memset_of_one_byte", "cudaMemset of 1 byte for one integer", memset_of_one_byte},
+             {"high_halves_never_written", "two halves of a word, one of them written", high_halves_never_written},
+             {"one_element_of_a_large_grid", "one element of 96,000 is not written", one_element_of_a_large_grid},
              {"consumer_before_producer", "kernels launched in the wrong order", consumer_before_producer}}};
 }
 

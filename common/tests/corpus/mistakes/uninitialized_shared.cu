@@ -147,6 +147,34 @@ void only_first_block_clears() {
     check_finished();
 }
 
+__global__ void differences(const float* in, float* out, int count) {
+    __shared__ float tile[threads];
+    const int t = static_cast<int>(threadIdx.x), i = static_cast<int>(blockIdx.x) * threads + t;
+    if (i >= count) return;  // allowed before a barrier, but these threads load nothing
+    tile[t] = in[i];
+    __syncthreads();
+    out[i] = t + 1 < threads ? tile[t + 1] - tile[t] : 0;  // MISTAKE(uninitialized_read): behind the last element
+}
+
+void neighbor_of_a_thread_that_has_exited() {
+    DeviceBuffer<float> d_in(ones(100)), d_out(100);
+    differences<<<2, threads>>>(d_in.data(), d_out.data(), 100);
+    check_finished();
+}
+
+__global__ void scale_rows(const float* in, float* out) {
+    __shared__ float factor;
+    if (threadIdx.x == 0 && blockIdx.x != 777) factor = in[blockIdx.x];
+    __syncthreads();
+    out[blockIdx.x * 32 + threadIdx.x] = factor;  // MISTAKE(uninitialized_read): in block 777 of 1000
+}
+
+void one_block_of_a_thousand() {
+    DeviceBuffer<float> d_in(ones(1000)), d_out(32 * 1000);
+    scale_rows<<<1000, 32>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
 }  // namespace
 
 namespace corpus {
@@ -161,6 +189,10 @@ CaseList uninitialized_shared() {
          {"shared_bins_never_cleared", "shared histogram never cleared", shared_bins_never_cleared},
          {"partial_sums_of_missing_warps", "32 lanes read the sums of 8 warps", partial_sums_of_missing_warps},
          {"tile_rows_never_loaded", "rows of a tile behind the matrix", tile_rows_never_loaded},
+         {"neighbor_of_a_thread_that_has_exited", "threads behind the end exit before they load",
+          neighbor_of_a_thread_that_has_exited},
+         {"one_block_of_a_thousand", "a shared number is not set in one block of a large grid",
+          one_block_of_a_thousand},
          {"only_first_block_clears", "shared counters cleared by block 0 only", only_first_block_clears}}};
 }
 

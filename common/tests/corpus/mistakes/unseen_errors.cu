@@ -108,12 +108,17 @@ void copy_rows_with_swapped_pitch() {
     std::size_t pitch = 0;
     const std::size_t row = 8 * sizeof(float);
     check(cudaMallocPitch(&d_matrix, &pitch, row, 8));
-    cudaMemcpy2D(d_matrix, pitch, in.data(), row, pitch, 8,
-                 cudaMemcpyHostToDevice);  // fails: the width should be `row`
+    // The width should be `row`.
+    cudaMemcpy2D(d_matrix, pitch, in.data(), row, pitch, 8, cudaMemcpyHostToDevice);  // MISTAKE(unseen_error): fails
     DeviceBuffer<float> d_sums(8);
     sum_rows<<<1, 8>>>(d_matrix, pitch / sizeof(float), d_sums.data());
     check_finished();
     check(cudaFree(d_matrix));
+}
+
+void device_that_is_not_there() {
+    cudaSetDevice(100);  // MISTAKE(unseen_error): nobody has so many
+    DeviceBuffer<float> d_out(n);
 }
 
 __global__ void clear(float* out) {
@@ -122,7 +127,7 @@ __global__ void clear(float* out) {
 
 void failed_allocation() {
     float* d_huge = nullptr;
-    cudaMalloc(&d_huge, std::size_t{1} << 50);  // fails: no machine has a pebibyte
+    cudaMalloc(&d_huge, std::size_t{1} << 50);  // MISTAKE(unseen_error): no machine has a pebibyte
     clear<<<1, n>>>(d_huge);
     check_finished();
 }
@@ -141,6 +146,7 @@ CaseList unseen_errors() {
              {"too_much_dynamic_shared", "64 KiB of dynamic shared memory", too_much_dynamic_shared},
              {"too_much_static_and_dynamic_shared", "40 KiB static and 16 KiB dynamic shared memory",
               too_much_static_and_dynamic_shared},
+             {"device_that_is_not_there", "cudaSetDevice of a device that does not exist", device_that_is_not_there},
              {"copy_too_long", "cudaMemcpy of twice the array", copy_too_long},
              {"memset_too_long", "cudaMemset one element too long", memset_too_long},
              {"symbol_copy_too_long", "cudaMemcpyToSymbol of twice the array", symbol_copy_too_long},

@@ -1,0 +1,90 @@
+#include "live_objects.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "cpu_device/findings.h"
+#include "cpu_device/watch.h"
+
+namespace cpu_device {
+namespace {
+
+struct Registry {
+    std::mutex mutex;
+    std::map<std::pair<ObjectKind, const void*>, const void*> created_by;  ///< code, by kind and handle
+};
+
+Registry& registry() {
+    static auto* all = new Registry;  // still needed when the process exits
+    return *all;
+}
+
+struct Names {
+    const char* one;
+    const char* many;
+    const char* undo;
+};
+
+Names names_of(ObjectKind kind) {
+    switch (kind) {
+        case ObjectKind::stream:
+            return {"a stream", "streams", "cudaStreamDestroy"};
+        case ObjectKind::event:
+            return {"an event", "events", "cudaEventDestroy"};
+        case ObjectKind::array:
+            return {"a CUDA array", "CUDA arrays", "cudaFreeArray"};
+        case ObjectKind::texture:
+            return {"a texture object", "texture objects", "cudaDestroyTextureObject"};
+        case ObjectKind::surface:
+            break;
+    }
+    return {"a surface object", "surface objects", "cudaDestroySurfaceObject"};
+}
+
+}  // namespace
+
+void note_created(ObjectKind kind, const void* handle, const void* code) {
+    if (!watching().mistakes) return;
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    all.created_by[{kind, handle}] = code;
+}
+
+void note_destroyed(ObjectKind kind, const void* handle) {
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    all.created_by.erase({kind, handle});
+}
+
+void forget_objects() {
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    all.created_by.clear();
+}
+
+void report_leaked_objects() {
+    std::map<std::pair<ObjectKind, const void*>, std::uint64_t> counts;  // by kind and code
+    {
+        Registry& all = registry();
+        std::lock_guard lock(all.mutex);
+        for (const auto& [object, code] : std::exchange(all.created_by, {})) ++counts[{object.first, code}];
+    }
+    for (const auto& [group, count] : counts) {
+        const Names names = names_of(group.first);
+        Finding found{};
+        found.kind = FindingKind::memory_leak;
+        found.message =
+            (count == 1 ? std::string(names.one) + " was" : std::to_string(count) + " " + names.many + " were") +
+            " never destroyed";
+        found.hint = std::string("give it back with ") + names.undo + " when it is no longer used";
+        found.code = group.second;
+        found.count = count;
+        found.is_note = !watching().leaks;
+        report(std::move(found));
+    }
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,155 @@
+// Races whose report has to say more than that there is one: which update needs an atomic, which access belongs to an
+// earlier iteration, and from where a function was called.
+#include "common/tests/corpus/mistakes/mistakes.h"
+
+namespace {
+
+using namespace corpus;
+
+constexpr int threads = 64;
+
+std::vector<int> up_to(int count) {
+    std::vector<int> values;
+    for (int i = 0; i < count; ++i) values.push_back(i);
+    return values;
+}
+
+__global__ void count_in_one_line(const int* keys, int* counts) {
+    counts[keys[threadIdx.x] % 4]++;  // MISTAKE(data_race): needs atomicAdd
+    // HINT: two threads update the same element
+    // NO HINT: __syncwarp
+    // NO HINT: __syncthreads
+}
+
+void counters_without_atomics() {
+    DeviceBuffer<int> d_keys(up_to(threads)), d_counts(std::vector<int>(4, 0));
+    count_in_one_line<<<1, threads>>>(d_keys.data(), d_counts.data());
+    check_finished();
+}
+
+__global__ void count_in_two_lines(const int* keys, int* counts) {
+    const int key = keys[threadIdx.x] % 4;
+    const int before = counts[key];  // MISTAKE(data_race): read by several threads
+    counts[key] = before + 1;        // OTHER: and written
+    // HINT: two threads update the same element
+    // NO HINT: __syncwarp
+}
+
+void counters_read_then_written() {
+    DeviceBuffer<int> d_keys(up_to(threads)), d_counts(std::vector<int>(4, 0));
+    count_in_two_lines<<<1, threads>>>(d_keys.data(), d_counts.data());
+    check_finished();
+}
+
+__global__ void count_between_blocks(const int* keys, int* counts) {
+    if (threadIdx.x == 0) counts[keys[blockIdx.x] % 2] += 3;  // MISTAKE(data_race): needs atomicAdd
+    // HINT: two threads update the same element
+    // NO HINT: another kernel
+}
+
+void counters_of_several_blocks() {
+    DeviceBuffer<int> d_keys(up_to(threads)), d_counts(std::vector<int>(2, 0));
+    count_between_blocks<<<6, 32>>>(d_keys.data(), d_counts.data());
+    check_finished();
+}
+
+__device__ __forceinline__ void raise(int* counts, int place) {
+    counts[place] += 1;  // MISTAKE(data_race): called with one place by several threads
+    // HINT: two threads update the same element
+}
+
+__global__ void count_by_a_function(const int* keys, int* counts) {
+    const int key = keys[threadIdx.x];
+    raise(counts, key / 8);  // CALLED FROM: the report names this line
+}
+
+void counters_raised_by_a_function() {
+    DeviceBuffer<int> d_keys(up_to(threads)), d_counts(std::vector<int>(8, 0));
+    count_by_a_function<<<1, threads>>>(d_keys.data(), d_counts.data());
+    check_finished();
+}
+
+__global__ void sum_tiles(const int* in, int* out, int tiles) {
+    __shared__ int tile[threads];
+    int sum = 0;
+    for (int t = 0; t < tiles; ++t) {
+        tile[threadIdx.x] = in[t * threads + static_cast<int>(threadIdx.x)];  // OTHER: for the next round
+        __syncthreads();
+        for (int i = 0; i < threads; ++i) sum += tile[i];  // MISTAKE(data_race): a barrier is missing behind the loop
+        // HINT: belongs to an earlier iteration
+        // HINT: at the end of the loop body
+    }
+    out[threadIdx.x] = sum;
+}
+
+void tile_overwritten_in_the_next_round() {
+    DeviceBuffer<int> d_in(up_to(4 * threads)), d_out(threads);
+    sum_tiles<<<1, threads>>>(d_in.data(), d_out.data(), 4);
+    check_finished();
+}
+
+__global__ void rotate_rounds(int* values, int rounds) {
+    __shared__ int ring[32];
+    const unsigned lane = threadIdx.x;
+    int value = values[lane];
+    for (int round = 0; round < rounds; ++round) {
+        ring[lane] = value;  // OTHER: for the next round
+        __syncwarp();
+        value = ring[(lane + 1) % 32] + 1;  // MISTAKE(data_race): __syncwarp is missing at the end of the loop
+        // HINT: belongs to an earlier iteration
+        // HINT: put another __syncwarp()
+    }
+    values[lane] = value;
+}
+
+void ring_overwritten_in_the_next_round() {
+    DeviceBuffer<int> d_values(up_to(32));
+    rotate_rounds<<<1, 32>>>(d_values.data(), 3);
+    check_finished();
+}
+
+__global__ void move_left(int* data, int count) {
+    const int i = static_cast<int>(threadIdx.x);
+    if (i + 1 < count) data[i] = data[i + 1] + 1;  // MISTAKE(data_race): thread i + 1 overwrites what thread i reads
+    // HINT: read into a local variable
+    // NO HINT: update the same element
+    // NO HINT: __syncwarp
+}
+
+void moved_in_one_line() {
+    DeviceBuffer<int> d_data(up_to(threads));
+    move_left<<<1, threads>>>(d_data.data(), threads);
+    check_finished();
+}
+
+__global__ void write_the_same_element(const int* in, int* out) {
+    out[threadIdx.x / 2] = in[threadIdx.x];  // MISTAKE(data_race): two threads for each element
+    // HINT: two threads write the same element
+    // NO HINT: __syncwarp
+}
+
+void element_written_twice() {
+    DeviceBuffer<int> d_in(up_to(threads)), d_out(threads);
+    write_the_same_element<<<1, threads>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+}  // namespace
+
+namespace corpus {
+
+CaseList race_hints() {
+    return {__FILE__,
+            {{"counters_without_atomics", "++ on few counters", counters_without_atomics},
+             {"counters_read_then_written", "the same in two lines", counters_read_then_written},
+             {"counters_of_several_blocks", "+= from several blocks", counters_of_several_blocks},
+             {"counters_raised_by_a_function", "+= in a function", counters_raised_by_a_function},
+             {"tile_overwritten_in_the_next_round", "barrier missing at the end of a loop",
+              tile_overwritten_in_the_next_round},
+             {"ring_overwritten_in_the_next_round", "__syncwarp missing at the end of a loop",
+              ring_overwritten_in_the_next_round},
+             {"moved_in_one_line", "elements moved in one line", moved_in_one_line},
+             {"element_written_twice", "two threads store to each element", element_written_twice}}};
+}
+
+}  // namespace corpus
