@@ -1,67 +1,107 @@
 #include "exercises/1_basics_and_pi/grid_stride/grid_stride.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <map>
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
+#include "common/grading/watched.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "grid_stride"};
 
 namespace {
 
-// All values are small whole numbers, so that the results are exact and show how often an element was done.
-constexpr float factor = 3;
-float x_of(int i) { return static_cast<float>(1 + i % 100); }
-float y_of(int i) { return static_cast<float>(i % 7); }
+// A thread may take so many neighboring elements at once (a float4), so fewer threads than elements may be busy.
+constexpr int most_at_once = 4;
 
-/// "That is: elements 0 to 31 were never done; elements 64 to 95 done 2 times", or nothing when all were done once.
-std::string wrong_visits(const std::vector<float>& y) {
-    std::map<int, std::vector<std::size_t>> elements_by_visits;
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        const int at = static_cast<int>(i);
-        const float visits = (y[i] - y_of(at)) / (factor * x_of(at));
-        const bool whole = visits >= 0 && visits < 1e6f && visits == static_cast<float>(static_cast<int>(visits));
-        if (whole && visits != 1) elements_by_visits[static_cast<int>(visits)].push_back(i);
+struct Data {
+    explicit Data(int n)
+        : a(grading::random_floats(1, 1)[0]),
+          x(grading::random_floats(static_cast<std::size_t>(n), 2)),
+          y(grading::random_floats(static_cast<std::size_t>(n), 3)) {}
+
+    /// y after a * x was added so many times.
+    std::vector<double> after(int times) const {
+        std::vector<double> values;
+        for (std::size_t i = 0; i < x.size(); ++i) values.push_back(y[i] + times * (double{a} * x[i]));
+        return values;
     }
-    std::string text;
-    for (const auto& [visits, elements] : elements_by_visits) {
-        text += text.empty() ? "That is: " : "; ";
-        text += grading::name_elements(elements);
-        if (visits == 0) {
-            text += elements.size() == 1 ? " was never done" : " were never done";
-        } else {
-            text += " done " + std::to_string(visits) + " times";
-        }
-    }
-    return text;
+
+    float a;
+    std::vector<float> x, y;
+};
+
+void check_values(const Data& data, const grading::Guarded<float>& d_y) {
+    // One rounding of a product and one of a sum, both below 2; with a fused multiply-add one less.
+    const warpwise::Tolerance rounding{.absolute = 2.0 / (1 << 23)};
+    CHECK_THAT(d_y, grading::CloseTo(data.after(1), rounding)
+                        .when(grading::equals(data.after(0)),
+                              "These elements still hold the old y. Which thread should take them, and in which turn?")
+                        .when(grading::equals(data.after(2)),
+                              "a * x was added twice there. Which two threads took these elements?"));
 }
 
-void check_sum(int n, int blocks, int threads_per_block) {
-    INFO(n << " elements, launched with <<<" << blocks << ", " << threads_per_block << ">>>");
-    std::vector<float> x;
-    std::vector<float> y;
-    std::vector<double> expected;
-    for (int i = 0; i < n; ++i) {
-        x.push_back(x_of(i));
-        y.push_back(y_of(i));
-        expected.push_back(factor * x_of(i) + y_of(i));
+/// Whether the whole grid moves on together: the thread of element i also takes element i + w * threads, where w is the
+/// number of elements per turn. The last n % w elements may have any thread: float4 leaves them out.
+grading::Verdict judge_strides(const grading::GuardedMemory& y, std::size_t threads) {
+    const std::vector<grading::ElementActivity> elements = grading::activity_of(y);
+    std::string text;
+    for (std::size_t at_once = 1; at_once <= most_at_once; ++at_once) {
+        const std::size_t step = at_once * threads;
+        const std::size_t end = elements.size() / at_once * at_once;
+        std::size_t i = 0;
+        while (i + step < end && elements[i].written_by == elements[i + step].written_by) ++i;
+        if (i + step >= end) return {true, "threads go on by the size of the grid"};
+        if (at_once == 1) {
+            text = "elements " + std::to_string(i) + " and " + std::to_string(i + step) +
+                   " belong to two threads, but the grid has " + std::to_string(threads) +
+                   " threads: after each turn a thread should go on by as many elements";
+        }
     }
-    grading::Guarded<float> d_x(x);
-    grading::Guarded<float> d_y(y);
-    scale_and_add(factor, d_x.data(), d_y.data(), n, blocks, threads_per_block);
+    return {false, text};
+}
+
+auto WrittenInGridStrides(std::size_t threads) {
+    return grading::BufferMatcher([threads](const grading::GuardedMemory& y) { return judge_strides(y, threads); }, "");
+}
+
+/// Calls the answer and judges all that the task demands, but for the distance between neighboring threads.
+grading::Watched check_sum(int n, int blocks, int threads_per_block) {
+    INFO(n << " elements, launched with <<<" << blocks << ", " << threads_per_block << ">>>");
+    const Data data(n);
+    grading::Guarded<float> d_x(data.x);
+    grading::Guarded<float> d_y(data.y);
+    const grading::Watched watched =
+        grading::watch([&] { scale_and_add(data.a, d_x.data(), d_y.data(), n, blocks, threads_per_block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    const std::string visits = wrong_visits(d_y.download());
-    CHECK_THAT(d_y, grading::EqualTo(expected, visits));
-    CHECK_THAT(d_y, grading::StaysInside("Does the loop end before the index n?"));
+    check_values(data, d_y);
+    CHECK_THAT(d_y, grading::StaysInside());
     CHECK_THAT(d_x, grading::Unchanged());
+
+    const auto grid = static_cast<unsigned>(blocks);
+    const auto block = static_cast<unsigned>(threads_per_block);
+    CHECK_THAT(watched, grading::LaunchesAtMost(1, "One launch has to cover the array, however long it is."));
+    if (n > 0) {
+        const std::size_t threads = static_cast<std::size_t>(blocks) * block;
+        const std::size_t busy = std::min(threads, data.x.size() / most_at_once);
+        CHECK_THAT(watched, grading::EveryLaunchHas({grid, 1, 1}, {block, 1, 1}));
+        CHECK_THAT(d_y, grading::WrittenOnce());
+        CHECK_THAT(d_y, grading::WrittenByThreads(busy));
+        CHECK_THAT(d_x, grading::ReadByThreads(busy));
+        CHECK_THAT(d_y, WrittenInGridStrides(threads));
+        CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    }
+    return watched;
 }
 
 }  // namespace
 
-TEST_CASE("does one element a thread when the grid is large enough") {
+TEST_CASE("covers the array when the grid is large enough") {
     check_sum(256, 4, 64);
     check_sum(1000, 4, 256);
 }
@@ -71,11 +111,17 @@ TEST_CASE("lets one block do a long array") { check_sum(96, 1, 32); }
 TEST_CASE("shares the elements between several blocks") {
     check_sum(64, 2, 32);
     check_sum(4096, 4, 64);
+    check_sum(70'000, 300, 33);  // more blocks than any small table has
 }
 
 TEST_CASE("handles sizes that the grid does not divide") {
     check_sum(100, 3, 32);
     check_sum(1009, 5, 96);
+    for (const std::size_t n : grading::sizes({}, 4, 20'000)) {
+        const auto blocks = static_cast<int>(grading::random_size(1, 12, n));
+        const auto threads_per_block = static_cast<int>(grading::random_size(1, 1024, n + 1));
+        check_sum(static_cast<int>(n), blocks, threads_per_block);
+    }
 }
 
 TEST_CASE("lets a single thread do everything") { check_sum(1009, 1, 1); }
@@ -91,4 +137,24 @@ TEST_CASE("stays inside the arrays") {
 
 TEST_CASE("does nothing for empty arrays") { check_sum(0, 2, 32); }
 
-TEST_CASE("covers a million elements with a small grid") { check_sum((1 << 20) + 17, 16, 128); }
+TEST_CASE("neighboring threads go on with neighboring elements") {
+    for (const int n : {8192, 10'000}) {
+        const grading::Watched watched = check_sum(n, 4, 128);
+        INFO(n << " elements, launched with <<<4, 128>>>");
+        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+    }
+}
+
+TEST_CASE("covers a million elements with a small grid") {
+    // Not watched: who does what was judged above, and here it would take a second.
+    for (const int blocks : {16, 600}) {  // 600 x 128 threads are more than 16 bits count
+        const int n = (1 << 20) + 17;
+        INFO(n << " elements, launched with <<<" << blocks << ", 128>>>");
+        const Data data(n);
+        grading::Guarded<float> d_x(data.x);
+        grading::Guarded<float> d_y(data.y);
+        scale_and_add(data.a, d_x.data(), d_y.data(), n, blocks, 128);
+        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        check_values(data, d_y);
+    }
+}

@@ -1,4 +1,4 @@
-// Exercise: one thread an element. See README.md beside this file.
+// Exercise: one thread per element. See README.md beside this file.
 #include "exercises/1_basics_and_pi/index_and_guard/index_and_guard.h"
 
 __global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int n) {

@@ -1,39 +1,64 @@
 #include "exercises/1_basics_and_pi/index_and_guard/index_and_guard.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
+#include "common/grading/watched.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "index_and_guard"};
 
 namespace {
 
-/// -40, -39.75, -39.5 ... and after 1024 of them from the start again: all exact in float.
+/// From -300 to 300 degrees, none of them whole and none 0.
 std::vector<float> temperatures(int n) {
-    std::vector<float> celsius;
-    for (int i = 0; i < n; ++i) celsius.push_back(-40.0f + 0.25f * static_cast<float>(i % 1024));
+    std::vector<float> celsius = grading::random_floats(static_cast<std::size_t>(n));
+    for (float& degrees : celsius) degrees *= 300;
     return celsius;
 }
 
-void check_conversion(int n, int threads_per_block) {
+grading::Watched check_conversion(int n, int threads_per_block) {
     INFO(n << " elements in blocks of " << threads_per_block << " threads");
     const std::vector<float> celsius = temperatures(n);
-    std::vector<double> expected;
-    for (float degrees : celsius) expected.push_back(1.8 * degrees + 32.0);
+    std::vector<double> expected, as_they_were;
+    for (float degrees : celsius) {
+        expected.push_back(1.8 * degrees + 32.0);
+        as_they_were.push_back(degrees);
+    }
 
     grading::Guarded<float> d_celsius(celsius);
     grading::Guarded<float> d_fahrenheit(celsius.size());
-    convert_to_fahrenheit(d_celsius.data(), d_fahrenheit.data(), n, threads_per_block);
+    const grading::Watched watched =
+        grading::watch([&] { convert_to_fahrenheit(d_celsius.data(), d_fahrenheit.data(), n, threads_per_block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 
-    // Three roundings (of 1.8, of the product, of the sum), each at most 2^-24 of a value below 512.
-    const warpwise::Tolerance tolerance{.absolute = 3 * 512.0 / (1 << 24)};
-    CHECK_THAT(d_fahrenheit, grading::WrittenEverywhere("Does every block use indices of its own?"));
-    CHECK_THAT(d_fahrenheit, grading::StaysInside("Which threads of the last block have no element?"));
-    CHECK_THAT(d_fahrenheit, grading::CloseTo(expected, tolerance, "Does thread i convert element i?"));
+    // Three roundings (of 1.8, of the product, of the sum), each at most 2^-24 of a value below 1024.
+    const warpwise::Tolerance tolerance{.absolute = 3 * 1024.0 / (1 << 24)};
+    CHECK_THAT(d_fahrenheit, grading::WrittenEverywhere().when(
+                                 grading::only_first_right(static_cast<std::size_t>(threads_per_block)),
+                                 "Only the first block's elements were written. Which elements belong to the others?"));
+    CHECK_THAT(d_fahrenheit, grading::CloseTo(expected, tolerance)
+                                 .when(grading::equals(as_they_were), "These values are still in Celsius."));
+    CHECK_THAT(d_fahrenheit, grading::StaysInside());
     CHECK_THAT(d_celsius, grading::Unchanged());
+
+    if (n == 0) {
+        CHECK_THAT(watched, grading::LaunchesExactly(0));
+        return watched;
+    }
+    const auto threads = static_cast<unsigned>(threads_per_block);
+    const unsigned blocks = (static_cast<unsigned>(n) + threads - 1) / threads;
+    CHECK_THAT(watched, grading::LaunchesExactly(1));
+    CHECK_THAT(watched, grading::EveryLaunchHas({blocks, 1, 1}, {threads, 1, 1}));
+    CHECK_THAT(d_fahrenheit, grading::WrittenOnce());
+    CHECK_THAT(d_fahrenheit, grading::WrittenByThreads(celsius.size()));
+    CHECK_THAT(d_celsius, grading::ReadByThreads(celsius.size()));
+    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    return watched;
 }
 
 }  // namespace
@@ -56,6 +81,22 @@ TEST_CASE("handles arrays about as short as a warp") {
 
 TEST_CASE("works with blocks of any size") {
     for (int threads_per_block : {1, 32, 96, 1000, 1024}) check_conversion(1009, threads_per_block);
+    for (const std::size_t n : grading::sizes({}, 4, 20'000)) {
+        check_conversion(static_cast<int>(n), static_cast<int>(grading::random_size(1, 1024, n)));
+    }
+}
+
+TEST_CASE("neighboring threads convert neighboring elements") {
+    for (const int n : {4096, 10'007}) {
+        const grading::Watched watched = check_conversion(n, 128);
+        INFO(n << " elements in blocks of 128 threads");
+        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+    }
+}
+
+TEST_CASE("counts more blocks and elements than 16 bits can") {
+    check_conversion(70'001, 1);
+    check_conversion(150'001, 1024);
 }
 
 TEST_CASE("does nothing for an empty array") { check_conversion(0, 256); }

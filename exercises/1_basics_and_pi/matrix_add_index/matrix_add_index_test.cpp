@@ -1,43 +1,80 @@
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
+#include "common/grading/watched.h"
+#include "common/helpers/watch.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "matrix_add_index"};
 
 namespace {
 
-void check_sum(int rows, int cols) {
-    INFO(rows << " rows, " << cols << " columns");
-    std::vector<float> a;
-    std::vector<float> b;
-    std::vector<double> expected;
-    for (int row = 0; row < rows; ++row) {
-        for (int col = 0; col < cols; ++col) {
-            a.push_back(static_cast<float>(1000 * row));  // the sum tells row and column: 12034 is row 12, column 34
-            b.push_back(static_cast<float>(col));
-            expected.push_back(1000.0 * row + col);
-        }
+// A thread may add so many elements, so fewer threads than elements may be busy.
+constexpr std::size_t most_of_a_thread = 4;
+
+struct Matrices {
+    Matrices(int rows_, int cols_) : rows(static_cast<std::size_t>(rows_)), cols(static_cast<std::size_t>(cols_)) {
+        a = grading::random_floats(rows * cols, 1);
+        b = grading::random_floats(rows * cols, 2);
+        for (std::size_t i = 0; i < a.size(); ++i) sum.push_back(static_cast<double>(a[i] + b[i]));
     }
-    // Wide enough for a wrong row length: that of the longer side, rounded up to whole blocks.
-    const auto longer = static_cast<std::size_t>(std::max(rows, cols)) + 16;
-    const std::size_t zone = longer * longer;
-    grading::Guarded<float> d_a(a, zone);
-    grading::Guarded<float> d_b(b, zone);
-    grading::Guarded<float> d_sum(expected.size(), zone);
-    d_sum.show_as_rows_of(static_cast<std::size_t>(cols));
-    add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols);
+
+    /// What the sum holds at [row * row_length + col], where nothing is written twice.
+    grading::Cause row_length_is(std::size_t row_length) const {
+        return [*this, row_length](const grading::Mismatch& mismatch) {
+            std::vector<bool> reached(sum.size());
+            for (std::size_t row = 0; row < rows; ++row) {
+                for (std::size_t col = 0; col < cols; ++col) {
+                    const std::size_t i = row * row_length + col;
+                    if (i < reached.size()) reached[i] = true;
+                }
+            }
+            for (std::size_t i = 0; i < reached.size(); ++i) {
+                if (mismatch.is_wrong(i) == reached[i]) return false;
+            }
+            return row_length != cols;
+        };
+    }
+
+    std::size_t rows, cols;
+    std::vector<float> a, b;
+    std::vector<double> sum;  // as float rounds it: one addition has one right result
+};
+
+grading::Watched check_sum(int rows, int cols) {
+    INFO(rows << " rows, " << cols << " columns");
+    const Matrices matrices(rows, cols);
+    grading::Guarded<float> d_a(matrices.a), d_b(matrices.b), d_sum(matrices.sum.size());
+    for (grading::Guarded<float>* buffer : {&d_a, &d_b, &d_sum}) buffer->show_as_rows_of(matrices.cols);
+    const grading::Watched watched =
+        grading::watch([&] { add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 
-    CHECK_THAT(d_sum, grading::WrittenEverywhere("Is the distance from a row to the next right?"));
-    CHECK_THAT(d_sum, grading::StaysInside("Is the distance from a row to the next right?"));
-    CHECK_THAT(d_sum, grading::EqualTo(expected));
+    CHECK_THAT(d_sum, grading::EqualTo(matrices.sum)
+                          .when(matrices.row_length_is(matrices.rows),
+                                "Right are just the elements at [row * rows + col]. How far is it to the next row?")
+                          .when(grading::never_written(), "These elements were never written."));
+    CHECK_THAT(d_sum, grading::StaysInside());
     CHECK_THAT(d_a, grading::Unchanged());
     CHECK_THAT(d_b, grading::Unchanged());
+
+    const std::size_t busy = matrices.sum.size() / most_of_a_thread;
+    CHECK_THAT(watched, grading::LaunchesExactly(1));
+    CHECK_THAT(watched, grading::EveryLaunchHas({0, 0, 1}, {16, 16, 1}));
+    CHECK_THAT(d_sum, grading::WrittenOnce());
+    CHECK_THAT(d_sum, grading::WrittenByThreads(busy));
+    CHECK_THAT(d_a, grading::ReadByThreads(busy));
+    CHECK_THAT(d_b, grading::ReadByThreads(busy));
+    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    return watched;
 }
 
 }  // namespace
@@ -61,10 +98,34 @@ TEST_CASE("adds matrices whose sides are no multiples of the block") {
     check_sum(17, 17);
     check_sum(31, 33);
     check_sum(70, 101);
+    for (std::uint64_t k = 0; k < 8; k += 2) {
+        check_sum(static_cast<int>(grading::random_size(1, 300, k)),
+                  static_cast<int>(grading::random_size(1, 300, k + 1)));
+    }
 }
 
 TEST_CASE("adds a single row and a single column") {
     check_sum(1, 1);
     check_sum(1, 300);
     check_sum(300, 1);
+}
+
+TEST_CASE("neighboring threads add neighboring elements") {
+    const grading::Watched watched = check_sum(80, 112);
+    INFO("80 rows, 112 columns");
+    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+}
+
+TEST_CASE("adds very long matrices") {
+    // Only the result counts: with millions of threads, looking for mistakes would take seconds.
+    const warpwise::Watching nothing({});
+    for (const auto& [rows, cols] : {std::pair{500'003, 1}, std::pair{1, 2'100'000}}) {
+        INFO(rows << " rows, " << cols << " columns");
+        const Matrices matrices(rows, cols);
+        grading::Guarded<float> d_a(matrices.a), d_b(matrices.b), d_sum(matrices.sum.size());
+        d_sum.show_as_rows_of(matrices.cols);
+        add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols);
+        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        CHECK_THAT(d_sum, grading::EqualTo(matrices.sum));
+    }
 }

@@ -14,10 +14,10 @@ __device__ float sum_of_my_slices(int slices) {
 }
 
 __global__ void sum_slices(float* sums, int slices) {
-    extern __shared__ float part[];  // one element a thread of the block
+    extern __shared__ float part[];  // one element per thread of the block
     part[threadIdx.x] = sum_of_my_slices(slices);
 
-    // TODO 1: no thread may read the part of another one before it has been written.
+    // TODO 1: no thread may read the part of another thread before it has been written.
 
     // TODO 2: add up the parts so that the sum of all of them is in part[0]. In every round half of the parts are added
     //         to the other half, at the same time. Mind block sizes that are not powers of two.

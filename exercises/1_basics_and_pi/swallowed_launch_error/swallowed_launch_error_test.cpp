@@ -1,10 +1,15 @@
 #include "exercises/1_basics_and_pi/swallowed_launch_error/swallowed_launch_error.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
+#include "common/grading/watched.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "swallowed_launch_error"};
 
@@ -13,55 +18,94 @@ namespace {
 constexpr int threads_that_fit = 256;
 constexpr int threads_too_many = 2048;  // a block may have 1024
 
-/// Ten elements of which `n` are picked, backwards and over again.
+/// An input of which `n` elements are picked, among them the first and the last one.
 struct Request {
-    explicit Request(int n_) : n(n_), d_input(input), d_index(indices(n_)), d_output(static_cast<std::size_t>(n_)) {}
+    explicit Request(int n_)
+        : n(n_),
+          input(grading::random_floats(grading::random_size(300, 3000, static_cast<std::uint64_t>(n_)))),
+          index(grading::random_ints(static_cast<std::size_t>(n_), 0, size() - 1, static_cast<std::uint64_t>(n_))),
+          d_input(input),
+          d_index(with_both_ends()),
+          d_output(static_cast<std::size_t>(n_)) {}
 
-    static std::vector<int> indices(int n) {
-        std::vector<int> index;
-        for (int i = 0; i < n; ++i) index.push_back(9 - i % 10);
+    int size() const { return static_cast<int>(input.size()); }
+
+    const std::vector<int>& with_both_ends() {
+        index.front() = 0;
+        index.back() = size() - 1;
         return index;
     }
 
     std::vector<double> expected() const {
         std::vector<double> values;
-        for (int index : indices(n)) values.push_back(input[static_cast<std::size_t>(index)]);
+        for (int i : index) values.push_back(input[static_cast<std::size_t>(i)]);
         return values;
     }
 
     cudaError_t run(int threads_per_block) {
-        return pick_elements(d_input.data(), 10, d_index.data(), d_output.data(), n, threads_per_block);
+        return pick_elements(d_input.data(), size(), d_index.data(), d_output.data(), n, threads_per_block);
     }
 
     int n;
-    std::vector<float> input{0, 10, 20, 30, 40, 50, 60, 70, 80, 90};
+    std::vector<float> input;
+    std::vector<int> index;
     grading::Guarded<float> d_input;
     grading::Guarded<int> d_index;
     grading::Guarded<float> d_output;
 };
 
+/// After the last launch the host calls something that blocks until the kernel has ended.
+bool waits_for_the_kernel(const grading::Watched& watched) {
+    if (watched.calls.empty()) return true;  // nobody could see the calls
+    bool waited = false;
+    for (const warpwise::ApiCall& call : watched.calls) {
+        if (call.function == "<<<>>>") waited = false;
+        for (const char* blocking : {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"}) {
+            waited = waited || call.function == blocking;
+        }
+    }
+    return waited;
+}
+
 }  // namespace
 
 TEST_CASE("succeeds and picks the elements when all is well") {
-    for (int n : {1, 31, 32, 33, 1009}) {
+    for (const std::size_t size : grading::sizes({1, 31, 32, 33, 1009}, 3, 20'000)) {
+        const int n = static_cast<int>(size);
         CAPTURE(n);
         Request request(n);
-        CHECK_THAT(request.run(threads_that_fit), grading::Succeeds());
+        cudaError_t status = cudaErrorUnknown;
+        const grading::Watched watched = grading::watch([&] { status = request.run(threads_that_fit); });
+        CHECK_THAT(status, grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         CHECK_THAT(request.d_output, grading::EqualTo(request.expected()));
         CHECK_THAT(request.d_output, grading::StaysInside());
+        CHECK_THAT(request.d_input, grading::Unchanged());
+        CHECK_THAT(request.d_index, grading::Unchanged());
+
+        const unsigned blocks = static_cast<unsigned>(n + threads_that_fit - 1) / threads_that_fit;
+        CHECK_THAT(watched, grading::LaunchesExactly(1));
+        CHECK_THAT(watched, grading::EveryLaunchHas({blocks, 1, 1}, {threads_that_fit, 1, 1}));
+        CHECK_THAT(request.d_output, grading::WrittenByThreads(size));
+        CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+        INFO("no call that waits for the kernel comes after the launch, such as cudaDeviceSynchronize()");
+        CHECK(waits_for_the_kernel(watched));
     }
 }
 
 TEST_CASE("reports a launch that was refused") {
-    Request request(4096);
-    const cudaError_t status = request.run(threads_too_many);
-    grading::forget_findings();
-    INFO("a block of 2048 threads is refused: the kernel never ran, and cudaGetLastError says so");
-    // CUDA 13 calls it an invalid value, CUDA 12 an invalid configuration.
-    const bool refused = status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration;
-    INFO("the call returned " << grading::text_of(status));
-    CHECK(refused);
+    for (const int threads_per_block : {threads_too_many, 1025, -32}) {
+        Request request(4096);
+        const cudaError_t status = request.run(threads_per_block);
+        grading::forget_findings();
+        INFO("a block of " << threads_per_block
+                           << " threads is refused: the kernel never ran, and cudaGetLastError says so");
+        // CUDA 13 calls it an invalid value, CUDA 12 an invalid configuration.
+        const bool refused = status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration;
+        INFO("the call returned " << grading::text_of(status));
+        CHECK(refused);
+        cudaGetLastError();
+    }
 }
 
 TEST_CASE("works again after a refused launch") {
@@ -81,21 +125,25 @@ TEST_CASE("does not lose an error from before the call") {
     grading::forget_findings();
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidDevice);
     const cudaError_t status = request.run(threads_that_fit);
-    INFO("cudaErrorInvalidDevice was pending before the call; who clears it without telling hides a mistake");
+    INFO(
+        "cudaErrorInvalidDevice was pending before the call; an answer that clears it without returning it hides a "
+        "mistake");
     CHECK(status == cudaErrorInvalidDevice);
     grading::finish();
 }
 
 // Stays last: after a kernel died the device works no more for this program.
 TEST_CASE("reports a kernel that died") {
-    Request request(100);
-    std::vector<int> index = Request::indices(100);
-    index[50] = 10;  // one past the end of the input: the kernel traps
+    Request request(700);
+    std::vector<int> index = request.index;
+    index[grading::random_size(512, 699)] = request.size();  // one past the end of the input: the kernel traps
     grading::Guarded<int> d_index(index);
-    const cudaError_t status =
-        pick_elements(request.d_input.data(), 10, d_index.data(), request.d_output.data(), request.n, threads_that_fit);
-    cudaDeviceSynchronize();
+    const cudaError_t status = pick_elements(request.d_input.data(), request.size(), d_index.data(),
+                                             request.d_output.data(), request.n, threads_that_fit);
+    const cudaError_t lasting = cudaDeviceSynchronize();
     grading::forget_findings();
     INFO("the launch was in order, the kernel stopped later. Who waits for the kernel to end?");
     CHECK(status != cudaSuccess);
+    INFO("the call returned " << grading::text_of(status) << ", but the kernel left " << grading::text_of(lasting));
+    CHECK(status == lasting);
 }

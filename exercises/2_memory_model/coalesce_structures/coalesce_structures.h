@@ -11,14 +11,15 @@ struct Star {
     float mass, radius, temperature, luminosity, age, metallicity, rotation, magnetism, color, variability;
 };
 
-/// Floats in a star.
+/// Number of floats in a star.
 constexpr std::size_t star_members = sizeof(Star) / sizeof(float);
 
-/// What is to be copied to the device for these stars: every member of every star, in the order that you choose. May
-/// hold padding, but no more floats than stars.size(), rounded up to a multiple of 32, times `star_members`.
+/// Returns what is to be copied to the device for these stars: every member of every star, in the order that you
+/// choose. The result may contain padding, but no more floats than `star_members` times the number of stars rounded up
+/// to a multiple of 32.
 std::vector<float> arrange(const std::vector<Star>& stars);
 
-/// How bright the stars look from the origin: d_brightness[i] = luminosity / (x^2 + y^2 + z^2) of star i. `d_stars` is
-/// a device array that holds what `arrange` returned, `d_brightness` one of `count` floats. With a count of 0 it does
-/// nothing.
+/// Computes how bright the stars look from the origin: d_brightness[i] = luminosity / (x^2 + y^2 + z^2) of star i.
+/// `d_stars` is a device array with the floats that `arrange` returned for `count` stars; the values in it may have
+/// changed since then. `d_brightness` is a device array of `count` floats. With a count of 0 it does nothing.
 void apparent_brightness(const float* d_stars, float* d_brightness, int count);

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-// TODO 1: allocate page-locked memory: the device's copy engines cannot reach any other.
+// TODO 1: allocate pinned memory: the device's copy engines cannot reach any other.
 float* allocate_on_host(size_t count) { return static_cast<float*>(std::malloc(count * sizeof(float))); }
 
 // TODO 2: free it. Each function that allocates memory has one of its own that frees it.
@@ -17,8 +17,7 @@ __global__ void compute(const float* in, float* out, size_t count) {
 // TODO 3: a loop over the chunks. Where does chunk k begin, and how many floats does it have? The last ones may have
 //         less than the others, or none.
 // TODO 4: copy in, compute and copy out in the chunk's stream, without waiting: cudaMemcpyAsync, and the fourth
-// argument
-//         of the launch.
+//         argument of the launch.
 void queue_work(const Work& work) {
     if (work.count == 0) return;
     const size_t bytes = work.count * sizeof(float);

@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-/// Page-locked host memory for `count` floats, at least one; null if there is none. Freed with free_on_host.
+/// Pinned (page-locked) host memory for `count` floats, where `count` is at least 1; null if there is not enough
+/// memory. Freed with free_on_host.
 float* allocate_on_host(std::size_t count);
 
 /// Frees what allocate_on_host has returned.
@@ -23,7 +24,7 @@ struct Work {
     std::vector<cudaStream_t> streams;  ///< at least one
 };
 
-/// Cuts the work into chunks of about the same size, which lie one behind the other. Chunk k is copied in, computed and
-/// copied out in streams[k % streams.size()], and nowhere else. Only queues all this, and returns without waiting for
-/// any of it.
+/// Cuts the work into chunks of about the same size, which follow each other in the array. Chunk k is copied from `in`
+/// to `d_in`, computed from there to `d_out`, and copied from there to `out`, all in streams[k % streams.size()]. Only
+/// queues these steps, and returns without waiting for any of them.
 void queue_work(const Work& work);

@@ -10,8 +10,9 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     __shared__ float tile[side][side];
 
     // Read: a warp takes a row of the tile, 32 pixels side by side.
-    const int tile_row = blockIdx.y * side;
-    const int tile_col = blockIdx.x * side;
+    const int tiles_across = (cols - 1) / side + 1;
+    const int tile_row = blockIdx.x / tiles_across * side;
+    const int tile_col = blockIdx.x % tiles_across * side;
     const int x = threadIdx.x;
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + y < rows && tile_col + x < cols) {
@@ -30,6 +31,8 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
 
 void rotate_image(const float* d_image, float* d_rotated, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
-    const dim3 grid((cols + side - 1) / side, (rows + side - 1) / side);
-    rotate_tiles<<<grid, dim3(side, block_rows)>>>(d_image, d_rotated, rows, cols);
+    // One block per tile. The tiles are numbered in one dimension, because a grid can have
+    // 2,147,483,647 blocks in x, but only 65,535 in y.
+    const int tiles = ((rows - 1) / side + 1) * ((cols - 1) / side + 1);
+    rotate_tiles<<<tiles, dim3(side, block_rows)>>>(d_image, d_rotated, rows, cols);
 }

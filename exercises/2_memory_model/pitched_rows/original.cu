@@ -1,6 +1,8 @@
 // Exercise: rows that are a pitch apart. See README.md beside this file.
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
+#include <algorithm>
+
 // TODO 1: let cudaMallocPitch choose the pitch. It takes the width of a row in bytes, and the number of rows.
 cudaError_t allocate(PitchedMatrix& matrix) {
     matrix.pitch = matrix.cols * sizeof(float);
@@ -23,14 +25,18 @@ cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
 // TODO 4: find the row by the pitch, which counts bytes.
 __global__ void add_row_number(PitchedMatrix matrix) {
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
-    const int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row >= matrix.rows || col >= matrix.cols) return;
-    float* const begin = matrix.first + row * matrix.cols;
-    begin[col] += row;
+    if (col >= matrix.cols) return;
+    const int first_row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int rows_of_grid = gridDim.y * blockDim.y;
+    for (int row = first_row; row < matrix.rows; row += rows_of_grid) {
+        float* const begin = matrix.first + row * matrix.cols;
+        begin[col] += row;
+    }
 }
 
 void add_row_numbers(PitchedMatrix matrix) {
     const dim3 block(32, 8);
-    const dim3 grid((matrix.cols + 31) / 32, (matrix.rows + 7) / 8);
+    // A grid has at most 65,535 blocks in y. The kernel's loop takes the rows that are left.
+    const dim3 grid((matrix.cols + 31) / 32, std::min((matrix.rows + 7) / 8, 65535));
     add_row_number<<<grid, block>>>(matrix);
 }

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-/// A matrix of floats in device memory. Row r begins r * pitch bytes behind `first`; its elements lie side by side, and
-/// what is left of the pitch behind them is padding that belongs to nobody.
+/// A matrix of floats in device memory. Row r begins r * pitch bytes after `first`. Its elements lie side by side, and
+/// the bytes after them, up to the next row, are padding, which is not to be touched.
 struct PitchedMatrix {
     float* first = nullptr;
     std::size_t pitch = 0;  ///< in bytes, at least cols * sizeof(float)
@@ -14,14 +14,14 @@ struct PitchedMatrix {
     int cols = 0;
 };
 
-/// Allocates memory for matrix.rows x matrix.cols floats, at least one, such that rows begin where a request likes to
-/// begin, and sets `first` and `pitch`. Whoever calls frees `first`.
+/// Allocates memory for matrix.rows x matrix.cols floats, at least one, with rows that begin at multiples of 32 bytes,
+/// and sets `first` and `pitch`. The caller frees `first`. Returns an error if there is not enough memory.
 cudaError_t allocate(PitchedMatrix& matrix);
 
-/// Copies a matrix from the host, where its rows lie right behind each other. Leaves the padding alone.
+/// Copies a matrix from the host, where its rows have no padding. Leaves the padding alone. Done when it returns.
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight);
 
-/// Copies a matrix to the host, where its rows lie right behind each other. Leaves the padding behind.
+/// Copies a matrix to the host, where its rows have no padding. Done when it returns.
 cudaError_t copy_out(float* tight, PitchedMatrix matrix);
 
 /// Adds to every element the number of its row. Leaves the padding alone.

@@ -2,65 +2,82 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
 #include "common/grading/watched.h"
 
 const grading::Exercise grading::exercise{"2_memory_model", "pitched_rows"};
 
 namespace {
 
-constexpr float padding = -1;  // what the grader writes into the padding
-
-/// 1000 * row + col: a wrong element tells where it comes from.
-float element(int row, int col) { return static_cast<float>(1000 * row + col); }
+constexpr float padding = -9;  // what the grader writes into the padding; no element has this value
 
 std::size_t width_of(int cols) { return static_cast<std::size_t>(cols) * sizeof(float); }
-
-std::vector<float> tight_matrix(int rows, int cols) {
-    std::vector<float> values;
-    for (int row = 0; row < rows; ++row) {
-        for (int col = 0; col < cols; ++col) values.push_back(element(row, col));
-    }
-    return values;
-}
-
-/// Rows of `floats` floats, the padding behind them included; `value(row, col)` gives the elements.
-template <class T, class Value>
-std::vector<T> pitched(int rows, int cols, std::size_t floats, const Value& value) {
-    std::vector<T> values(static_cast<std::size_t>(rows) * floats, padding);
-    for (int row = 0; row < rows; ++row) {
-        for (int col = 0; col < cols; ++col) {
-            values[static_cast<std::size_t>(row) * floats + static_cast<std::size_t>(col)] = value(row, col);
-        }
-    }
-    return values;
-}
-
-/// Floats from row to row: 128 bytes are a multiple of every size that a request has, but no multiple of the width.
-std::size_t floats_of_pitch(int cols) { return (static_cast<std::size_t>(cols) / 32 + 1) * 32; }
 
 struct Shape {
     int rows;
     int cols;
+    std::size_t elements() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
 };
-constexpr Shape shapes[] = {{1, 1}, {1, 33}, {33, 1}, {2, 31}, {3, 32}, {17, 70}, {64, 101}};
+
+std::vector<Shape> shapes() {
+    std::vector<Shape> all = {{1, 1}, {1, 33}, {33, 1}, {2, 31}, {3, 32}, {17, 70}, {64, 101}, {3, 1500}};
+    for (const std::size_t rows : grading::sizes({}, 3, 90)) {
+        all.push_back({static_cast<int>(rows), static_cast<int>(grading::random_size(1, 300, rows))});
+    }
+    return all;
+}
+
+/// Floats from row to row. Rows may begin anywhere, because pitches that a program gets need not be powers of two.
+std::size_t floats_of_pitch(const Shape& shape) {
+    const auto cols = static_cast<std::size_t>(shape.cols);
+    return (cols / 32 + 1 + grading::random_size(0, 2, shape.elements())) * 32;
+}
+
+/// The rows, each with its padding; the last one ends with its elements.
+template <class T>
+std::vector<T> pitched(const Shape& shape, std::size_t floats, const std::vector<T>& tight) {
+    const auto rows = static_cast<std::size_t>(shape.rows);
+    const auto cols = static_cast<std::size_t>(shape.cols);
+    std::vector<T> values((rows - 1) * floats + cols, padding);
+    for (std::size_t i = 0; i < tight.size(); ++i) values[i / cols * floats + i % cols] = tight[i];
+    return values;
+}
+
+std::vector<double> with_row_numbers(const Shape& shape, const std::vector<float>& tight) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < tight.size(); ++i) {
+        values.push_back(tight[i] + static_cast<float>(i / static_cast<std::size_t>(shape.cols)));
+    }
+    return values;
+}
+
+std::vector<double> as_doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
 
 /// A matrix in memory of the grader, with a pitch that the grader has chosen. Messages name rows and columns, and
 /// columns from `cols` on are padding.
 class Chosen {
 public:
-    Chosen(Shape shape, const std::vector<float>& values)
-        // A wrong pitch may go four times too far: room enough to name the elements that were hit.
-        : floats_(floats_of_pitch(shape.cols)), memory_(values, 4 * values.size()), shape_(shape) {
+    Chosen(const Shape& shape, const std::vector<float>& tight)
+        : floats_(floats_of_pitch(shape)), memory_(pitched(shape, floats_, tight)), shape_(shape) {
         memory_.show_as_rows_of(floats_);
     }
 
+    std::size_t floats() const { return floats_; }
     PitchedMatrix matrix() { return {memory_.data(), floats_ * sizeof(float), shape_.rows, shape_.cols}; }
     const grading::Guarded<float>& memory() const { return memory_; }
+    std::string text() const {
+        return std::to_string(shape_.rows) + " rows, " + std::to_string(shape_.cols) + " columns, a pitch of " +
+               std::to_string(floats_ * sizeof(float)) + " bytes; in messages, columns from " +
+               std::to_string(shape_.cols) + " on are padding, which holds -9";
+    }
 
 private:
     std::size_t floats_;
@@ -71,7 +88,8 @@ private:
 /// Memory of the learner's, freed at the end.
 class Allocated {
 public:
-    Allocated(int rows, int cols) : matrix_{.rows = rows, .cols = cols}, status_(allocate(matrix_)) {}
+    explicit Allocated(const Shape& shape)
+        : matrix_{.rows = shape.rows, .cols = shape.cols}, status_(allocate(matrix_)) {}
     ~Allocated() { (void)cudaFree(matrix_.first); }
     Allocated(const Allocated&) = delete;
     Allocated& operator=(const Allocated&) = delete;
@@ -84,107 +102,150 @@ private:
     cudaError_t status_;
 };
 
+/// Kernels wrote each element, once, and many threads took part. Padding does not count.
+void check_writers(const Chosen& chosen, const Shape& shape) {
+    const std::vector<grading::ElementActivity> all = grading::activity_of(chosen.memory());
+    std::set<warpwise::KernelThread> threads;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i % chosen.floats() >= static_cast<std::size_t>(shape.cols)) continue;
+        INFO("row " << i / chosen.floats() << ", column " << i % chosen.floats() << ": kernels have to write it, once");
+        REQUIRE(all[i].writer == warpwise::Writer::kernel);
+        REQUIRE(all[i].writes == 1);
+        threads.insert(all[i].written_by);
+    }
+    if (all.empty() || shape.rows < 32 || shape.cols < 32) return;
+    INFO("Threads that took part");
+    CHECK(threads.size() >= 256);
+}
+
+/// At most one call copies.
+void check_copies(const grading::Watched& watched) {
+    std::size_t copies = 0;
+    for (const warpwise::ApiCall& call : watched.calls) copies += !call.direction.empty();
+    INFO("Calls that copy");
+    CHECK(copies <= 1);
+}
+
+void check_host(const std::vector<float>& host, const std::vector<float>& expected, const Shape& shape) {
+    CHECK_THAT(std::vector<float>(host.begin(), host.begin() + static_cast<std::ptrdiff_t>(expected.size())),
+               grading::EqualTo(as_doubles(expected)));
+    for (std::size_t i = expected.size(); i < host.size(); ++i) {
+        INFO(shape.rows << " rows of " << shape.cols << " columns are written past their end");
+        REQUIRE(host[i] == -3.0f);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("copies rows in and leaves the padding alone") {
-    for (const Shape shape : shapes) {
-        const auto [rows, cols] = shape;
-        const std::size_t floats = floats_of_pitch(cols);
-        INFO(rows << " rows, " << cols << " columns, a pitch of " << floats * sizeof(float) << " bytes");
-        Chosen chosen(shape, pitched<float>(rows, cols, floats, [](int, int) { return -2.0f; }));
-        const std::vector<float> tight = tight_matrix(rows, cols);
-        REQUIRE_THAT(copy_in(chosen.matrix(), tight.data()), grading::Succeeds());
+    for (const Shape& shape : shapes()) {
+        Chosen chosen(shape, std::vector<float>(shape.elements(), -2.0f));
+        INFO(chosen.text());
+        const std::vector<float> tight = grading::random_floats(shape.elements());
+        cudaError_t status = cudaSuccess;
+        const grading::Watched watched = grading::watch([&] { status = copy_in(chosen.matrix(), tight.data()); });
+        REQUIRE_THAT(status, grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        CHECK_THAT(chosen.memory(), grading::EqualTo(pitched<double>(rows, cols, floats, element),
-                                                     "The value 1000 r + c belongs to row r, column c; -2 was there "
-                                                     "before, and -1 is padding.\n"
-                                                     "Are the width and both pitches in bytes?"));
-        CHECK_THAT(chosen.memory(), grading::StaysInside("Does the copy step by the pitch that the matrix has?"));
+        CHECK_THAT(chosen.memory(),
+                   grading::EqualTo(pitched(shape, chosen.floats(), as_doubles(tight)))
+                       .when(grading::equal(-2), "These elements still hold -2, which was there before the copy."));
+        CHECK_THAT(chosen.memory(), grading::StaysInside());
+        check_copies(watched);
+        CHECK_THAT(watched, grading::ReleasesWhatItMakes());
     }
 }
 
 TEST_CASE("copies rows out and leaves the padding behind") {
-    for (const Shape shape : shapes) {
-        const auto [rows, cols] = shape;
-        const std::size_t floats = floats_of_pitch(cols);
-        INFO(rows << " rows, " << cols << " columns, a pitch of " << floats * sizeof(float) << " bytes");
-        Chosen chosen(shape, pitched<float>(rows, cols, floats, element));
+    for (const Shape& shape : shapes()) {
+        const std::vector<float> tight = grading::random_floats(shape.elements());
+        Chosen chosen(shape, tight);
+        INFO(chosen.text());
         // As large as the matrix with its padding, so that a copy that brings the padding along harms nobody.
-        std::vector<float> host(static_cast<std::size_t>(rows) * floats, -3.0f);
-        REQUIRE_THAT(copy_out(host.data(), chosen.matrix()), grading::Succeeds());
+        std::vector<float> host(static_cast<std::size_t>(shape.rows) * chosen.floats(), -3.0f);
+        cudaError_t status = cudaSuccess;
+        const grading::Watched watched = grading::watch([&] { status = copy_out(host.data(), chosen.matrix()); });
+        REQUIRE_THAT(status, grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-
-        const std::vector<float> expected = tight_matrix(rows, cols);
-        std::vector<std::size_t> wrong;
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            if (host[i] != expected[i]) wrong.push_back(i);
-        }
-        INFO("On the host the rows lie right behind each other: their pitch is their width, in bytes.");
-        if (!wrong.empty()) {
-            FAIL("wrong on the host: " << grading::name_elements(wrong, static_cast<std::size_t>(cols)) << "\nelement "
-                                       << wrong[0] << " is " << host[wrong[0]] << ", should be " << expected[wrong[0]]
-                                       << " (-1 is padding, and -3 was there before)");
-        }
-        for (std::size_t i = expected.size(); i < host.size(); ++i) {
-            if (host[i] != -3.0f) FAIL("written behind the end of the matrix on the host, which has no padding");
-        }
+        check_host(host, tight, shape);
         CHECK_THAT(chosen.memory(), grading::Unchanged("The matrix on the device is only to be read."));
+        check_copies(watched);
+        CHECK_THAT(watched, grading::ReleasesWhatItMakes());
     }
 }
 
 TEST_CASE("adds the number of its row to every element") {
-    for (const Shape shape : shapes) {
-        const auto [rows, cols] = shape;
-        const std::size_t floats = floats_of_pitch(cols);
-        INFO(rows << " rows, " << cols << " columns, a pitch of " << floats * sizeof(float) << " bytes");
-        Chosen chosen(shape, pitched<float>(rows, cols, floats, element));
-        add_row_numbers(chosen.matrix());
+    for (const Shape& shape : shapes()) {
+        const std::vector<float> tight = grading::random_floats(shape.elements());
+        Chosen chosen(shape, tight);
+        INFO(chosen.text());
+        const grading::Watched watched = grading::watch([&] { add_row_numbers(chosen.matrix()); });
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        const auto added = [](int row, int col) { return static_cast<double>(element(row, col)) + row; };
-        CHECK_THAT(chosen.memory(), grading::StaysInside("The pitch counts bytes. How many floats are that?"));
-        CHECK_THAT(chosen.memory(), grading::EqualTo(pitched<double>(rows, cols, floats, added),
-                                                     "Row r begins r * pitch bytes behind the first one; -1 is "
-                                                     "padding, which stays as it is."));
+        CHECK_THAT(chosen.memory(), grading::StaysInside());
+        CHECK_THAT(chosen.memory(), grading::EqualTo(pitched(shape, chosen.floats(), with_row_numbers(shape, tight)))
+                                        .when(grading::equals(pitched(shape, chosen.floats(), as_doubles(tight))),
+                                              "Nothing was added there. Where does the row of these elements begin?"));
+        check_writers(chosen, shape);
+        CHECK_THAT(watched, grading::ReleasesWhatItMakes());
     }
 }
 
 TEST_CASE("allocates rows that begin where a request likes to begin") {
-    for (const Shape shape : {Shape{1, 1}, Shape{5, 33}, Shape{64, 101}, Shape{9, 1024}}) {
-        const auto [rows, cols] = shape;
-        const Allocated allocated(rows, cols);
-        const PitchedMatrix& matrix = allocated.matrix();
-        INFO(rows << " rows of " << cols << " floats: the pitch is " << matrix.pitch << " bytes");
-        REQUIRE_THAT(allocated.status(), grading::Succeeds());
+    for (const Shape& shape : {Shape{1, 1}, Shape{5, 33}, Shape{64, 101}, Shape{9, 1024}, Shape{300, 2}}) {
+        INFO(shape.rows << " rows of " << shape.cols << " floats");
+        PitchedMatrix matrix{.rows = shape.rows, .cols = shape.cols};
+        cudaError_t status = cudaSuccess;
+        const grading::Watched watched = grading::watch([&] { status = allocate(matrix); });
+        REQUIRE_THAT(status, grading::Succeeds());
+        CHECK_THAT(watched, grading::Calls({"cudaMallocPitch"}));
+        CHECK_THAT(watched, grading::CallsNot({"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync"}));
         REQUIRE(matrix.first != nullptr);
-        REQUIRE(matrix.pitch >= width_of(cols));
+        INFO("The pitch is " << matrix.pitch << " bytes");
+        REQUIRE(matrix.pitch >= width_of(shape.cols));
         INFO("A row that begins at no multiple of 32 bytes costs one sector more in each request.");
         REQUIRE(matrix.pitch % 32 == 0);
         // All rows are there.
-        REQUIRE_THAT(cudaMemset2D(matrix.first, matrix.pitch, 0, width_of(cols), static_cast<std::size_t>(rows)),
-                     grading::Succeeds());
+        REQUIRE_THAT(
+            cudaMemset2D(matrix.first, matrix.pitch, 0, width_of(shape.cols), static_cast<std::size_t>(shape.rows)),
+            grading::Succeeds());
+        REQUIRE_THAT(cudaFree(matrix.first), grading::Succeeds());
     }
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 }
 
-TEST_CASE("does it all together with 4 sectors a request") {
-    for (const auto& [rows, cols] : {std::pair{1, 1}, {7, 31}, {64, 129}, {33, 1001}}) {
-        INFO(rows << " rows, " << cols << " columns");
-        const Allocated allocated(rows, cols);
+TEST_CASE("tells when there is no memory") {
+    PitchedMatrix matrix{.rows = 1 << 30, .cols = 1 << 28};
+    const cudaError_t status = allocate(matrix);
+    (void)cudaGetLastError();
+    grading::forget_findings();  // of a call that failed
+    CHECK(status != cudaSuccess);
+}
+
+TEST_CASE("does it all together and touches few sectors") {
+    for (const Shape& shape : {Shape{1, 1}, Shape{7, 31}, Shape{64, 101}, Shape{64, 129}, Shape{33, 1001}}) {
+        INFO(shape.rows << " rows, " << shape.cols << " columns");
+        const Allocated allocated(shape);
         REQUIRE_THAT(allocated.status(), grading::Succeeds());
-        const std::vector<float> tight = tight_matrix(rows, cols);
+        const std::vector<float> tight = grading::random_floats(shape.elements());
         REQUIRE_THAT(copy_in(allocated.matrix(), tight.data()), grading::Succeeds());
         const grading::Watched watched = grading::watch([&] { add_row_numbers(allocated.matrix()); });
         std::vector<float> result(tight.size());
         REQUIRE_THAT(copy_out(result.data(), allocated.matrix()), grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        for (std::size_t i = 0; i < tight.size(); ++i) {
-            const std::size_t row = i / static_cast<std::size_t>(cols);
-            const float expected = tight[i] + static_cast<float>(row);
-            if (result[i] == expected) continue;
-            FAIL("row " << row << ", column " << i % static_cast<std::size_t>(cols) << " is " << result[i]
-                        << ", should be " << expected);
+        CHECK_THAT(result, grading::EqualTo(with_row_numbers(shape, tight)));
+        if (shape.cols >= 32) {
+            CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.9));
         }
-        CHECK_THAT(watched, grading::SectorsPerRequestAtMost(
-                                4, "Do neighboring threads work on neighboring columns, and is the pitch used?"));
+    }
+}
+
+// Not watched: who does what was judged above.
+TEST_CASE("handles long columns and long rows") {
+    for (const Shape& shape : {Shape{50'000, 1}, Shape{1, 2'100'000}}) {
+        INFO(shape.rows << " rows, " << shape.cols << " columns");
+        const std::vector<float> tight = grading::random_floats(shape.elements());
+        grading::Guarded<float> d_tight(tight);
+        add_row_numbers({d_tight.data(), width_of(shape.cols), shape.rows, shape.cols});
+        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        CHECK_THAT(d_tight, grading::EqualTo(with_row_numbers(shape, tight)));
     }
 }

@@ -6,11 +6,11 @@ __global__ void sum_windows_of_block(const float* in, float* out, int count, int
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     tile[radius + threadIdx.x] = i < count ? in[i] : 0.0f;
 
-    // TODO 1: load the halo: the `radius` elements in front of the block's own into tile[0] to tile[radius - 1], the
-    //         `radius` elements behind them into tile[radius + blockDim.x] and so on. Outside of the array they are 0.
-    //         The block may have fewer threads than the halo has elements.
+    // TODO 1: load the halo: the `radius` elements before the block's own into tile[0] to tile[radius - 1], and
+    //         the `radius` elements after them into tile[radius + blockDim.x] and so on. Outside of the array
+    //         they are 0. The block may have fewer threads than the halo has elements.
 
-    // TODO 2: nobody may read the tile before all of it is there.
+    // TODO 2: no thread may read the tile before all of it has been written.
 
     if (i >= count) return;
     float sum = 0;

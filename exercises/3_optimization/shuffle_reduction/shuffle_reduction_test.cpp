@@ -1,31 +1,30 @@
 #include "exercises/3_optimization/shuffle_reduction/shuffle_reduction.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
 #include <cstddef>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
 #include "common/grading/watched.h"
 #include "common/helpers/counts.h"
-#include "common/helpers/inputs.h"
 
 const grading::Exercise grading::exercise{"3_optimization", "shuffle_reduction"};
 
 namespace {
 
-// Whole numbers from 1 to 100: sums are exact in any order, and one that is left out shows.
-std::vector<float> make_values(int count) {
-    const std::vector<int> numbers = warpwise::uniform_integers(static_cast<std::size_t>(count), 41, 1, 100);
-    return {numbers.begin(), numbers.end()};
-}
+constexpr std::size_t most_at_once = 4;  // values that a thread may read
+constexpr double bytes_of_sector = 32;
 
-std::string likely_mistake(int count, int threads_per_block) {
-    if (threads_per_block == 32) return "Do five rounds add up all 32 lanes?";
-    if (count % threads_per_block != 0) return "Do threads without a value add nothing?";
-    return "Are the sums of all warps added, however many there are?";
+// Magnitudes from 1/2 to 1 and both signs, so that every value shows in its sum.
+std::vector<float> make_values(int count) {
+    std::vector<float> values = grading::random_floats(static_cast<std::size_t>(count));
+    for (float& value : values) value = std::copysign(0.5f + 0.5f * std::abs(value), value);
+    return values;
 }
 
 // Checks the sums, and returns what the kernels did.
@@ -34,21 +33,40 @@ grading::Watched check_sums(int count, int threads_per_block) {
     const std::vector<float> values = make_values(count);
     const std::size_t tile = static_cast<std::size_t>(threads_per_block);
     std::vector<double> expected((values.size() + tile - 1) / tile);
-    for (std::size_t i = 0; i < values.size(); ++i) expected[i / tile] += values[i];
+    std::vector<double> first_warp = expected, with_last_repeated = expected;
+    std::vector<float> magnitudes;  // of a tile
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        expected[i / tile] += values[i];
+        if (i % tile < 32) first_warp[i / tile] += values[i];
+        if (i < tile) magnitudes.push_back(std::abs(values[i]));
+    }
+    with_last_repeated = expected;
+    for (std::size_t i = values.size(); i < expected.size() * tile; ++i) with_last_repeated.back() += values.back();
     const grading::Guarded<float> d_values(values);
     grading::Guarded<float> d_sums(expected.size());
     grading::Watched watched =
         grading::watch([&] { sum_tiles(d_values.data(), count, d_sums.data(), threads_per_block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(d_sums, grading::WrittenEverywhere("Does one thread of each block write a sum?"));
-    CHECK_THAT(d_sums, grading::EqualTo(expected, likely_mistake(count, threads_per_block)));
-    CHECK_THAT(d_sums, grading::StaysInside("There is one sum a tile."));
+    CHECK_THAT(d_sums, grading::WrittenEverywhere());
+    CHECK_THAT(d_sums, grading::CloseTo(expected, grading::sum_tolerance_of(magnitudes, 32))
+                           .when(grading::equals(first_warp), "These are the sums of the first warp of each block.")
+                           .when(grading::equals(with_last_repeated),
+                                 "Threads without a value have added the last value of the array once more."));
+    CHECK_THAT(d_sums, grading::StaysInside());
     CHECK_THAT(d_values, grading::Unchanged());
+    CHECK_THAT(watched, grading::LaunchesAtMost(1));
+    if (count > 0) {
+        CHECK_THAT(watched, grading::EveryLaunchHas({0, 0, 0}, {static_cast<unsigned>(threads_per_block), 1, 1}));
+        CHECK_THAT(d_sums, grading::WrittenByBlocks(expected.size()));
+        CHECK_THAT(d_values, grading::ReadByThreads(values.size() / most_at_once));
+    }
+    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
     return watched;
 }
 
 // Threads that load from shared memory or store to it, all accesses together: at most `limit`.
-grading::WatchedMatcher SharedAccessesAtMost(double limit, std::string hint) {
+grading::WatchedMatcher SharedAccessesAtMost(double limit) {
     const auto judge = [limit](const grading::Watched& watched) -> grading::Verdict {
         if (!watched.countable) return {true, "not counted on this device"};
         const double lanes = warpwise::sum_of(watched.launches).shared().lanes;
@@ -56,7 +74,17 @@ grading::WatchedMatcher SharedAccessesAtMost(double limit, std::string hint) {
                                     " loads and stores of threads in shared memory, at most " +
                                     warpwise::count_text(limit) + " allowed"};
     };
-    return {judge, std::move(hint)};
+    return {judge, ""};
+}
+
+grading::WatchedMatcher NoAtomics() {
+    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
+        if (!watched.countable) return {true, "not counted on this device"};
+        const warpwise::Counts all = warpwise::sum_of(watched.launches);
+        const double lanes = all.shared_atomic.lanes + all.global_atomic.lanes;
+        return {lanes == 0, warpwise::count_text(lanes) + " atomic operations of threads, none allowed"};
+    };
+    return {judge, ""};
 }
 
 }  // namespace
@@ -77,22 +105,38 @@ TEST_CASE("works with any multiple of 32 threads") {
 }
 
 TEST_CASE("handles a last tile that is short") {
-    for (const int count : {1, 2, 31, 33, 63, 95, 255, 257, 1009, 4099}) {
-        for (const int threads : {32, 96, 256, 1024}) check_sums(count, threads);
+    for (const std::size_t count : grading::sizes({1, 2, 31, 33, 63, 95, 255, 257, 1009, 4099}, 3, 10'000)) {
+        const auto random = static_cast<int>(32 * grading::random_size(1, 32, count));
+        for (const int threads : {32, 96, 256, 1024, random}) check_sums(static_cast<int>(count), threads);
     }
 }
 
 TEST_CASE("handles an empty array") { check_sums(0, 256); }
 
 TEST_CASE("waits for the block at most twice") {
-    const std::string hint = "A shuffle waits for its warp by itself. When does a warp need another one?";
-    CHECK_THAT(check_sums(4096, 256), grading::BarriersAtMost(2, hint));
-    CHECK_THAT(check_sums(4096, 1024), grading::BarriersAtMost(2, hint));
+    for (const int threads : {256, 1024}) {
+        const grading::Watched watched = check_sums(4096, threads);
+        CHECK_THAT(watched, grading::BarriersAtMost(2));
+    }
 }
 
-// A sum for each warp, stored once, and read by 32 lanes at most: 64 for a block. A tree has 1022 for 256 threads.
+// Enough for every warp to read all warps' sums; too little for all threads to store a value and to fetch one.
 TEST_CASE("uses shared memory for the sums of the warps only") {
-    const std::string hint = "Lanes of a warp can hand over values without shared memory.";
-    CHECK_THAT(check_sums(4096, 256), SharedAccessesAtMost(64 * 4096.0 / 256, hint));
-    CHECK_THAT(check_sums(4096, 1024), SharedAccessesAtMost(96 * 4096.0 / 1024, hint));
+    for (const int threads : {256, 1024}) {
+        const grading::Watched watched = check_sums(4096, threads);
+        CHECK_THAT(watched, SharedAccessesAtMost((threads + 96) * (4096.0 / threads)));
+    }
+}
+
+TEST_CASE("adds without atomic operations") {
+    for (const int threads : {32, 256}) {
+        const grading::Watched watched = check_sums(4096, threads);
+        CHECK_THAT(watched, NoAtomics());
+    }
+}
+
+TEST_CASE("reads each value once in whole sectors") {
+    const grading::Watched watched = check_sums(4096, 256);
+    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
+    CHECK_THAT(watched, grading::BytesMovedAtMost(1.1 * (sizeof(float) * 4096 + bytes_of_sector * 4096 / 256)));
 }

@@ -3,19 +3,28 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
-#include "common/helpers/watch.h"
+#include "common/grading/inputs.h"
+#include "common/grading/watched.h"
+#include "common/helpers/activity.h"
 
-#ifndef __CPU_DEVICE__
+#ifdef __CPU_DEVICE__
+#include "cpu_device/activity_log.h"
+#else
 #include <chrono>
 #include <thread>
 
@@ -32,14 +41,10 @@ constexpr float untouched = -7;  // what the grader writes where nothing is to b
 constexpr float marked_input = -5;
 constexpr float marked_result = -9;
 
-float input(std::size_t i) { return static_cast<float>(i % 1000 + 1); }
-float result(std::size_t i) { return 2 * input(i) + 1; }
-
 /// All the memory that a job works on. The device's is allocated without guards: some tests reset the device.
 class Memory {
 public:
-    explicit Memory(std::size_t count) : in(count), out(count, untouched) {
-        for (std::size_t i = 0; i < count; ++i) in[i] = input(i);
+    explicit Memory(std::size_t count) : in(grading::random_floats(count)), out(count, untouched) {
         REQUIRE_THAT(cudaMalloc(&d_in, bytes()), grading::Succeeds());
         REQUIRE_THAT(cudaMalloc(&d_out, bytes()), grading::Succeeds());
         fill(d_in, untouched);
@@ -53,6 +58,12 @@ public:
     Memory& operator=(const Memory&) = delete;
 
     std::size_t bytes() const { return in.size() * sizeof(float); }
+
+    std::vector<double> result() const {
+        std::vector<double> values;
+        for (const float value : in) values.push_back(2 * value + 1);
+        return values;
+    }
 
     Job job(int repeats, std::function<double()> seconds) {
         return {in.data(), out.data(), static_cast<float*>(d_in), static_cast<float*>(d_out),
@@ -100,6 +111,15 @@ private:
 void require_two_readings(const Clock& clock) {
     INFO("The clock is to be read twice: once when the timed launches begin, once when all of them have ended.");
     REQUIRE(clock.readings() == 2);
+}
+
+void check_figure(double reported, std::size_t count, int repeats, double seconds) {
+    const double bytes = 2.0 * static_cast<double>(count * sizeof(float)) * repeats;
+    const double expected = bytes / seconds / 1e9;
+    INFO(count << " floats, " << repeats << " launches, " << seconds << " s between the readings:");
+    INFO("4 bytes are read and 4 are written for each float in each launch, " << bytes << " bytes in all.");
+    INFO("reported " << reported << " GB/s, should be " << expected);
+    CHECK(std::abs(reported - expected) <= 1e-9 * expected);
 }
 
 bool all_equal(const std::vector<float>& values, float value) {
@@ -211,13 +231,117 @@ Device device_at_stop() {
 
 #endif
 
-/// Where it can be seen, how many kernels have been launched since the last call.
-std::size_t launches() { return warpwise::take_counts(false).size(); }
+/// What had been done when somebody read the clock: calls of the runtime API, and accesses to both arrays.
+struct Moment {
+    std::size_t calls = 0;
+    std::vector<warpwise::WordActivity> in, out;
+};
+
+Moment moment_of([[maybe_unused]] const Memory& memory) {
+#ifdef __CPU_DEVICE__
+    return {cpu_device::logged_calls().size(), warpwise::activity_of(memory.d_in, memory.bytes()),
+            warpwise::activity_of(memory.d_out, memory.bytes())};
+#else
+    return {};
+#endif
+}
+
+/// What the answer did between two moments. Only the CPU device knows.
+struct Timed {
+    std::vector<warpwise::ApiCall> calls;
+    std::vector<warpwise::LaunchCounts> launches_before, launches;
+};
+
+Timed timed_part(const grading::Watched& watched, const Moment& start, const Moment& stop) {
+    Timed timed;
+    for (std::size_t i = 0; i < std::min(stop.calls, watched.calls.size()); ++i) {
+        const warpwise::ApiCall& call = watched.calls[i];
+        if (i >= start.calls) timed.calls.push_back(call);
+        if (call.launch < 1 || static_cast<std::size_t>(call.launch) > watched.launches.size()) continue;
+        const warpwise::LaunchCounts& launch = watched.launches[static_cast<std::size_t>(call.launch) - 1];
+        (i < start.calls ? timed.launches_before : timed.launches).push_back(launch);
+    }
+    return timed;
+}
+
+bool is_wait(const std::string& function) {
+    constexpr std::array waits = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+                                  "cudaStreamQuery", "cudaEventQuery"};
+    return std::find(waits.begin(), waits.end(), function) != waits.end();
+}
+
+/// Launches, waits, events, and questions: all that an answer may call while the clock runs.
+bool may_be_timed(const warpwise::ApiCall& call) {
+    if (call.launch > 0 || is_wait(call.function)) return true;
+    constexpr std::array beginnings = {"launch_function", "cudaLaunchKernel",   "cudaEvent",     "cudaGet",
+                                       "cudaPeek",        "cudaDeviceGet",      "cudaStreamGet", "cudaFuncGet",
+                                       "cudaOccupancy",   "cudaStreamWaitEvent"};
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* beginning) {
+        return std::string_view(call.function).substr(0, std::string_view(beginning).size()) == beginning;
+    });
+}
+
+/// The lines at which a launch stores: they tell kernels apart, however the launch was written.
+std::set<int> storing_lines(const warpwise::LaunchCounts& launch) {
+    std::set<int> lines;
+    for (const warpwise::LineCounts& line : launch.lines) {
+        if (line.counts.global_store.requests > 0) lines.insert(line.line);
+    }
+    return lines;
+}
+
+void check_calls(const Timed& timed) {
+    std::size_t last_launch = 0;
+    for (std::size_t i = 0; i < timed.calls.size(); ++i) {
+        const warpwise::ApiCall& call = timed.calls[i];
+        INFO("Between the two readings the answer called " << call.function << ".");
+        INFO("Its time is not the kernel's. Only launches and, after the last one, a wait belong there.");
+        REQUIRE(may_be_timed(call));
+        if (call.launch > 0) last_launch = i;
+    }
+    for (std::size_t i = 0; i < last_launch; ++i) {
+        INFO("The answer called " << timed.calls[i].function << " before the last launch.");
+        INFO("A launch after a wait finds an idle device, so the time between the two is timed as well.");
+        REQUIRE_FALSE(is_wait(timed.calls[i].function));
+    }
+}
+
+void check_launches(const Timed& timed, std::size_t repeats, std::size_t bytes) {
+    INFO("Launches between the two readings: " << timed.launches.size() << ", should be " << repeats);
+    REQUIRE(timed.launches.size() == repeats);
+    const std::set<int> lines = storing_lines(timed.launches.front());
+    for (std::size_t i = 0; i < repeats; ++i) {
+        const warpwise::LaunchCounts& launch = timed.launches[i];
+        INFO("launch " << i + 1 << " of the " << repeats << " that were timed, of " << launch.kernel << ", read "
+                       << launch.total.global_load.bytes << " bytes and wrote " << launch.total.global_store.bytes
+                       << "; each launch has to read and write the whole array, " << bytes << " bytes");
+        REQUIRE(launch.total.global_load.bytes == static_cast<double>(bytes));
+        REQUIRE(launch.total.global_store.bytes == static_cast<double>(bytes));
+        REQUIRE(storing_lines(launch) == lines);
+    }
+    INFO("The kernel that is timed had not been launched before the clock started. Another kernel does not load its");
+    INFO("code.");
+    CHECK(std::any_of(timed.launches_before.begin(), timed.launches_before.end(),
+                      [&](const warpwise::LaunchCounts& launch) { return storing_lines(launch) == lines; }));
+}
+
+/// Each timed launch reads and writes each float once.
+void check_accesses(const Moment& start, const Moment& stop, std::size_t repeats) {
+    std::vector<std::size_t> not_read, not_written;
+    for (std::size_t i = 0; i < stop.out.size(); ++i) {
+        if (stop.in[i].reads - start.in[i].reads != repeats) not_read.push_back(i);
+        if (stop.out[i].writes - start.out[i].writes != repeats) not_written.push_back(i);
+    }
+    INFO("Each of the " << repeats << " launches has to read each float once and to write each float once.");
+    INFO("read less or more often: " << grading::name_elements(not_read));
+    INFO("written less or more often: " << grading::name_elements(not_written));
+    CHECK((not_read.empty() && not_written.empty()));
+}
 
 }  // namespace
 
 TEST_CASE("leaves the right result on the host") {
-    for (const std::size_t count : {1, 31, 32, 33, 255, 257, 1009, 100003}) {
+    for (const std::size_t count : grading::sizes({1, 31, 32, 33, 255, 257, 1009, 100'003}, 4, 100'000)) {
         CAPTURE(count);
         Memory memory(count);
         grading::Guarded<float> d_in(count), d_out(count);
@@ -227,12 +351,8 @@ TEST_CASE("leaves the right result on the host") {
         job.d_out = d_out.data();
         (void)gigabytes_per_second(job);
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        std::vector<std::size_t> wrong;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (memory.out[i] != result(i)) wrong.push_back(i);
-        }
-        INFO("wrong on the host: " << grading::name_elements(wrong));
-        CHECK(wrong.empty());
+        CHECK_THAT(memory.out, grading::EqualTo(memory.result())
+                                   .when(grading::equal(untouched), "Which line copies the result to the host?"));
         CHECK_THAT(d_in, grading::StaysInside());
         CHECK_THAT(d_out, grading::StaysInside());
     }
@@ -244,28 +364,57 @@ TEST_CASE("turns the time into the bandwidth of all launches together") {
         int repeats;
         double seconds;
     };
-    for (const Case& one : {Case{1000, 1, 0.5}, Case{1000, 7, 0.5}, Case{4096, 20, 0.001}, Case{1, 3, 2}}) {
+    std::vector<Case> cases = {{1000, 1, 0.5}, {1000, 7, 0.5}, {4096, 20, 0.001}, {1, 3, 2}};
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        cases.push_back({grading::random_size(1, 5000, i), static_cast<int>(grading::random_size(1, 30, 10 + i)),
+                         static_cast<double>(grading::random_size(1, 1000, 20 + i)) * 1e-5});
+    }
+    for (const Case& one : cases) {
         Memory memory(one.count);
         Clock clock(one.seconds);
         const double reported = gigabytes_per_second(memory.job(one.repeats, clock.reader()));
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         require_two_readings(clock);
-        const double bytes = 2.0 * static_cast<double>(memory.bytes()) * one.repeats;
-        const double expected = bytes / one.seconds / 1e9;
-        INFO(one.count << " floats, " << one.repeats << " launches, " << one.seconds << " s between the readings:");
-        INFO("4 bytes are read and 4 are written for each float in each launch, " << bytes << " bytes in all.");
-        INFO("reported " << reported << " GB/s, should be " << expected);
-        CHECK(std::abs(reported - expected) <= 1e-9 * expected);
+        check_figure(reported, one.count, one.repeats, one.seconds);
     }
+}
+
+TEST_CASE("gives the right figure for more bytes than an int counts") {
+    constexpr std::size_t count = 2'000'003;
+    constexpr int repeats = 150;
+    Memory memory(count);
+#ifdef __CPU_DEVICE__
+    // On a device that a kernel has broken every launch returns at once, so that so many cost nothing. An answer may
+    // look at the errors and give up: then there is no figure to be judged.
+    Clock clock(0.25, [](int reading) {
+        if (reading == 1) keep_busy();
+    });
+    double reported = 0;
+    try {
+        reported = gigabytes_per_second(memory.job(repeats, clock.reader()));
+    } catch (const std::exception&) {
+    }
+    revive(memory);
+    if (clock.readings() == 2 && reported != 0 && !std::isnan(reported)) {
+        check_figure(reported, count, repeats, 0.25);
+    }
+#else
+    Clock clock(0.25);
+    const double reported = gigabytes_per_second(memory.job(repeats, clock.reader()));
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    check_figure(reported, count, repeats, 0.25);
+#endif
 }
 
 TEST_CASE("starts the clock when the input is there and the kernel has run once") {
     Memory memory(1009);
-    bool input_is_there = false, has_run = false;
+    bool input_is_there = false;
+    std::size_t not_run = memory.in.size();
     Clock clock(1, [&](int reading) {
         if (reading != 1) return;
         input_is_there = memory.download(memory.d_in) == memory.in;
-        has_run = !all_equal(memory.download(memory.d_out), untouched);
+        const std::vector<float> out = memory.download(memory.d_out);
+        not_run = static_cast<std::size_t>(std::count(out.begin(), out.end(), untouched));
     });
     (void)gigabytes_per_second(memory.job(4, clock.reader()));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -274,9 +423,9 @@ TEST_CASE("starts the clock when the input is there and the kernel has run once"
         INFO("When the clock started the input was not on the device: its copy is timed with the kernel.");
         CHECK(input_is_there);
     }
-    INFO("When the clock started the kernel had never run: the first launch of a kernel also loads its code, and is");
-    INFO("no picture of the others. Launch it once before the clock starts.");
-    CHECK(has_run);
+    INFO("When the clock started the kernel had never run on " << not_run << " of the 1009 floats.");
+    INFO("The first launch of a kernel also loads its code and takes longer than the others.");
+    CHECK(not_run == 0);
 }
 
 TEST_CASE("starts the clock when the device has nothing left to do") {
@@ -298,30 +447,27 @@ TEST_CASE("stops the clock when all launches have ended") {
 }
 
 TEST_CASE("times the launches and nothing else") {
-    constexpr int repeats = 5;
-    Memory memory(1009);
+    const std::size_t repeats = grading::random_size(3, 9, 30);
+    Memory memory(grading::random_size(1000, 3000, 31));
     bool copied_in = false, copied_out = false, computed = false;
-    std::size_t launched = 0;
-    {
-        const warpwise::Watching watching({.counters = true, .mistakes = true});
-        Clock clock(1, [&](int reading) {
-            if (reading == 1) {
-                memory.fill(memory.d_in, marked_input);
-                memory.fill(memory.d_out, untouched);
-                std::fill(memory.out.begin(), memory.out.end(), untouched);
-                (void)launches();
-            } else if (reading == 2) {
-                launched = launches();
-                copied_in = !all_equal(memory.download(memory.d_in), marked_input);
-                computed = all_equal(memory.download(memory.d_out), marked_result);
-                copied_out = !all_equal(memory.out, untouched);
-            }
-        });
-        (void)gigabytes_per_second(memory.job(repeats, clock.reader()));
-        (void)launches();
-        REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        require_two_readings(clock);
-    }
+    Moment start, stop;
+    Clock clock(1, [&](int reading) {
+        if (reading == 1) {
+            memory.fill(memory.d_in, marked_input);
+            memory.fill(memory.d_out, untouched);
+            std::fill(memory.out.begin(), memory.out.end(), untouched);
+            start = moment_of(memory);
+        } else if (reading == 2) {
+            stop = moment_of(memory);
+            copied_in = !all_equal(memory.download(memory.d_in), marked_input);
+            computed = all_equal(memory.download(memory.d_out), marked_result);
+            copied_out = !all_equal(memory.out, untouched);
+        }
+    });
+    const grading::Watched watched =
+        grading::watch([&] { (void)gigabytes_per_second(memory.job(static_cast<int>(repeats), clock.reader())); });
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    require_two_readings(clock);
     {
         INFO("While the clock ran the input was copied to the device: that is a time of the bus, not of the kernel.");
         REQUIRE_FALSE(copied_in);
@@ -331,14 +477,28 @@ TEST_CASE("times the launches and nothing else") {
         INFO("The copy does wait for the kernels, but takes longer than they do. Is there a call that only waits?");
         REQUIRE_FALSE(copied_out);
     }
+    if (warpwise::can_log()) {
+        const Timed timed = timed_part(watched, start, stop);
+        check_calls(timed);
+        check_launches(timed, repeats, memory.bytes());
+        check_accesses(start, stop, repeats);
+    }
     {
         INFO("The kernel has to run between the two readings, too, and not only to warm up.");
         REQUIRE(computed);
     }
-    if (warpwise::can_watch()) {
-        INFO("Launches between the two readings: " << launched << ", should be " << repeats);
-        CHECK(launched == repeats);
-    }
+    INFO("The host's array has to hold what the timed launches computed, so it is copied after the clock has stopped.");
+    CHECK(all_equal(memory.out, marked_result));
+}
+
+TEST_CASE("works in the default stream and destroys what it creates") {
+    Memory memory(1009);
+    Clock clock(1);
+    const grading::Watched watched = grading::watch([&] { (void)gigabytes_per_second(memory.job(4, clock.reader())); });
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    CHECK_THAT(watched,
+               grading::CallsNot({"cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"}));
+    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
 }
 
 #ifndef __CPU_DEVICE__

@@ -6,8 +6,9 @@ constexpr int block_rows = 8;  // rows of a block of threads; each thread takes 
 
 __global__ void transpose_tiles(const float* in, float* out, int rows, int cols) {
     __shared__ float tile[side][side + 1];
-    const int tile_row = blockIdx.y * side;
-    const int tile_col = blockIdx.x * side;
+    const int tiles_across = (cols - 1) / side + 1;
+    const int tile_row = blockIdx.x / tiles_across * side;
+    const int tile_col = blockIdx.x % tiles_across * side;
     const int x = threadIdx.x;
     if (tile_col + x >= cols) return;
 
@@ -22,6 +23,8 @@ __global__ void transpose_tiles(const float* in, float* out, int rows, int cols)
 
 void transpose(const float* d_in, float* d_out, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
-    const dim3 grid((cols + side - 1) / side, (rows + side - 1) / side);
-    transpose_tiles<<<grid, dim3(side, block_rows)>>>(d_in, d_out, rows, cols);
+    // One block per tile. The tiles are numbered in one dimension, because a grid can have
+    // 2,147,483,647 blocks in x, but only 65,535 in y.
+    const int tiles = ((rows - 1) / side + 1) * ((cols - 1) / side + 1);
+    transpose_tiles<<<tiles, dim3(side, block_rows)>>>(d_in, d_out, rows, cols);
 }

@@ -1,16 +1,22 @@
 #include "exercises/4_examples/gemv_warp_per_row/gemv_warp_per_row.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/grading/activity.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
+#include "common/grading/inputs.h"
 #include "common/grading/watched.h"
-#include "common/helpers/inputs.h"
+#include "common/helpers/watch.h"
 
 #ifndef __CPU_DEVICE__
 #include <cuda_runtime.h>
@@ -18,47 +24,165 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
 #endif
 
 const grading::Exercise grading::exercise{"4_examples", "gemv_warp_per_row"};
 
 namespace {
 
-// Whole numbers from -9 to 9: sums are exact in any order.
-std::vector<float> whole_numbers(std::size_t count, int seed) {
-    const std::vector<int> numbers = warpwise::uniform_integers(count, static_cast<std::uint64_t>(seed), -9, 9);
-    return {numbers.begin(), numbers.end()};
-}
+constexpr std::size_t lanes = 32;
+constexpr unsigned threads_of_block = 256;
 
-// Multiplies, checks y, and returns what the kernels did. What is behind the columns of a row is NaN.
-grading::Watched check_product(int rows, int cols, int padding = 0) {
-    INFO(rows << " rows of " << cols << " columns, " << cols + padding << " floats apart");
-    const std::size_t height = static_cast<std::size_t>(rows), width = static_cast<std::size_t>(cols);
-    const std::size_t pitch = width + static_cast<std::size_t>(padding);
-    std::vector<float> matrix = whole_numbers(height * pitch, 51);
-    const std::vector<float> x = whole_numbers(width, 52);
-    std::vector<double> expected(height);
-    for (std::size_t row = 0; row < height; ++row) {
-        for (std::size_t col = 0; col < pitch; ++col) {
-            float& element = matrix[row * pitch + col];
-            if (col < width) {
-                expected[row] += double{element} * x[col];
-            } else {
-                element = std::numeric_limits<float>::quiet_NaN();
+std::size_t as_size(int n) { return static_cast<std::size_t>(n); }
+
+/// A matrix and a vector, with the product as it should be, and as some mistakes make it.
+struct Data {
+    Data(int rows_, int cols_, int padding)
+        : rows(as_size(rows_)),
+          cols(as_size(cols_)),
+          pitch(cols + as_size(padding)),
+          x(grading::random_floats(cols, 1)) {
+        matrix = grading::random_floats(rows * pitch, 2);
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (std::size_t col = cols; col < pitch; ++col) {
+                matrix[row * pitch + col] = std::numeric_limits<float>::quiet_NaN();
             }
         }
     }
-    const grading::Guarded<float> d_matrix(matrix), d_x(x);
-    grading::Guarded<float> d_y(height);
-    grading::Watched watched =
-        grading::watch([&] { multiply(d_matrix.data(), pitch, rows, cols, d_x.data(), d_y.data()); });
+
+    /// The product, of every element for which `takes(col)` holds.
+    template <class Takes>
+    std::vector<double> product_of(Takes takes) const {
+        std::vector<double> y(rows);
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (std::size_t col = 0; col < cols; ++col) {
+                if (takes(col)) y[row] += double{matrix[row * pitch + col]} * x[col];
+            }
+        }
+        return y;
+    }
+
+    /// The rounding of the products and of their sums, in the row where it may be largest.
+    warpwise::Tolerance tolerance() const {
+        double largest = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            std::vector<float> products(cols);
+            double squares = 0;
+            for (std::size_t col = 0; col < cols; ++col) {
+                products[col] = matrix[row * pitch + col] * x[col];
+                squares += double{products[col]} * products[col];
+            }
+            const double of_products = 6 * std::numeric_limits<float>::epsilon() / 2 * std::sqrt(squares);
+            largest = std::max(largest, grading::sum_tolerance_of(products).absolute + of_products);
+        }
+        return {.absolute = largest};
+    }
+
+    std::size_t rows, cols, pitch;
+    std::vector<float> matrix, x;
+};
+
+void check_values(const Data& data, const grading::Guarded<float>& d_y) {
+    const std::size_t in_whole_rounds = data.cols / lanes * lanes;
+    const std::vector<double> without_tail = data.product_of([&](std::size_t col) { return col < in_whole_rounds; });
+    const std::vector<double> of_lane_0 = data.product_of([](std::size_t col) { return col % lanes == 0; });
+    CHECK_THAT(d_y, grading::CloseTo(data.product_of([](std::size_t) { return true; }), data.tolerance())
+                        .when(grading::both(grading::never_written(), grading::only_tail_wrong()),
+                              "Nothing was written there, or NaN. Which warp takes the last rows?")
+                        .when(grading::equals(of_lane_0),
+                              "That is the sum of the columns 0, 32, 64 ... Who adds the sums of the other lanes?")
+                        .when(grading::equals(without_tail),
+                              "The last cols % 32 products of the row are missing. Which lanes take them?"));
+}
+
+/// Each row is read by one warp, by all of its lanes as far as there are elements for them, and each element once. A
+/// lane may take four neighboring elements at once.
+auto ReadByOneWarpPerRow(std::size_t cols) {
+    const auto judge = [cols](const grading::GuardedMemory& matrix) -> grading::Verdict {
+        const std::vector<grading::ElementActivity> elements = grading::activity_of(matrix);
+        if (elements.empty() || cols == 0) return {true, "nobody saw who read"};
+        const std::size_t pitch = matrix.row_length();
+        std::set<std::pair<std::uint64_t, std::uint32_t>> warps;
+        for (std::size_t row = 0; row * pitch < elements.size(); ++row) {
+            std::set<warpwise::KernelThread> readers;
+            std::set<std::pair<std::uint64_t, std::uint32_t>> warps_of_row;
+            for (std::size_t col = 0; col < cols; ++col) {
+                const grading::ElementActivity& element = elements[row * pitch + col];
+                const std::string place = "row " + std::to_string(row) + ", column " + std::to_string(col);
+                if (!element.all_read) return {false, place + " was not read by any kernel"};
+                if (element.reads > 1) return {false, place + " was read " + std::to_string(element.reads) + " times"};
+                readers.insert(element.read_by);
+                warps_of_row.insert({element.read_by.block, element.read_by.thread / lanes});
+            }
+            const std::string which = "row " + std::to_string(row) + " was read by " + std::to_string(readers.size()) +
+                                      (readers.size() == 1 ? " thread of " : " threads of ") +
+                                      std::to_string(warps_of_row.size()) +
+                                      (warps_of_row.size() == 1 ? " warp" : " warps");
+            const std::size_t wanted = std::max<std::size_t>(std::min(lanes, cols / 4), 1);
+            if (warps_of_row.size() != 1) return {false, which + "; the task asks for one warp per row"};
+            if (readers.size() < wanted) {
+                return {false, which + "; the task asks for at least " + std::to_string(wanted) + " lanes"};
+            }
+            if (!warps.insert(*warps_of_row.begin()).second) {
+                return {false, "row " + std::to_string(row) +
+                                   " was read by a warp that read another row as well; up to " +
+                                   "1024 rows, each row has a warp of its own"};
+            }
+        }
+        return {true, "one warp read each row"};
+    };
+    return grading::BufferMatcher(judge, "");
+}
+
+grading::WatchedMatcher BlocksHave256Threads() {
+    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
+        for (const warpwise::LaunchCounts& launch : watched.launches) {
+            const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
+            if (threads == threads_of_block) continue;
+            return {false, launch.kernel + " was launched with blocks of " + std::to_string(threads) +
+                               " threads; the task asks for 8 warps, so 256 threads"};
+        }
+        return {true, "blocks of 256 threads"};
+    };
+    return {judge, ""};
+}
+
+grading::WatchedMatcher UsesNoSharedMemory() {
+    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
+        const double requests = warpwise::sum_of(watched.launches).shared().requests;
+        if (requests == 0) return {true, "no shared memory"};
+        return {false, warpwise::count_text(requests) + " requests to shared memory; shuffles do without"};
+    };
+    return {judge, ""};
+}
+
+/// Multiplies, checks y and who worked, and returns what the kernels did. What is after the columns of a row is NaN.
+grading::Watched check_product(int rows, int cols, int padding = 0) {
+    INFO(rows << " rows of " << cols << " columns, " << cols + padding << " floats apart");
+    const Data data(rows, cols, padding);
+    grading::Guarded<float> d_matrix(data.matrix);
+    const grading::Guarded<float> d_x(data.x);
+    grading::Guarded<float> d_y(data.rows);
+    d_matrix.show_as_rows_of(data.pitch);
+    const grading::Watched watched =
+        grading::watch([&] { multiply(d_matrix.data(), data.pitch, rows, cols, d_x.data(), d_y.data()); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(d_y, grading::WrittenEverywhere("Does every row get a warp, also the last ones?"));
-    const std::string hint = padding == 0 ? "Is each product of a row added once, and only once?"
-                                          : "A row begins `pitch` floats behind the one before, and ends after `cols`.";
-    CHECK_THAT(d_y, grading::EqualTo(expected, hint));
-    CHECK_THAT(d_y, grading::StaysInside("There is one sum a row."));
+    check_values(data, d_y);
+    CHECK_THAT(d_y, grading::StaysInside());
+    CHECK_THAT(d_matrix, grading::Unchanged());
     CHECK_THAT(d_x, grading::Unchanged());
+    if (rows > 0 && cols > 0) {
+        CHECK_THAT(d_y, grading::WrittenByKernels());
+        CHECK_THAT(d_matrix, ReadByOneWarpPerRow(data.cols));
+        CHECK_THAT(watched, BlocksHave256Threads());
+        CHECK_THAT(watched, grading::BarriersAtMost(0, "A row is the work of one warp. Shuffles suffice."));
+        CHECK_THAT(watched, UsesNoSharedMemory());
+        CHECK_THAT(watched, grading::AtomicsAtMost(0));
+    }
+    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(watched, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister"}));
+    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
     return watched;
 }
 
@@ -75,11 +199,15 @@ TEST_CASE("multiplies rows of many floats for each lane") {
 }
 
 TEST_CASE("handles any number of rows") {
-    for (const int rows : {1, 2, 7, 9, 31, 33, 127, 1009}) check_product(rows, 64);
+    for (const std::size_t rows : grading::sizes({1, 2, 7, 9, 31, 33, 127, 1009}, 2, 1024)) {
+        check_product(static_cast<int>(rows), 64);
+    }
 }
 
 TEST_CASE("handles any number of columns") {
-    for (const int cols : {1, 2, 31, 33, 63, 65, 127, 255, 257, 1009}) check_product(19, cols);
+    for (const std::size_t cols : grading::sizes({1, 2, 31, 33, 63, 65, 127, 255, 257, 1009}, 2, 1500)) {
+        check_product(19, static_cast<int>(cols));
+    }
     check_product(1, 1);
     check_product(1, 10007);
     check_product(1009, 1);
@@ -89,6 +217,8 @@ TEST_CASE("finds rows that are a pitch apart") {
     check_product(16, 32, 32);
     check_product(21, 45, 19);
     check_product(5, 1, 7);
+    check_product(static_cast<int>(grading::random_size(10, 40, 1)), static_cast<int>(grading::random_size(10, 300, 2)),
+                  static_cast<int>(grading::random_size(1, 70, 3)));
 }
 
 TEST_CASE("handles matrices without elements") {
@@ -98,25 +228,43 @@ TEST_CASE("handles matrices without elements") {
     check_product(5, 0, 4);
 }
 
+TEST_CASE("handles very long and very wide matrices") {
+    // 525,000 rows are more than 65,535 blocks of 8 rows, and 17 million threads: not watched, and in the first run
+    // only.
+    const warpwise::Watching not_watched({});
+    std::vector<std::pair<int, int>> shapes = {{1, 2'100'000}};
+    if (grading::seed() == 1) shapes.emplace_back(525'000, 1);
+    for (const auto& [rows, cols] : shapes) {
+        INFO(rows << " rows of " << cols << " columns, without padding");
+        const Data data(rows, cols, 0);
+        const grading::Guarded<float> d_matrix(data.matrix), d_x(data.x);
+        grading::Guarded<float> d_y(data.rows);
+        multiply(d_matrix.data(), data.pitch, rows, cols, d_x.data(), d_y.data());
+        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        check_values(data, d_y);
+    }
+}
+
 TEST_CASE("reads whole sectors") {
-    const std::string hint = "In each round the 32 lanes should read 32 neighboring floats.";
-    CHECK_THAT(check_product(64, 256), grading::SectorsPerRequestAtMost(4, grading::Accesses::loads, hint));
-    CHECK_THAT(check_product(64, 250, 6), grading::SectorsPerRequestAtMost(4, grading::Accesses::loads, hint));
+    {
+        const grading::Watched watched = check_product(64, 256);
+        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
+    }
+    {
+        const grading::Watched watched = check_product(64, 250, 6);
+        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
+    }
 }
 
 // The matrix once, x at most once for each row, 4 bytes of a sector for each y.
 TEST_CASE("reads each element once") {
-    const double limit = 2.2 * 64 * 256 * sizeof(float);
-    CHECK_THAT(check_product(64, 256),
-               grading::BytesMovedAtMost(limit, "Does a single lane, of a single warp, read each element?"));
+    const grading::Watched watched = check_product(64, 256);
+    CHECK_THAT(watched, grading::BytesMovedAtMost(2.2 * 64 * 256 * sizeof(float)));
 }
 
 TEST_CASE("lets 28 of 32 lanes work on average") {
-    CHECK_THAT(check_product(64, 512), grading::ActiveLanesAtLeast(28, "Do all lanes take part in every round?"));
-}
-
-TEST_CASE("never waits for the block") {
-    CHECK_THAT(check_product(64, 256), grading::BarriersAtMost(0, "A row is a matter of one warp. Shuffles suffice."));
+    const grading::Watched watched = check_product(64, 512);
+    CHECK_THAT(watched, grading::ActiveLanesAtLeast(28));
 }
 
 #ifndef __CPU_DEVICE__

@@ -7,7 +7,9 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
     __shared__ float a_tile[side][side];
     __shared__ float b_tile[side][side];
     const int x = threadIdx.x, y = threadIdx.y;
-    const int row = blockIdx.y * side + y, col = blockIdx.x * side + x;  // of the thread's element of C
+    const int tiles_across = (n - 1) / side + 1;           // tiles of C side by side
+    const int row = blockIdx.x / tiles_across * side + y;  // of the thread's element of C
+    const int col = blockIdx.x % tiles_across * side + x;
 
     float sum = 0;
     for (int first = 0; first < k; first += side) {
@@ -24,6 +26,8 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
 
 void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int k) {
     if (m == 0 || n == 0) return;
-    const dim3 grid((n + side - 1) / side, (m + side - 1) / side);
-    product_tiles<<<grid, dim3(side, side)>>>(d_a, d_b, d_c, m, n, k);
+    // One block per tile of C. The tiles are numbered in one dimension, because a grid can have
+    // 2,147,483,647 blocks in x, but only 65,535 in y.
+    const int tiles = ((m - 1) / side + 1) * ((n - 1) / side + 1);
+    product_tiles<<<tiles, dim3(side, side)>>>(d_a, d_b, d_c, m, n, k);
 }

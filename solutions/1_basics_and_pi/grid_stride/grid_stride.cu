@@ -1,8 +1,9 @@
 // Solution: any number of elements with any number of threads.
 //
-// The grid is laid over the array like a ruler, and moved on by its own length until the array is covered. In every
-// turn neighboring threads take neighboring elements, so a warp reads and writes one piece of memory; would each
-// thread take a run of elements of its own, the 32 lanes would touch 32 distant places at a time.
+// The grid covers a range of the array that is as long as the grid has threads, and then moves on by that length until
+// the array is covered. In every turn neighboring threads take neighboring elements, so a warp reads and writes one
+// contiguous range of memory. If each thread took a run of consecutive elements instead, the 32 lanes of a warp would
+// touch 32 places far apart from each other at a time.
 //
 // The loop condition is the guard: a thread whose first index is past the end does nothing.
 #include "exercises/1_basics_and_pi/grid_stride/grid_stride.h"

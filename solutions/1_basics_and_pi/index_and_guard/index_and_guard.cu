@@ -1,10 +1,10 @@
-// Solution: one thread an element.
+// Solution: one thread per element.
 //
-// A thread knows its place in its block (threadIdx.x) and the place of its block in the grid (blockIdx.x). All blocks
-// before it hold blockDim.x threads each, so blockIdx.x * blockDim.x elements belong to them.
+// A thread knows its place in its block (threadIdx.x) and the place of its block in the grid (blockIdx.x). Each block
+// before it has blockDim.x threads, so the first blockIdx.x * blockDim.x elements belong to those blocks.
 //
-// The last block is seldom full: 1009 elements in blocks of 256 need 4 blocks, which are 1024 threads. The 15 threads
-// without an element must touch nothing: what lies behind an array belongs to somebody else.
+// The last block is seldom full: 1009 elements in blocks of 256 need 4 blocks, which have 1024 threads. The 15 threads
+// without an element must not access memory, because the memory past the end of an array belongs to something else.
 #include "exercises/1_basics_and_pi/index_and_guard/index_and_guard.h"
 
 __global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int n) {

@@ -4,8 +4,8 @@
 // With an odd number the part in the middle has no partner and waits for the next round.
 //
 // There is a barrier before every round: threads of other warps may be behind, and a part must be complete before it is
-// read. It stands where all threads of the block pass, also those that have nothing left to add; inside the `if` some
-// threads would wait for others that never come.
+// read. All threads of the block pass this barrier, also those that have nothing left to add. Inside the `if`, only
+// some of the threads would reach it.
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.
@@ -21,7 +21,7 @@ __device__ float sum_of_my_slices(int slices) {
 }
 
 __global__ void sum_slices(float* sums, int slices) {
-    extern __shared__ float part[];  // one element a thread of the block
+    extern __shared__ float part[];  // one element per thread of the block
     part[threadIdx.x] = sum_of_my_slices(slices);
 
     for (unsigned count = blockDim.x; count > 1;) {

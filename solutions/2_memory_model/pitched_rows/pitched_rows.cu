@@ -5,6 +5,8 @@
 // taken on a pointer to char, because adding to a pointer to float would count in floats.
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
+#include <algorithm>
+
 cudaError_t allocate(PitchedMatrix& matrix) {
     void* memory = nullptr;
     const cudaError_t status = cudaMallocPitch(&memory, &matrix.pitch, matrix.cols * sizeof(float), matrix.rows);
@@ -24,14 +26,19 @@ cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
 
 __global__ void add_row_number(PitchedMatrix matrix) {
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
-    const int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row >= matrix.rows || col >= matrix.cols) return;
-    float* const begin = reinterpret_cast<float*>(reinterpret_cast<char*>(matrix.first) + row * matrix.pitch);
-    begin[col] += row;
+    if (col >= matrix.cols) return;
+    const int first_row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int rows_of_grid = gridDim.y * blockDim.y;
+    for (int row = first_row; row < matrix.rows; row += rows_of_grid) {
+        char* const begin_in_bytes = reinterpret_cast<char*>(matrix.first) + row * matrix.pitch;
+        float* const begin = reinterpret_cast<float*>(begin_in_bytes);
+        begin[col] += row;
+    }
 }
 
 void add_row_numbers(PitchedMatrix matrix) {
     const dim3 block(32, 8);
-    const dim3 grid((matrix.cols + 31) / 32, (matrix.rows + 7) / 8);
+    // A grid has at most 65,535 blocks in y. The kernel's loop takes the rows that are left.
+    const dim3 grid((matrix.cols + 31) / 32, std::min((matrix.rows + 7) / 8, 65535));
     add_row_number<<<grid, block>>>(matrix);
 }

@@ -1,12 +1,12 @@
 // Solution: load the halo of a tile, with blocks of any size.
 //
-// The tile is one stretch of the array: place p holds element begin - radius + p. So its halo needs no code of its own.
-// All threads load in turns, blockDim.x places apart, until the tile is full; neighboring threads load neighboring
-// elements, and no thread's number has a meaning that a smaller block would not have. Places outside of the array are
-// written too, with 0, because they are going to be read.
+// The tile is one stretch of the array: place p holds element begin - radius + p. So the halo needs no code of its
+// own. All threads load in turns, blockDim.x places apart, until the tile is full. Neighboring threads load
+// neighboring elements, and no thread's number has a meaning that a smaller block would not have. Places outside of
+// the array are written as well, with 0, because the windows read them.
 //
-// The barrier is for all threads of the block, also for those behind the end of the array: they load for the others,
-// and leave after it.
+// All threads of the block go through the barrier, also those past the end of the array: they load for the others,
+// and leave after the barrier.
 #include "exercises/2_memory_model/stencil_halo/stencil_halo.h"
 
 __global__ void sum_windows_of_block(const float* in, float* out, int count, int radius) {

@@ -1,11 +1,12 @@
 // Solution: add up a block from register to register.
 //
-// Within a warp, a lane takes the value of the lane 16 places above, then 8, 4, 2 and 1. The shuffle exchanges and
-// waits in one operation, so there is nothing to forget. Between warps there are only shared memory and a barrier:
-// lane 0 of each warp leaves the warp's sum, and warp 0 adds these up by the same five shuffles. It always has 32
-// lanes; those that stand for no warp bring 0 along.
+// Within a warp, a lane takes the value of the lane 16 places above, then 8, 4, 2 and 1. A shuffle exchanges values and
+// waits for the lanes in its mask, but it orders no memory. Between warps there are shared memory and a barrier: lane 0
+// of each warp stores the warp's sum, and after the barrier warp 0 adds these sums up by the same five shuffles. It
+// always has 32 lanes; those that stand for no warp bring 0 along.
 //
-// So do threads behind the end of the array: they stay, because the other lanes of their warp wait for them.
+// Threads past the end of the array bring 0 along, too. They stay, because the other lanes of their warp take their
+// values.
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/shuffle_reduction/shuffle_reduction.h"

@@ -1,13 +1,12 @@
 // Solution: a warp whose lanes want different things.
 //
-// Which words are odd, data decide; but who works on them, we do. A block sorts its words by kind in shared memory:
-// each odd one takes the next place from the front, each even one the next from the back. Then thread t works on the
-// word at place t. Of the block's eight warps at most one has words of both kinds. In which order words of one kind
-// come, chance decides, but each carries the number of its home with it, so the results do not depend on it. Threads
-// behind the last word have to stay until the last barrier.
+// The data decide which words are odd, but we decide who works on them. A block sorts its words by kind in shared
+// memory: each odd one takes the next place from the front, each even one the next from the back. Then thread t works
+// on the word at place t. Of the block's eight warps at most one has words of both kinds. The order of words of one
+// kind depends on chance, but each carries the number of its home with it, so the results do not depend on that order.
 //
 // A list of all words by kind, as in the lesson divergence, does it too, for one more kernel and more memory traffic.
-// Computing both and choosing does not: all lanes are active, and a warp goes through both loops as before.
+// Computing both and choosing does not: all lanes are active, but a warp goes through both loops as before.
 #include "exercises/3_optimization/straighten_branches/straighten_branches.h"
 
 constexpr int threads = 256;  // of a block

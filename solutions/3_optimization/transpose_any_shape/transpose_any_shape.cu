@@ -9,8 +9,9 @@
 // element in row x and column y of the tile. Load and store each need a guard of their own.
 //
 // And a thread that has nothing to load may have something to store. It has to stay: in a tile that is cut short on
-// the right, x runs over the rows when it is written, and all 32 are needed. (Leaving before a barrier that others
-// wait at is a mistake even without that.)
+// the right, x runs over the rows when the tile is stored, and all 32 threads of a row are needed. The barrier itself
+// does not need them, because it waits only for threads that have not exited; what an early return loses is the
+// elements that these threads should have stored.
 #include "exercises/3_optimization/transpose_any_shape/transpose_any_shape.h"
 
 constexpr int side = 32;       // of a tile
@@ -18,8 +19,9 @@ constexpr int block_rows = 8;  // rows of a block of threads; each thread takes 
 
 __global__ void transpose_tiles(const float* in, float* out, int rows, int cols) {
     __shared__ float tile[side][side + 1];
-    const int tile_row = blockIdx.y * side;
-    const int tile_col = blockIdx.x * side;
+    const int tiles_across = (cols - 1) / side + 1;
+    const int tile_row = blockIdx.x / tiles_across * side;
+    const int tile_col = blockIdx.x % tiles_across * side;
     const int x = threadIdx.x;
 
     for (int y = threadIdx.y; y < side; y += block_rows) {
@@ -37,6 +39,8 @@ __global__ void transpose_tiles(const float* in, float* out, int rows, int cols)
 
 void transpose(const float* d_in, float* d_out, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
-    const dim3 grid((cols + side - 1) / side, (rows + side - 1) / side);
-    transpose_tiles<<<grid, dim3(side, block_rows)>>>(d_in, d_out, rows, cols);
+    // One block per tile. The tiles are numbered in one dimension, because a grid can have
+    // 2,147,483,647 blocks in x, but only 65,535 in y.
+    const int tiles = ((rows - 1) / side + 1) * ((cols - 1) / side + 1);
+    transpose_tiles<<<tiles, dim3(side, block_rows)>>>(d_in, d_out, rows, cols);
 }

@@ -1,11 +1,12 @@
-// Wrong answer: threads of the last block that have no element write behind the array
+// Wrong answer: all threads of the last block write
 // Rejected by: stays inside the array when the last block is not full
-// Message: elements 1009 to 1023 written: past the end of an array whose last element is element 1008
+// Message: out of bounds: a thread reads
 #include "exercises/1_basics_and_pi/index_and_guard/index_and_guard.h"
 
-__global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int /*n*/) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    fahrenheit[i] = 1.8f * celsius[i] + 32.0f;
+__global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int n) {
+    const int idx = threadIdx.x + blockIdx.x * blockDim.x;
+
+    fahrenheit[idx] = 1.8f * celsius[idx] + 32.0f;
 }
 
 void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n, int threads_per_block) {

@@ -1,6 +1,6 @@
-// Wrong answer: adds one to the quotient always, so that dividing sizes get a useless row and column of blocks
-// Rejected by: uses no block more than needed
-// Message: grid 5 x 3 for 2 x 4 whole blocks
+// Wrong answer: one block too many where the block divides the matrix
+// Rejected by: covers a matrix of one block
+// Message: How many blocks are needed when the block divides the matrix?
 #include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
 
 __global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {
@@ -9,7 +9,12 @@ __global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {
     if (row < rows && col < cols) table[row * cols + col] = (row + 1) * (col + 1);
 }
 
-dim3 grid_for(unsigned rows, unsigned cols, dim3 block) { return dim3(cols / block.x + 1, rows / block.y + 1); }
+dim3 grid_for(unsigned rows, unsigned cols, dim3 block) {
+    dim3 grid;
+    grid.x = cols / block.x + 1;
+    grid.y = rows / block.y + 1;
+    return grid;
+}
 
 void fill_multiplication_table(int* d_table, unsigned rows, unsigned cols, dim3 block) {
     const dim3 grid = grid_for(rows, cols, block);

@@ -1,4 +1,4 @@
-// Wrong answer: puts the barrier where only the adding threads pass, so that they wait for threads that never come
+// Wrong answer: puts the barrier where only the adding threads pass, while the others wait at the next barrier
 // Rejected by: adds the parts of all threads
 // Message: divergent barrier
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
@@ -28,6 +28,7 @@ __global__ void sum_slices(float* sums, int slices) {
         }
         count = half;
     }
+    __syncthreads();
     if (threadIdx.x == 0) sums[blockIdx.x] = part[0];
 }
 

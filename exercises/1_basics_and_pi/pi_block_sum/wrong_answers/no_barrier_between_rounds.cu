@@ -1,4 +1,4 @@
-// Wrong answer: waits before the first round only, and reads parts that the round before has not finished
+// Wrong answer: one barrier before the tree, none between its rounds
 // Rejected by: adds the parts of all threads
 // Message: data race: two lanes of a warp use the same memory
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
@@ -16,16 +16,18 @@ __device__ float sum_of_my_slices(int slices) {
 }
 
 __global__ void sum_slices(float* sums, int slices) {
-    extern __shared__ float part[];  // one element a thread of the block
-    part[threadIdx.x] = sum_of_my_slices(slices);
-
+    extern __shared__ float part[];  // one element per thread of the block
+    const unsigned t = threadIdx.x;
+    part[t] = sum_of_my_slices(slices);
     __syncthreads();
-    for (unsigned count = blockDim.x; count > 1;) {
-        const unsigned half = (count + 1) / 2;
-        if (threadIdx.x < count / 2) part[threadIdx.x] += part[threadIdx.x + half];
-        count = half;
+
+    unsigned s = 1;
+    while (s < blockDim.x) s *= 2;
+    for (s /= 2; s > 0; s /= 2) {
+        if (t < s && t + s < blockDim.x) part[t] += part[t + s];
     }
-    if (threadIdx.x == 0) sums[blockIdx.x] = part[0];
+
+    if (t == 0) sums[blockIdx.x] = part[0];
 }
 
 void sum_slices_by_block(float* d_sums, int slices, int blocks, int threads_per_block) {

@@ -1,6 +1,6 @@
-// Wrong answer: halves the block size rounding down, and loses a part wherever the number is odd
+// Wrong answer: halves the block size, and loses parts of odd counts
 // Rejected by: works with blocks of any size
-// Message: What happens to the part in the middle when their number is odd?
+// Message: What happens to the part in the middle when the number of parts is odd?
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.
@@ -16,14 +16,17 @@ __device__ float sum_of_my_slices(int slices) {
 }
 
 __global__ void sum_slices(float* sums, int slices) {
-    extern __shared__ float part[];  // one element a thread of the block
-    part[threadIdx.x] = sum_of_my_slices(slices);
+    extern __shared__ float part[];  // one element per thread of the block
+    const unsigned t = threadIdx.x;
+    part[t] = sum_of_my_slices(slices);
+    __syncthreads();
 
-    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) part[t] += part[t + s];
         __syncthreads();
-        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
     }
-    if (threadIdx.x == 0) sums[blockIdx.x] = part[0];
+
+    if (t == 0) sums[blockIdx.x] = part[0];
 }
 
 void sum_slices_by_block(float* d_sums, int slices, int blocks, int threads_per_block) {

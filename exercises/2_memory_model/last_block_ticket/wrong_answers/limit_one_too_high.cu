@@ -1,6 +1,6 @@
-// Wrong answer: compares the ticket, and lets the counter go back to 0 one draw too late
+// Wrong answer: draws tickets, but the counter wraps a draw too late
 // Rejected by: adds up in every call with the same counter
-// Message: what does it hold when call 2 begins?
+// Message: element 0 is nan
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/last_block_ticket/last_block_ticket.h"
@@ -21,13 +21,14 @@ __device__ float sum_of_block(float value) {
 
 __global__ void sum_in_one_launch(const float* values, int count, float* block_sums, unsigned* drawn, float* sum) {
     float my_sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) my_sum += values[i];
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) my_sum += values[i];
     my_sum = sum_of_block(my_sum);
 
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
         block_sums[blockIdx.x] = my_sum;
-        __threadfence();  // the sum is there before anybody sees the counter grow
+        __threadfence();
         const unsigned ticket = atomicInc(drawn, gridDim.x);
         is_last = ticket == gridDim.x - 1;
         __threadfence();

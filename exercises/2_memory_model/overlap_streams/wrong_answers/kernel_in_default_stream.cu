@@ -1,17 +1,17 @@
-// Wrong answer: forgets the stream of the launch
+// Wrong answer: the kernel has no stream of its own
 // Rejected by: gives each chunk to one of the streams in turn
-// Message: computed without any of the streams
+// Message: A kernel is launched in the default stream
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 
 #include <algorithm>
 
 float* allocate_on_host(size_t count) {
     void* memory = nullptr;
-    const cudaError_t status = cudaMallocHost(&memory, count * sizeof(float));
-    return status == cudaSuccess ? static_cast<float*>(memory) : nullptr;
+    if (cudaMallocHost(&memory, count * sizeof(float)) != cudaSuccess) return nullptr;
+    return static_cast<float*>(memory);
 }
 
-void free_on_host(float* memory) { (void)cudaFreeHost(memory); }
+void free_on_host(float* memory) { cudaFreeHost(memory); }
 
 __global__ void compute(const float* in, float* out, size_t count) {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -19,9 +19,11 @@ __global__ void compute(const float* in, float* out, size_t count) {
 }
 
 void queue_work(const Work& work) {
+    if (work.count == 0) return;
     const size_t chunk = (work.count + work.chunks - 1) / work.chunks;
-    for (size_t k = 0; k * chunk < work.count; ++k) {
+    for (size_t k = 0; k < work.chunks; ++k) {
         const size_t first = k * chunk;
+        if (first >= work.count) break;
         const size_t count = std::min(chunk, work.count - first);
         const size_t bytes = count * sizeof(float);
         const cudaStream_t stream = work.streams[k % work.streams.size()];

@@ -1,15 +1,14 @@
-// Wrong answer: pads the tile, and takes the barrier for a waste of time
+// Wrong answer: reads the tile before all of it is there
 // Rejected by: turns images of any shape
-// Message: data race
+// Message: data race: two lanes of a warp use the same memory, one of them writes it, and nothing orders them
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;       // of a tile, in pixels
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows pixels
+constexpr int block_rows = 8;  // rows of a block of threads
 
 __global__ void rotate_tiles(const float* image, float* rotated, int rows, int cols) {
     __shared__ float tile[side][side + 1];
 
-    // Read: a warp takes a row of the tile, 32 pixels side by side.
     const int tile_row = blockIdx.y * side;
     const int tile_col = blockIdx.x * side;
     const int x = threadIdx.x;
@@ -19,10 +18,10 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
         }
     }
 
-    // Write: column y of the tile becomes a row of the turned image, so a warp takes a column of the tile.
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + x < rows && tile_col + y < cols) {
-            rotated[static_cast<size_t>(tile_col + y) * rows + (rows - 1 - (tile_row + x))] = tile[x][y];
+            const size_t row = tile_col + y;
+            rotated[row * rows + (rows - 1 - (tile_row + x))] = tile[x][y];
         }
     }
 }

@@ -1,15 +1,14 @@
-// Wrong answer: adds a row to the tile instead of a column, so that a row is as long as before
-// Rejected by: has no bank conflicts on the tile
-// Message: bank conflicts on tile
+// Wrong answer: pads the wrong extent of the tile
+// Rejected by: has no bank conflicts in shared memory
+// Message: bank conflicts in shared memory
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;       // of a tile, in pixels
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows pixels
+constexpr int block_rows = 8;  // rows of a block of threads
 
 __global__ void rotate_tiles(const float* image, float* rotated, int rows, int cols) {
     __shared__ float tile[side + 1][side];
 
-    // Read: a warp takes a row of the tile, 32 pixels side by side.
     const int tile_row = blockIdx.y * side;
     const int tile_col = blockIdx.x * side;
     const int x = threadIdx.x;
@@ -20,10 +19,10 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     }
     __syncthreads();
 
-    // Write: column y of the tile becomes a row of the turned image, so a warp takes a column of the tile.
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + x < rows && tile_col + y < cols) {
-            rotated[static_cast<size_t>(tile_col + y) * rows + (rows - 1 - (tile_row + x))] = tile[x][y];
+            const size_t row = tile_col + y;
+            rotated[row * rows + (rows - 1 - (tile_row + x))] = tile[x][y];
         }
     }
 }

@@ -1,12 +1,14 @@
-// Wrong answer: uses (i - 1) % count, which is -1 for the first element
+// Wrong answer: takes (i - 1) % count, which is -1 for the first element
 // Rejected by: closes the ring
-// Message: Which element is the left neighbor of element 0?
+// Message: out of bounds: a thread reads
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
 __global__ void laplace_on_ring(const float* __restrict__ x, float* __restrict__ y, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    y[i] = __ldg(&x[(i - 1) % count]) - 2 * __ldg(&x[i]) + __ldg(&x[(i + 1) % count]);
+    const int left = (i - 1) % count;
+    const int right = (i + 1) % count;
+    y[i] = __ldg(&x[left]) - 2 * __ldg(&x[i]) + __ldg(&x[right]);
 }
 
 void laplace(const float* d_x, float* d_y, int count) {

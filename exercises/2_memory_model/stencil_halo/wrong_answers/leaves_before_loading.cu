@@ -1,13 +1,12 @@
-// Wrong answer: threads behind the end of the array return first, and the halo that they should load is missing
-// Rejected by: handles a last block that is not full
-// Message: read of uninitialized memory
+// Wrong answer: threads behind the end of the array leave at once
+// Rejected by: takes elements outside of the array for 0
+// Message: uninitialized memory: a thread reads 'dynamic shared memory' where nobody has written anything
 #include "exercises/2_memory_model/stencil_halo/stencil_halo.h"
 
 __global__ void sum_windows_of_block(const float* in, float* out, int count, int radius) {
-    extern __shared__ float tile[];  // blockDim.x + 2 * radius elements: left halo, the block's own, right halo
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
+    extern __shared__ float tile[];
     const int begin = blockIdx.x * blockDim.x;
+    if (begin + static_cast<int>(threadIdx.x) >= count) return;
     const int places = blockDim.x + 2 * radius;
     for (int place = threadIdx.x; place < places; place += blockDim.x) {
         const int element = begin - radius + place;
@@ -15,6 +14,8 @@ __global__ void sum_windows_of_block(const float* in, float* out, int count, int
     }
     __syncthreads();
 
+    const int i = begin + threadIdx.x;
+    if (i >= count) return;
     float sum = 0;
     for (int place = 0; place <= 2 * radius; ++place) sum += tile[threadIdx.x + place];
     out[i] = sum;

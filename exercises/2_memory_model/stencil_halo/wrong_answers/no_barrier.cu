@@ -1,10 +1,10 @@
-// Wrong answer: reads the tile without waiting for the threads that load it
+// Wrong answer: reads the tile before all of it is there
 // Rejected by: sums the windows of one block
-// Message: data race
+// Message: data race: two lanes of a warp use the same memory, one of them writes it, and nothing orders them
 #include "exercises/2_memory_model/stencil_halo/stencil_halo.h"
 
 __global__ void sum_windows_of_block(const float* in, float* out, int count, int radius) {
-    extern __shared__ float tile[];  // blockDim.x + 2 * radius elements: left halo, the block's own, right halo
+    extern __shared__ float tile[];
     const int begin = blockIdx.x * blockDim.x;
     const int places = blockDim.x + 2 * radius;
     for (int place = threadIdx.x; place < places; place += blockDim.x) {

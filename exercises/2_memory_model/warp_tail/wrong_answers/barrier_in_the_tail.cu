@@ -25,6 +25,7 @@ __global__ void sum_one_tile(const float* values, int count, float* sums) {
             if (thread < half) part[thread] += part[thread + half];
         }
     }
+    __syncthreads();
     if (thread == 0) sums[blockIdx.x] = part[0];
 }
 

@@ -1,6 +1,6 @@
-// Wrong answer: is right, and calls all eight warps to a barrier in each of the last five rounds
+// Wrong answer: the tree waits for the whole block in all eight rounds
 // Rejected by: leaves the tail to one warp
-// Message: in the tail __syncwarp() is enough
+// Message: passes 8 barriers, at most 4 allowed
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/warp_tail/warp_tail.h"
@@ -13,15 +13,11 @@ __global__ void sum_one_tile(const float* values, int count, float* sums) {
     const int i = blockIdx.x * tile_size + thread;
     part[thread] = i < count ? values[i] : 0.0f;
 
-    for (unsigned half = tile_size / 2; half >= 32; half /= 2) {
+    for (unsigned half = tile_size / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) part[thread] += part[thread + half];
     }
 
-    for (unsigned half = 16; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < half) part[thread] += part[thread + half];
-    }
     if (thread == 0) sums[blockIdx.x] = part[0];
 }
 

@@ -1,6 +1,6 @@
-// Wrong answer: repairs the tail, and lets threads without an element return before the barriers
+// Wrong answer: repairs the tail, and lets threads without an element return before they have written their place
 // Rejected by: sums a last tile that is short by whole warps
-// Message: divergent barrier
+// Message: read of uninitialized memory
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/warp_tail/warp_tail.h"

@@ -1,6 +1,6 @@
-// Wrong answer: trusts volatile to order the lanes
+// Wrong answer: volatile instead of waits
 // Rejected by: sums full tiles
-// Message: volatile orders nothing
+// Message: data race: two lanes of a warp
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/warp_tail/warp_tail.h"
@@ -19,10 +19,12 @@ __global__ void sum_one_tile(const float* values, int count, float* sums) {
     }
 
     if (thread < 32) {
-        volatile float* const mine = part + thread;
-        for (unsigned half = 16; half > 0; half /= 2) {
-            if (thread < half) mine[0] = mine[0] + mine[half];
-        }
+        volatile float* const p = part;
+        if (thread < 16) p[thread] += p[thread + 16];
+        if (thread < 8) p[thread] += p[thread + 8];
+        if (thread < 4) p[thread] += p[thread + 4];
+        if (thread < 2) p[thread] += p[thread + 2];
+        if (thread < 1) p[thread] += p[thread + 1];
     }
     if (thread == 0) sums[blockIdx.x] = part[0];
 }

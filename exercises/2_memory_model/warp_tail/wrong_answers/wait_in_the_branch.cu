@@ -1,6 +1,6 @@
 // Wrong answer: puts the __syncwarp() where only the adding lanes pass
 // Rejected by: sums full tiles
-// Message: missing lane
+// Message: data race: two lanes of a warp
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/warp_tail/warp_tail.h"

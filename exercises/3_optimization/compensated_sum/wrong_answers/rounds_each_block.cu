@@ -1,6 +1,6 @@
 // Wrong answer: makes one float of two where a block leaves its total
 // Rejected by: keeps what several blocks lose
-// Message: What do blocks leave behind
+// Message: This is what plain additions give.
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/compensated_sum/compensated_sum.h"

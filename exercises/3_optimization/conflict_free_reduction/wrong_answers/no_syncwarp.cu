@@ -1,6 +1,6 @@
-// Wrong answer: trusts the lanes of the last warp to go in lockstep
+// Wrong answer: the last warp's rounds do not wait at all
 // Rejected by: adds up frames of 512 samples
-// Message: data race: two lanes of a warp
+// Message: data race: two lanes of a warp use the same memory
 #include "exercises/3_optimization/conflict_free_reduction/conflict_free_reduction.h"
 
 constexpr unsigned frame_size = 512;  // samples of a frame, and threads of a block

@@ -1,6 +1,6 @@
 // Wrong answer: computes the factor of a row before it asks whether there is a row, and then develops it
 // Rejected by: handles pictures without pixels
-// Message: Something was written outside of the picture.
+// Message: Elements before or beyond the arrays were used
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
 void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {

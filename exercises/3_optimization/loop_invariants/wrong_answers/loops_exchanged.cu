@@ -1,6 +1,6 @@
 // Wrong answer: lets the loops change places, so that what belongs to a row is in the inner one
-// Rejected by: computes an exponential once a row
-// Message: Which of its arguments change from one pixel of a row to the next?
+// Rejected by: computes one exponential per row
+// Message: The inner loop computes exponentials.
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
 void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {

@@ -1,6 +1,6 @@
 // Wrong answer: takes each factor from that of the row before, and uses it one row too early
 // Rejected by: develops pictures of any shape
-// Message: Is something computed once that differs from row to row
+// Message: Each row has the factor of the row after it.
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
 void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {

@@ -1,6 +1,6 @@
 // Wrong answer: leaves two factors in the inner loop that could be one
-// Rejected by: multiplies once a pixel
-// Message: How many factors of a pixel differ from those of its neighbor?
+// Rejected by: multiplies once per pixel
+// Message: The inner loop multiplies more than once per pixel.
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
 void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {

@@ -1,6 +1,6 @@
 // Wrong answer: adds the time of a line for every pixel, not for every row
 // Rejected by: develops pictures of any shape
-// Message: Is something computed once that differs from row to row
+// Message: 28 wrong
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
 void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {

@@ -1,6 +1,6 @@
-// Wrong answer: says that one block always fits
+// Wrong answer: a block that does not fit gets a place all the same
 // Rejected by: lets no block in that does not fit
-// Message: Where not even one block fits, the answer is 0.
+// Message: One block is said to fit where none does.
 #include "exercises/3_optimization/occupancy_by_hand/occupancy_by_hand.h"
 
 namespace {
@@ -14,29 +14,30 @@ Integer round_up(Integer value, Integer unit) {
 
 Occupancy occupancy_of(const Multiprocessor& sm, const Block& block) {
     const int warps = (block.threads + 31) / 32;
-
     const int by_warps = sm.warps / warps;
 
     const int registers_of_a_warp = round_up(32 * block.registers_of_a_thread, 256);
-    const int warps_in_a_quarter = sm.registers / 4 / registers_of_a_warp;
-    const int by_registers = 4 * warps_in_a_quarter / warps;
+    const int by_registers = 4 * (sm.registers / 4 / registers_of_a_warp) / warps;
 
-    // Without shared memory on a chip that reserves none, nothing is taken: shared memory is no limit then.
-    const std::size_t shared_bytes = round_up(block.shared_bytes + sm.reserved_bytes, sm.shared_unit);
-    const int by_shared_memory = shared_bytes == 0 ? sm.blocks : static_cast<int>(sm.shared_bytes / shared_bytes);
+    const std::size_t wanted = block.shared_bytes + sm.reserved_bytes;
+    const std::size_t taken = round_up(wanted, sm.shared_unit);
+    const int by_shared_memory = taken == 0 ? sm.blocks : static_cast<int>(sm.shared_bytes / taken);
 
-    // Only a smaller one replaces what is there, so of equal limits the first one stays.
     int resident_blocks = sm.blocks;
     Limit limit = Limit::blocks;
-    const auto limit_to = [&](int blocks, Limit by) {
-        if (blocks >= resident_blocks) return;
-        resident_blocks = blocks;
-        limit = by;
-    };
-    limit_to(by_warps, Limit::warps);
-    limit_to(by_registers, Limit::registers);
-    limit_to(by_shared_memory, Limit::shared_memory);
-
-    if (resident_blocks == 0) resident_blocks = 1;
-    return {resident_blocks, limit, static_cast<double>(resident_blocks * warps) / sm.warps};
+    if (by_warps < resident_blocks) {
+        resident_blocks = by_warps;
+        limit = Limit::warps;
+    }
+    if (by_registers < resident_blocks) {
+        resident_blocks = by_registers;
+        limit = Limit::registers;
+    }
+    if (by_shared_memory < resident_blocks) {
+        resident_blocks = by_shared_memory;
+        limit = Limit::shared_memory;
+    }
+    if (resident_blocks < 1) resident_blocks = 1;
+    const double share = static_cast<double>(resident_blocks * warps) / sm.warps;
+    return {resident_blocks, limit, share};
 }

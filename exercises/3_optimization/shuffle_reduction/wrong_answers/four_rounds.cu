@@ -1,18 +1,19 @@
-// Wrong answer: begins with a distance of 8, as if a warp had 16 lanes
+// Wrong answer: the round with distance 1 is missing
 // Rejected by: adds up blocks of one warp
-// Message: Do five rounds add up all 32 lanes?
+// Message: should be
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/shuffle_reduction/shuffle_reduction.h"
 
 /// Adds the values of the 32 lanes of a warp. Lane 0 gets the sum.
 __device__ float sum_of_warp(float value) {
-    for (unsigned distance = 8; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffff, value, distance);
+    for (unsigned distance = 16; distance > 1; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
     return value;
 }
 
-/// Adds the values of all threads of the block. Thread 0 gets the sum. The block has blockDim.x / 32 warps, 32 at
-/// most.
+/// Adds the values of all threads of the block. Thread 0 gets the sum.
 __device__ float sum_of_block(float value) {
     __shared__ float warp_sums[32];
     value = sum_of_warp(value);

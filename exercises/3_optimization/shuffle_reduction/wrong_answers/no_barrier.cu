@@ -1,22 +1,24 @@
-// Wrong answer: lets warp 0 read the sums of the warps without waiting for them
+// Wrong answer: warp 0 reads the sums of warps without waiting for them
 // Rejected by: adds up blocks of several warps
-// Message: data race: two threads of a block
+// Message: data race: two threads of a block use the same memory
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/shuffle_reduction/shuffle_reduction.h"
 
 /// Adds the values of the 32 lanes of a warp. Lane 0 gets the sum.
 __device__ float sum_of_warp(float value) {
-    for (unsigned distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffff, value, distance);
+    for (unsigned distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
     return value;
 }
 
-/// Adds the values of all threads of the block. Thread 0 gets the sum. The block has blockDim.x / 32 warps, 32 at
-/// most.
+/// Adds the values of all threads of the block. Thread 0 gets the sum.
 __device__ float sum_of_block(float value) {
     __shared__ float warp_sums[32];
     value = sum_of_warp(value);
     if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
+
     if (threadIdx.x < 32) {
         value = threadIdx.x < blockDim.x / 32 ? warp_sums[threadIdx.x] : 0.0f;
         value = sum_of_warp(value);

@@ -1,6 +1,6 @@
-// Wrong answer: copies the input to the device while the clock runs
-// Rejected by: times the launches and nothing else
-// Message: While the clock ran the input was copied to the device
+// Wrong answer: the copy to the device lies between the readings
+// Rejected by: starts the clock when the input is there and the kernel has run once
+// Message: When the clock started the input was not on the device
 #include "exercises/3_optimization/stop_the_clock/stop_the_clock.h"
 
 #include <cuda_runtime.h>
@@ -15,18 +15,19 @@ __global__ void twice_plus_one(const float* in, float* out, size_t count) {
 double gigabytes_per_second(const Job& job) {
     const size_t bytes = job.count * sizeof(float);
     const unsigned blocks = static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
-    const auto launch = [&] { twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count); };
 
-    cudaMemcpy(job.d_in, job.in, bytes, cudaMemcpyHostToDevice);
-    launch();
+    twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count);
     cudaDeviceSynchronize();
 
     const double start = job.seconds();
     cudaMemcpy(job.d_in, job.in, bytes, cudaMemcpyHostToDevice);
-    for (int i = 0; i < job.repeats; ++i) launch();
+    for (int i = 0; i < job.repeats; ++i) {
+        twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count);
+    }
     cudaDeviceSynchronize();
     const double stop = job.seconds();
 
     cudaMemcpy(job.out, job.d_out, bytes, cudaMemcpyDeviceToHost);
-    return 2.0 * static_cast<double>(bytes) * job.repeats / (stop - start) / 1e9;
+    const double moved = 2.0 * static_cast<double>(bytes) * job.repeats;
+    return moved / (stop - start) / 1e9;
 }

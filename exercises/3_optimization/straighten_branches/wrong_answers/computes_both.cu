@@ -1,6 +1,6 @@
-// Wrong answer: computes both and keeps one: every lane is active, and the work is doubled
+// Wrong answer: all lanes compute both, and choose then
 // Rejected by: goes through little more than its own rounds
-// Message: stretches of code for 32 words
+// Message: stretches of code for 32 words, at most
 #include "exercises/3_optimization/straighten_branches/straighten_branches.h"
 
 constexpr int threads = 256;  // of a block
@@ -23,9 +23,10 @@ __device__ unsigned scramble_by_products(unsigned word) {
 __global__ void scramble(const unsigned* words, unsigned* scrambled, int count) {
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i >= count) return;
-    const unsigned by_shifts = scramble_by_shifts(words[i]);
-    const unsigned by_products = scramble_by_products(words[i]);
-    scrambled[i] = words[i] % 2 == 1 ? by_shifts : by_products;
+    const unsigned word = words[i];
+    const unsigned shifted = scramble_by_shifts(word);
+    const unsigned multiplied = scramble_by_products(word);
+    scrambled[i] = word % 2 == 1 ? shifted : multiplied;
 }
 
 void scramble_words(const unsigned* d_words, unsigned* d_scrambled, int count) {

@@ -1,10 +1,10 @@
-// Wrong answer: begins to store before all have loaded
+// Wrong answer: averages before all values are there
 // Rejected by: averages matrices of one tile and of several
 // Message: data race
 #include "exercises/3_optimization/transpose_both_ways/transpose_both_ways.h"
 
 constexpr int side = 32;       // of a tile
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows elements
+constexpr int block_rows = 8;  // rows of a block of threads
 
 __global__ void average_with_mirror_image(float* a, int n) {
     if (blockIdx.x < blockIdx.y) return;
@@ -23,6 +23,7 @@ __global__ void average_with_mirror_image(float* a, int n) {
             lower[y][x] = a[static_cast<size_t>(tile_col + y) * n + tile_row + x];
         }
     }
+
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + y < n && tile_col + x < n) {
             const float mirrored = on_diagonal ? upper[x][y] : lower[x][y];

@@ -1,6 +1,6 @@
-// Wrong answer: lets threads without an element return before the shuffles, under a mask that names all 32 lanes
+// Wrong answer: lets threads without an element return before the shuffles that take their values
 // Rejected by: adds up a block
-// Message: missing lane
+// Message: read of uninitialized memory
 #include "exercises/4_examples/distance_any_type/distance_any_type.h"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
-// Wrong answer: gives each thread of the grid a single element, however many there are
+// Wrong answer: one thread takes one element, however many there are
 // Rejected by: handles more elements than threads
-// Message: Does every element have a thread?
+// Message: That is the distance of the first 64 * 256 elements
 #include "exercises/4_examples/distance_any_type/distance_any_type.h"
 
 #include <cuda_runtime.h>
@@ -20,27 +20,24 @@ struct Accumulator<int> {
 template <class T>
 using Sum = typename Accumulator<T>::type;
 
-// Adds the values of all threads of the block, for thread 0. `double` and `float` have shuffles.
 template <class S>
 __device__ S sum_of_block(S value) {
-    __shared__ S warp_sums[threads_per_block / 32];
-    for (unsigned distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffff, value, distance);
-    if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        value = threadIdx.x < threads_per_block / 32 ? warp_sums[threadIdx.x] : S{0};
-        for (unsigned distance = 16; distance > 0; distance /= 2) {
-            value += __shfl_down_sync(0xffffffff, value, distance);
-        }
+    __shared__ S part[threads_per_block];
+    part[threadIdx.x] = value;
+    for (unsigned half = threads_per_block / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
     }
-    return value;
+    return part[0];  // right in thread 0, which wrote it
 }
 
 template <class T>
 __global__ void sum_squares(const T* a, const T* b, std::size_t count, Sum<T>* block_sums) {
     Sum<T> sum = 0;
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < min(count, stride); i += stride) {
+    std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    (void)stride;
+    if (i < count) {
         const Sum<T> difference = static_cast<Sum<T>>(a[i]) - static_cast<Sum<T>>(b[i]);
         sum += difference * difference;
     }

@@ -1,6 +1,6 @@
 // Wrong answer: takes the pitch for a number of bytes
-// Rejected by: finds rows that are a pitch apart
-// Message: begins `pitch` floats behind
+// Rejected by: multiplies rows of one float for each lane
+// Message: 7 wrong
 #include "exercises/4_examples/gemv_warp_per_row/gemv_warp_per_row.h"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // Wrong answer: adds up in shared memory, with barriers for the whole block
-// Rejected by: never waits for the block
-// Message: A row is a matter of one warp
+// Rejected by: multiplies rows of one float for each lane
+// Message: barriers, at most 0 allowed
 #include "exercises/4_examples/gemv_warp_per_row/gemv_warp_per_row.h"
 
 #include <cuda_runtime.h>

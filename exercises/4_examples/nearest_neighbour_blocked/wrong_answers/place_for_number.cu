@@ -1,6 +1,6 @@
-// Wrong answer: takes the place in the tile for the number of the point
+// Wrong answer: remembers the place in the tile, not the number of the point
 // Rejected by: finds the neighbors of full blocks
-// Message: Which number has the point at place k
+// Message: 124 wrong
 #include "exercises/4_examples/nearest_neighbour_blocked/nearest_neighbour_blocked.h"
 
 constexpr int threads_per_block = 128;

@@ -1,6 +1,6 @@
 // Wrong answer: breaks off at the first tile that is short, before its points have been looked at
 // Rejected by: handles a single tile that is short
-// Message: Is every point looked at
+// Message: The points after the last full tile
 #include "exercises/4_examples/nearest_neighbour_tail/nearest_neighbour_tail.h"
 
 constexpr int threads_per_block = 128;  // and points of a tile

@@ -1,6 +1,6 @@
 // Wrong answer: stops each sum after k terms, and still loads what is not there
-// Rejected by: loads nothing from outside of A and B
-// Message: out of bounds: a thread reads behind the end
+// Rejected by: adds up the right terms when k cuts the tiles short
+// Message: out of bounds: a thread reads
 #include "exercises/4_examples/tiled_product_any_size/tiled_product_any_size.h"
 
 constexpr int side = 16;  // of a tile

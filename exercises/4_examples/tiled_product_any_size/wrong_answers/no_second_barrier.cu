@@ -1,4 +1,4 @@
-// Wrong answer: repairs the loads, and loses the barrier that lets everybody finish with a tile
+// Wrong answer: fills the next tiles while others still read
 // Rejected by: multiplies matrices of whole tiles
 // Message: data race
 #include "exercises/4_examples/tiled_product_any_size/tiled_product_any_size.h"
@@ -9,12 +9,16 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
     __shared__ float a_tile[side][side];
     __shared__ float b_tile[side][side];
     const int x = threadIdx.x, y = threadIdx.y;
-    const int row = blockIdx.y * side + y, col = blockIdx.x * side + x;  // of the thread's element of C
+    const int tiles_across = (n - 1) / side + 1;
+    const int row = blockIdx.x / tiles_across * side + y;
+    const int col = blockIdx.x % tiles_across * side + x;
 
     float sum = 0;
     for (int first = 0; first < k; first += side) {
-        a_tile[y][x] = row < m && first + x < k ? a[static_cast<size_t>(row) * k + first + x] : 0;
-        b_tile[y][x] = first + y < k && col < n ? b[static_cast<size_t>(first + y) * n + col] : 0;
+        const bool has_a = row < m && first + x < k;
+        const bool has_b = first + y < k && col < n;
+        a_tile[y][x] = has_a ? a[static_cast<size_t>(row) * k + first + x] : 0;
+        b_tile[y][x] = has_b ? b[static_cast<size_t>(first + y) * n + col] : 0;
         __syncthreads();
         for (int p = 0; p < side; ++p) sum += a_tile[y][p] * b_tile[p][x];
     }
@@ -23,6 +27,6 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
 
 void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int k) {
     if (m == 0 || n == 0) return;
-    const dim3 grid((n + side - 1) / side, (m + side - 1) / side);
+    const int grid = ((m - 1) / side + 1) * ((n - 1) / side + 1);
     product_tiles<<<grid, dim3(side, side)>>>(d_a, d_b, d_c, m, n, k);
 }

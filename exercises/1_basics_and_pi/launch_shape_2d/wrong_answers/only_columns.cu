@@ -1,0 +1,26 @@
+// Wrong answer: the second TODO is still open
+// Rejected by: covers a matrix that is wider than high
+// Message: 32 x 2 are needed
+#include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
+
+__global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {
+    const unsigned col = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && col < cols) table[row * cols + col] = (row + 1) * (col + 1);
+}
+
+dim3 grid_for(unsigned rows, unsigned cols, dim3 block) {
+    // One block is enough for a matrix that is no larger than a block.
+    dim3 grid(1, 1);
+
+    if (cols > block.x) grid.x = (cols + block.x - 1) / block.x;
+
+    if (rows > block.y) grid.y = 1;
+
+    return grid;
+}
+
+void fill_multiplication_table(int* d_table, unsigned rows, unsigned cols, dim3 block) {
+    const dim3 grid = grid_for(rows, cols, block);
+    multiplication_table<<<grid, block>>>(d_table, rows, cols);
+}

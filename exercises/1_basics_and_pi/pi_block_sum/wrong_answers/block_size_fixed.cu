@@ -1,0 +1,35 @@
+// Wrong answer: launches blocks of 256 threads, whatever is asked for
+// Rejected by: adds the parts of all threads
+// Message: has another shape
+#include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
+
+/// The part of the sum that belongs to the calling thread.
+__device__ float sum_of_my_slices(int slices) {
+    const int first = blockIdx.x * blockDim.x + threadIdx.x;
+    const int stride = gridDim.x * blockDim.x;
+    float sum = 0;
+    for (int i = first; i < slices; i += stride) {
+        const float x = (i + 0.5f) / slices;
+        sum += 4.0f / (1.0f + x * x);
+    }
+    return sum;
+}
+
+__global__ void sum_slices(float* sums, int slices) {
+    extern __shared__ float part[];  // one element per thread of the block
+    part[threadIdx.x] = sum_of_my_slices(slices);
+
+    for (unsigned count = blockDim.x; count > 1;) {
+        __syncthreads();
+        const unsigned half = (count + 1) / 2;
+        if (threadIdx.x < count / 2) part[threadIdx.x] += part[threadIdx.x + half];
+        count = half;
+    }
+    if (threadIdx.x == 0) sums[blockIdx.x] = part[0];
+}
+
+void sum_slices_by_block(float* d_sums, int slices, int blocks, int threads_per_block) {
+    threads_per_block = 256;
+    const size_t shared_bytes = threads_per_block * sizeof(float);
+    sum_slices<<<blocks, threads_per_block, shared_bytes>>>(d_sums, slices);
+}

@@ -1,0 +1,37 @@
+// Wrong answer: the last rounds trust that a warp runs in step
+// Rejected by: adds the parts of all threads
+// Message: data race: two lanes of a warp use the same memory
+#include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
+
+/// The part of the sum that belongs to the calling thread.
+__device__ float sum_of_my_slices(int slices) {
+    const int first = blockIdx.x * blockDim.x + threadIdx.x;
+    const int stride = gridDim.x * blockDim.x;
+    float sum = 0;
+    for (int i = first; i < slices; i += stride) {
+        const float x = (i + 0.5f) / slices;
+        sum += 4.0f / (1.0f + x * x);
+    }
+    return sum;
+}
+
+__global__ void sum_slices(float* sums, int slices) {
+    extern __shared__ float part[];
+    const unsigned t = threadIdx.x;
+    part[t] = sum_of_my_slices(slices);
+    __syncthreads();
+    unsigned count = blockDim.x;
+    for (; count > 32; count = (count + 1) / 2) {
+        if (t < count / 2) part[t] += part[t + (count + 1) / 2];
+        __syncthreads();
+    }
+    for (; count > 1; count = (count + 1) / 2) {
+        if (t < count / 2) part[t] += part[t + (count + 1) / 2];
+    }
+    if (t == 0) sums[blockIdx.x] = part[0];
+}
+
+void sum_slices_by_block(float* d_sums, int slices, int blocks, int threads_per_block) {
+    const size_t shared_bytes = threads_per_block * sizeof(float);
+    sum_slices<<<blocks, threads_per_block, shared_bytes>>>(d_sums, slices);
+}

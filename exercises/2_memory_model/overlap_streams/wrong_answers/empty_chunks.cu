@@ -1,0 +1,35 @@
+// Wrong answer: queues empty chunks too: launches of 0 blocks
+// Rejected by: handles fewer elements than chunks
+// Message: cudaErrorInvalidValue
+#include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
+
+#include <algorithm>
+
+float* allocate_on_host(size_t count) {
+    void* memory = nullptr;
+    if (cudaMallocHost(&memory, count * sizeof(float)) != cudaSuccess) return nullptr;
+    return static_cast<float*>(memory);
+}
+
+void free_on_host(float* memory) { cudaFreeHost(memory); }
+
+__global__ void compute(const float* in, float* out, size_t count) {
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = 2 * in[i] + 1;
+}
+
+void queue_work(const Work& work) {
+    if (work.count == 0) return;
+    const size_t chunk = (work.count + work.chunks - 1) / work.chunks;
+    for (size_t k = 0; k < work.chunks; ++k) {
+        const size_t first = k * chunk;
+        const size_t begin = std::min(first, work.count);
+        const size_t count = std::min(first + chunk, work.count) - begin;
+        const size_t bytes = count * sizeof(float);
+        const cudaStream_t stream = work.streams[k % work.streams.size()];
+        const unsigned blocks = static_cast<unsigned>((count + 255) / 256);
+        cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice, stream);
+        compute<<<blocks, 256, 0, stream>>>(work.d_in + first, work.d_out + first, count);
+        cudaMemcpyAsync(work.out + first, work.d_out + first, bytes, cudaMemcpyDeviceToHost, stream);
+    }
+}

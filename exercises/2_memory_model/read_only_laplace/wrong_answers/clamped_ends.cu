@@ -1,0 +1,23 @@
+// Wrong answer: the ends are their own neighbors
+// Rejected by: closes the ring
+// Message: There the first or the last element is its own neighbor. Which element is the left neighbor of element 0?
+#include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
+
+__global__ void laplace_on_ring(const float* __restrict__ x, float* __restrict__ y, int count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const int left = max(i - 1, 0);
+    const int right = min(i + 1, count - 1);
+    y[i] = __ldg(&x[left]) - 2 * __ldg(&x[i]) + __ldg(&x[right]);
+}
+
+void laplace(const float* d_x, float* d_y, int count) {
+    if (count == 0) return;
+    const int threads = 256;
+    laplace_on_ring<<<(count + threads - 1) / threads, threads>>>(d_x, d_y, count);
+}
+
+void laplace_twice(const float* d_x, float* d_work, float* d_y, int count) {
+    laplace(d_x, d_work, count);
+    laplace(d_work, d_y, count);
+}

@@ -1,0 +1,24 @@
+// Wrong answer: neighbors beyond the ends count as 0
+// Rejected by: closes the ring
+// Message: There the neighbor outside of the array counts as 0. Which element is the left neighbor of element 0, and
+// which one the right neighbor of the last element?
+#include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
+
+__global__ void laplace_on_ring(const float* __restrict__ x, float* __restrict__ y, int count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const float left = i > 0 ? __ldg(&x[i - 1]) : 0.0f;
+    const float right = i < count - 1 ? __ldg(&x[i + 1]) : 0.0f;
+    y[i] = left - 2 * __ldg(&x[i]) + right;
+}
+
+void laplace(const float* d_x, float* d_y, int count) {
+    if (count == 0) return;
+    const int threads = 256;
+    laplace_on_ring<<<(count + threads - 1) / threads, threads>>>(d_x, d_y, count);
+}
+
+void laplace_twice(const float* d_x, float* d_work, float* d_y, int count) {
+    laplace(d_x, d_work, count);
+    laplace(d_work, d_y, count);
+}

@@ -1,0 +1,37 @@
+// Correct answer: the tail waits by the tile of 32 of cooperative groups
+#include <cuda_runtime.h>
+
+#include "exercises/2_memory_model/warp_tail/warp_tail.h"
+
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+constexpr unsigned tile_size = 256;  // floats in a tile, and threads in a block
+
+__global__ void sum_one_tile(const float* values, int count, float* sums) {
+    __shared__ float part[tile_size];
+    const unsigned thread = threadIdx.x;
+    const int i = blockIdx.x * tile_size + thread;
+    part[thread] = i < count ? values[i] : 0.0f;
+
+    for (unsigned half = tile_size / 2; half >= 32; half /= 2) {
+        __syncthreads();
+        if (thread < half) part[thread] += part[thread + half];
+    }
+
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    if (warp.meta_group_rank() == 0) {
+        for (unsigned half = 16; half > 0; half /= 2) {
+            warp.sync();
+            if (warp.thread_rank() < half) part[thread] += part[thread + half];
+        }
+    }
+    if (thread == 0) sums[blockIdx.x] = part[0];
+}
+
+void sum_tiles(const float* d_values, int count, float* d_sums) {
+    if (count == 0) return;
+    const unsigned tiles = (count + tile_size - 1) / tile_size;
+    sum_one_tile<<<tiles, tile_size>>>(d_values, count, d_sums);
+}

@@ -1,0 +1,67 @@
+// Correct answer: thread t takes the total of its mirror image; two barriers a round
+#include <cuda_runtime.h>
+
+#include "exercises/3_optimization/compensated_sum/compensated_sum.h"
+
+constexpr unsigned threads_per_block = 128;
+
+/// A sum in two parts: the true one is near sum + lost.
+struct Total {
+    float sum;
+    float lost;
+};
+
+/// Adds one value (Neumaier): what the addition loses goes into `lost`.
+__device__ void add(Total& total, float value) {
+    const float next = total.sum + value;
+    if (fabsf(total.sum) >= fabsf(value)) {
+        total.lost += (total.sum - next) + value;  // the last digits of the value
+    } else {
+        total.lost += (value - next) + total.sum;  // the last digits of the sum
+    }
+    total.sum = next;
+}
+
+__device__ Total total_of_block(Total mine) {
+    __shared__ Total part[threads_per_block];
+    part[threadIdx.x] = mine;
+    __syncthreads();
+    for (unsigned left = threads_per_block; left > 1; left /= 2) {
+        if (threadIdx.x < left / 2) {
+            const Total& other = part[left - 1 - threadIdx.x];
+            add(mine, other.sum);
+            mine.lost += other.lost;
+            part[threadIdx.x] = mine;
+        }
+        __syncthreads();
+    }
+    return part[0];
+}
+
+__global__ void sum_blocks(const float* values, int count, float* block_sums, float* block_lost) {
+    Total mine = {0, 0};
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+        add(mine, values[i]);
+    }
+    const Total total = total_of_block(mine);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = total.sum;
+        block_lost[blockIdx.x] = total.lost;
+    }
+}
+
+__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks, float* sum) {
+    Total mine = {0, 0};
+    for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
+        add(mine, block_sums[i]);
+        mine.lost += block_lost[i];
+    }
+    const Total total = total_of_block(mine);
+    if (threadIdx.x == 0) *sum = total.sum + total.lost;
+}
+
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+    sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_block_lost);
+    add_blocks<<<1, threads_per_block>>>(d_block_sums, d_block_lost, blocks, d_sum);
+}

@@ -1,0 +1,82 @@
+// Correct answer: both parts go through shuffles, one total a warp through shared memory
+#include <cuda_runtime.h>
+
+#include "exercises/3_optimization/compensated_sum/compensated_sum.h"
+
+constexpr unsigned threads_per_block = 128;
+
+/// A sum in two parts: the true one is near sum + lost.
+struct Total {
+    float sum;
+    float lost;
+};
+
+/// Adds one value (Neumaier): what the addition loses goes into `lost`.
+__device__ void add(Total& total, float value) {
+    const float next = total.sum + value;
+    if (fabsf(total.sum) >= fabsf(value)) {
+        total.lost += (total.sum - next) + value;  // the last digits of the value
+    } else {
+        total.lost += (value - next) + total.sum;  // the last digits of the sum
+    }
+    total.sum = next;
+}
+
+__device__ void merge(Total& total, float other_sum, float other_lost) {
+    add(total, other_sum);
+    total.lost += other_lost;
+}
+
+__device__ Total total_of_warp(Total mine) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float other_sum = __shfl_down_sync(0xffffffffu, mine.sum, distance);
+        const float other_lost = __shfl_down_sync(0xffffffffu, mine.lost, distance);
+        merge(mine, other_sum, other_lost);
+    }
+    return mine;
+}
+
+/// For thread 0 only.
+__device__ Total total_of_block(Total mine) {
+    constexpr int warps = threads_per_block / 32;
+    __shared__ float sums[warps];
+    __shared__ float lost[warps];
+    mine = total_of_warp(mine);
+    if (threadIdx.x % 32 == 0) {
+        sums[threadIdx.x / 32] = mine.sum;
+        lost[threadIdx.x / 32] = mine.lost;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int warp = 1; warp < warps; ++warp) merge(mine, sums[warp], lost[warp]);
+    }
+    return mine;
+}
+
+__global__ void sum_blocks(const float* values, int count, float* block_sums, float* block_lost) {
+    Total mine = {0, 0};
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+        add(mine, values[i]);
+    }
+    const Total total = total_of_block(mine);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = total.sum;
+        block_lost[blockIdx.x] = total.lost;
+    }
+}
+
+__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks, float* sum) {
+    Total mine = {0, 0};
+    for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
+        add(mine, block_sums[i]);
+        mine.lost += block_lost[i];
+    }
+    const Total total = total_of_block(mine);
+    if (threadIdx.x == 0) *sum = total.sum + total.lost;
+}
+
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+    sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_block_lost);
+    add_blocks<<<1, threads_per_block>>>(d_block_sums, d_block_lost, blocks, d_sum);
+}

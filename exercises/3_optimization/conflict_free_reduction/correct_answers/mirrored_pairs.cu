@@ -1,0 +1,32 @@
+// Correct answer: thread t takes the mirror image of its part, the last from the end
+#include "exercises/3_optimization/conflict_free_reduction/conflict_free_reduction.h"
+
+constexpr unsigned frame_size = 512;  // samples of a frame, and threads of a block
+
+__global__ void energy_of_frame(const float* samples, int count, float* energies) {
+    __shared__ float part[frame_size];
+    const int i = blockIdx.x * frame_size + threadIdx.x;
+    const float sample = i < count ? samples[i] : 0.0f;
+    part[threadIdx.x] = sample * sample;
+
+    unsigned left = frame_size;
+    while (left > 64) {
+        __syncthreads();
+        if (threadIdx.x < left / 2) part[threadIdx.x] += part[left - 1 - threadIdx.x];
+        left /= 2;
+    }
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
+    while (left > 1) {
+        if (threadIdx.x < left / 2) part[threadIdx.x] += part[left - 1 - threadIdx.x];
+        left /= 2;
+        __syncwarp();
+    }
+    if (threadIdx.x == 0) energies[blockIdx.x] = part[0];
+}
+
+void frame_energies(const float* d_samples, int count, float* d_energies) {
+    if (count == 0) return;
+    const unsigned frames = (count + frame_size - 1) / frame_size;
+    energy_of_frame<<<frames, frame_size>>>(d_samples, count, d_energies);
+}

@@ -1,0 +1,16 @@
+// Wrong answer: lifetime over line_time
+// Rejected by: develops pictures of any shape
+// Message: 28 wrong
+#include "exercises/3_optimization/loop_invariants/loop_invariants.h"
+
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+    const Counted scale = camera.exposure * camera.gain;
+    const Counted decay = camera.lifetime / camera.line_time;  // from one row to the next
+    for (int row = 0; row < rows; ++row) {
+        const Counted factor = 1 / (scale * exp(-row * decay));
+        for (int col = 0; col < cols; ++col) {
+            const int i = row * cols + col;
+            light[i] = (counts[i] - dark[col]) * factor;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// Wrong answer: both loads go row by row, but the mirrored store is scattered
+// Rejected by: reads and writes whole sectors both ways
+// Message: of the 32-byte sectors that were touched are needed
+#include "exercises/3_optimization/transpose_both_ways/transpose_both_ways.h"
+
+constexpr int side = 32;       // of a tile
+constexpr int block_rows = 8;  // rows of a block of threads
+
+__global__ void average_with_mirror_image(float* a, int n) {
+    if (blockIdx.x < blockIdx.y) return;
+    __shared__ float upper[side][side + 1];
+    __shared__ float lower[side][side + 1];
+    const int tile_row = blockIdx.y * side;
+    const int tile_col = blockIdx.x * side;
+    const bool on_diagonal = tile_row == tile_col;
+    const int x = threadIdx.x;
+
+    for (int y = threadIdx.y; y < side; y += block_rows) {
+        if (tile_row + y < n && tile_col + x < n) {
+            upper[y][x] = a[static_cast<size_t>(tile_row + y) * n + tile_col + x];
+        }
+        if (!on_diagonal && tile_col + y < n && tile_row + x < n) {
+            lower[y][x] = a[static_cast<size_t>(tile_col + y) * n + tile_row + x];
+        }
+    }
+    __syncthreads();
+    for (int y = threadIdx.y; y < side; y += block_rows) {
+        if (tile_row + y < n && tile_col + x < n) {
+            const float mirrored = on_diagonal ? upper[x][y] : lower[x][y];
+            const float average = (upper[y][x] + mirrored) / 2;
+            a[static_cast<size_t>(tile_row + y) * n + tile_col + x] = average;
+            if (!on_diagonal) {
+                a[static_cast<size_t>(tile_col + x) * n + tile_row + y] = average;
+            }
+        }
+    }
+}
+
+void make_symmetric(float* d_a, int n) {
+    if (n == 0) return;
+    const int tiles = (n + side - 1) / side;
+    average_with_mirror_image<<<dim3(tiles, tiles), dim3(side, block_rows)>>>(d_a, n);
+}
