@@ -81,7 +81,8 @@ std::string show_count(std::optional<double> value) { return show(value, ""); }
 std::string show_kilohertz(std::optional<double> value) { return show(value ? *value / 1e3 : value, "MHz"); }
 std::string show_yes_no(std::optional<double> value) { return !value ? "-" : *value != 0 ? "yes" : "no"; }
 
-/// One attribute of the device; nothing where it does not know it. A rate or a width of 0 is unknown as well.
+/// One attribute of the device; nothing where it does not know it. A rate or a width of 0 is unknown as well, and those
+/// that the CPU device states say nothing about it.
 std::optional<double> attribute(cudaDeviceAttr which, int device) {
     int value = 0;
     if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) {
@@ -91,7 +92,9 @@ std::optional<double> attribute(cudaDeviceAttr which, int device) {
     const bool zero_is_unknown = which == cudaDevAttrClockRate || which == cudaDevAttrMemoryClockRate ||
                                  which == cudaDevAttrGlobalMemoryBusWidth || which == cudaDevAttrL2CacheSize ||
                                  which == cudaDevAttrSingleToDoublePrecisionPerfRatio;
-    if (value == 0 && zero_is_unknown) return std::nullopt;
+    const bool is_unknown =
+        value == 0 || (!warpwise::Lesson::on_gpu() && which != cudaDevAttrSingleToDoublePrecisionPerfRatio);
+    if (zero_is_unknown && is_unknown) return std::nullopt;
     return value;
 }
 

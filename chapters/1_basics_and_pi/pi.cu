@@ -232,8 +232,8 @@ void two_launches(Pi& problem) {
 // Step 6, one pass: each block adds its sum to the result by an atomic operation, which nobody can interrupt halfway.
 // The result must be 0 before, so a memset takes the second kernel's place. Blocks come in any order and rounding
 // depends on the order: the last digits may differ from run to run. The result is a double, so that they hardly do.
-// Better: no second kernel. Slow: the division. It is done as an approximate reciprocal by the special-function units,
-// of which an SM has 16 for its 128 float lanes, then refined and checked for overflow by a dozen further instructions.
+// Better: no second kernel. Slow: the division and the 64-bit index. A division is an approximate reciprocal by the
+// special-function units, of which an SM has 16 for its 128 float lanes, then a dozen instructions to refine and check.
 __global__ void sum_with_atomics(uint64_t slices, double width, double* pi) {
     const uint64_t threads = uint64_t{gridDim.x} * blockDim.x;
     const float float_width = static_cast<float>(width);
@@ -462,16 +462,17 @@ a single float. Double has 53 bits, and its curve starts to rise only where your
     if (warpwise::Lesson::on_gpu()) {
         show_limit(lesson);
         lesson.text(
-            R"(What limits the steps. Nothing is read, so it is not the memory. In the float steps it is the division
-(reciprocals from the 16 special-function units of an SM, and the instructions that refine and check them) and the
-conversion of a 64-bit index; in the double steps it is the double units, which the last table measures with a kernel
-that does nothing else. Sharing a division between four slices removes most of that work. How the sums of the threads
+            R"(What limits the steps. Nothing is read, so it is not the memory. In the float steps it is probably the
+division (reciprocals from the 16 special-function units of an SM, and the instructions that refine and check them) and
+the conversion of a 64-bit index; in the double steps it is the double units, which the last table measures with a
+kernel that does nothing else. Step 9 has a quarter of the divisions and no conversion, and is three times as fast. How
+much of that is due to which of the two was not measured. How the sums of the threads
 are added matters little when each thread has thousands of slices, and a lot when it has few.)");
     } else {
         lesson.text(
-            R"(On a GPU the steps are limited by division, not by memory, since nothing is read: one division for
-four slices is what helps most, and the way of adding up the threads' sums matters only when each thread has few
-slices.)");
+            R"(On a GPU the steps are limited by arithmetic, not by memory, since nothing is read. One division for
+four slices, without converting a 64-bit index, is what helps most, and the way of adding up the threads' sums matters
+only when each thread has few slices.)");
     }
     lesson.text(
         R"(Mistakes to avoid: adding h to x over and over; a float counter of slices, which stops growing at 2^24; a

@@ -674,8 +674,9 @@ and 64 for the walk would do. With 33 floats a row, lane k is in bank (k + col) 
 col ^ row does it without the extra column, so that rows stay aligned for float4: 32 requests a tile instead of 128.
 
 Without conflicts the tile reaches a copy, and with them a fifth of it: on an H200, 4123 and 946 GB/s. The swizzle has
-as few conflicts as the padding, and still stays behind, 3602 GB/s: the banks are not all. What it has more is an
-exclusive-or before every access. With float4s there is one for four elements, and step 5 is where step 3 is.
+as few conflicts as the padding, and still stays behind, 3602 GB/s: banks do not explain everything. What its source has
+more is an exclusive-or before every access. With float4s there is one for four elements, and step 5 is where step 3 is;
+but it also has fewer and wider accesses. Which of these it is, no experiment has separated.
 
 Which one to take? Padding is one character and hard to get wrong. The swizzle is for tiles that fill shared memory to
 the brim, for 16-byte accesses, and for the tensor memory accelerator of recent chips, which can swizzle what it
@@ -697,15 +698,16 @@ the memory. The lesson histogram goes on from there.)");
 What else a kernel has to wait for decides whether that shows. Here it shows only at 32 passes. Compare times of the
 rows with weights, since adding 1 reads a fifth of the bytes, because it needs none. On an H200 the one histogram takes
 0.72 of the time of a copy a lane, with three and a half passes instead of one; and adding 1 takes as long with random
-keys as with one key, three passes or one. These threads wait for their next key, not for the banks. And a copy a lane
-takes 32 KB a block, so that 6 blocks of 256 threads fit on an SM instead of 8: fewer keys on their way. Passes decide
-once each thread fetches more at a time; that, too, is in the lesson histogram.)");
+keys as with one key, three passes or one. Probably these threads wait for their next key, not for the banks. And a
+copy a lane takes 32 KB a block, so that 6 blocks of 256 threads fit on an SM instead of 8: fewer keys on their way.
+Passes decide once each thread fetches more at a time; that, too, is in the lesson histogram.)");
     lesson.text(
         R"(The rule to take along: lanes next to each other, words next to each other; where lanes must be a row
 apart, let the row have an odd number of words.
 
-Mistakes to avoid: padding the number of rows, tile[33][32], instead of their length; padding by an even number;
-padding by 1 where accesses are float4 (misaligned: pad by 4); a swizzle in the store and not in the load; taking the
+Mistakes to avoid: padding the number of rows, tile[33][32], instead of their length; padding by an even number of
+floats where accesses have 4 bytes; padding by 1 where accesses are float4 (misaligned: pad by 4, so that a row has an
+odd number of float4s); a swizzle in the store and not in the load; taking the
 4 passes of a float4 for a conflict.
 
 Try next: --lines shows which line of each step collides. Then change the padding of step 3 to 2 and to 4: how many

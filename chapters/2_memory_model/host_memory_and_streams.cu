@@ -739,7 +739,8 @@ a measurement; a GPU prints its own, by events.)");
     tell_both_ways(lesson);
     lesson.text(
         R"(Mistakes to avoid: cudaMemcpyAsync on pageable memory, which waits for the processor's part of the work; a
-copy or a launch without a stream in between, since the default stream waits for all others and they for it; cudaMalloc,
+copy or a launch without a stream in between, since the legacy default stream waits for all others and they for it (but
+not for streams made with cudaStreamNonBlocking, and not if compiled with --default-stream per-thread); cudaMalloc,
 cudaFree or cudaMallocHost in the loop; synchronizing after every chunk; reading the result, or writing the next input
 into the same memory, before the stream is done with it; starting a kernel in another stream than the copy that it needs
 without an event between them.

@@ -526,7 +526,10 @@ double cycles_per_second() {
 class LatencyTable {
 public:
     explicit LatencyTable(warpwise::Lesson& lesson)
-        : lesson_(lesson), d_trip_(1), l2_bytes_(device_attribute(cudaDevAttrL2CacheSize)), d_flush_(2 * l2_bytes_) {
+        : lesson_(lesson),
+          d_trip_(1),
+          l2_bytes_(warpwise::Lesson::on_gpu() ? device_attribute(cudaDevAttrL2CacheSize) : 0),
+          d_flush_(2 * l2_bytes_) {
         if (lesson.measures()) hertz_ = cycles_per_second();
     }
 
@@ -723,15 +726,17 @@ the L2 cache, in neither, and mapped memory of the host. How many multiplication
         lesson.text(
             R"(Local memory, textures and global memory share one L1 cache (the texture unit adds a way of its own).
 Whoever misses it waits for L2, whoever misses that for the device's memory, and whoever needs the host's for the bus.
-Constant memory is no faster, 51 cycles on an H200 against the L1 cache's 32: its talent is one value for all lanes, not
-a short wait. These are waits, and not costs: an SM with other warps to run hides them (lesson latency_hiding in
+A load from constant memory is no faster, 51 cycles on an H200 against the L1 cache's 32: its talent is one value for
+all lanes. (Where the compiler knows the index there is no load: an instruction takes the constant as its operand.)
+These are waits, and not costs: an SM with other warps to run hides them (lesson latency_hiding in
 chapter 3).)");
     } else {
         lesson.text(
             R"(This needs a GPU: the CPU device has neither clock cycles nor caches of its own. It has followed all
 chains, and they lead where they should. On a GPU distance decides: what the SM has itself (shared memory and its
-caches) answers first, then the L2 cache, then the device's memory, and the host's memory behind the bus last. Constant
-memory is no faster than the L1 cache: its talent is one value for all lanes, not a short wait.)");
+caches) answers first, then the L2 cache, then the device's memory, and the host's memory behind the bus last. A load
+from constant memory is no faster than one from the L1 cache: its talent is one value for all lanes. (Where the compiler
+knows the index there is no load: an instruction takes the constant as its operand.))");
     }
     lesson.text(
         R"(Mistakes to avoid: reading shared memory that nobody wrote in this block; handing a thread's local address

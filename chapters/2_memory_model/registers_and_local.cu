@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void unrolled(MovingSums& problem) { launch(sums_unrolled, problem); }
 
-// Step 5, the same code with a cap: __launch_bounds__(1024) promises that blocks of 1024 threads can run, so a thread
+// Step 5, the same code with a cap: __launch_bounds__(1024) promises that no block has more than 1024 threads, so one
 // may have 65,536 / 1024 = 64 registers, of which 64 samples alone would take all. (-maxrregcount=64 on nvcc's command
 // line does that to every kernel of a file.) What does not fit is spilled: stored to local memory and loaded again.
 // Better: more threads fit on an SM. Slow: spilled samples are in device memory again. Which of the two weighs more,
@@ -387,14 +387,15 @@ on the SM, at the price of threads: fewer of them have fewer loads under way.)")
     lesson.text(
         R"(Registers are the fastest memory, and yet they do not win here. On an H200 the ring in shared memory reaches
 0.74 of a copy with 768 threads on an SM; in registers it is 0.51 with 384. A thread can begin loads of a round early,
-but that does not make up for half of the threads. The cap brings 1024 threads and 0.40: its spills cost more than its
-threads bring. And the ring in local memory, with all 2048, reaches 0.10.)");
+but that probably does not make up for half of the threads. The cap brings 1024 threads and 0.40: its spills cost more
+than its threads bring. And the ring in local memory, with all 2048, reaches 0.10.)");
     lesson.text(
         R"(The rule to take along: small arrays, constant indices, unrolled loops; shared memory, when an index
 has to be found out at run time or the array would take most of the registers; and a look at the report before a thought
 about the clock.
 
-Mistakes to avoid: `return` or `break` in a loop that is to be unrolled, and bounds that only the run time knows;
+Mistakes to avoid: bounds that only the run time knows, in a loop that is to be unrolled (`return` or `break` in it can
+keep the compiler from it, too);
 taking an array's address and handing it to a function that is not inlined; a cap on registers to win occupancy,
 without looking for spills; taking local memory for fast because it is called local.
 

@@ -4,8 +4,8 @@
 // of one warp, and a barrier for 256 threads seems too much. Until 2017 the lanes of a warp went through a kernel in
 // lockstep: each instruction was done by all of them before the next, so that code without any barrier worked, and was
 // taught ("warp-synchronous programming"). Since Volta (compute capability 7.0) every thread has a program counter of
-// its own. Lanes may drift apart, and only what the program asks for keeps them together: __syncwarp(), the operations
-// with a mask (shuffles, votes, matches), and barriers of the block.
+// its own. Lanes may drift apart. __syncwarp() and the barriers of the block bring them together, and order what they
+// read and write. Operations with a mask (shuffles, votes, matches) only wait for lanes; they order no memory access.
 //
 // The old code still compiles, and with `volatile` it still gives the right sums most of the time. That is what makes
 // it dangerous.
@@ -136,7 +136,7 @@ __global__ void tail_with_syncwarp(const float* values, float* sums, std::size_t
 }
 
 // Step 3, the tail by shuffles: the lanes read each other's registers. The exchange and the waiting for each other are
-// one operation, so that there is nothing to forget. The mask names the lanes that take part: all 32 do.
+// one operation, and no memory is involved that it would have to order. The mask names who takes part: all 32 lanes.
 // Better: nothing of the tail touches memory. Slow: three rounds before it still do.
 __global__ void tail_with_shuffles(const float* values, float* sums, std::size_t count) {
     __shared__ float part[kThreads];
@@ -397,29 +397,33 @@ comes of mending them in a hurry. Which of them give the right sums? And of thos
     show_tails(lesson);
     if (warpwise::Lesson::on_gpu()) {
         lesson.text(
-            R"(Sums that come out right prove little here. Where they do, the compiler happened to keep the lanes
-together, and to store and load at each round; it promises neither (tail_with_nothing came out wrong on an H200, in all
-4 tiles), and the next version, another flag or a branch in front of the tail may change it. compute-sanitizer --tool
-racecheck finds some of these races, and the CPU device all three: run this lesson there, with CPU_DEVICE_SEED=1
-too.)");
+            R"(Sums that come out right prove little here. Where they do, the lanes probably happened to stay
+together, and the compiler to store and load at each round. Nobody promises that (tail_with_nothing came out wrong on an
+H200, in all 4 tiles), and the next version, another flag or a branch in front of the tail may change it.
+compute-sanitizer --tool racecheck finds some of these races, and the CPU device all three: run this lesson there,
+with CPU_DEVICE_SEED=1 too.)");
     } else {
         lesson.text(
             R"(The CPU device is the opposite of lockstep: a lane runs until it has to wait. So with volatile lane 0
 goes through all six additions before lane 1 has begun, and adds parts to which nobody has added anything yet. On an
 H200 tail_with_nothing came out wrong, too, in all 4 tiles; tail_with_volatile and tail_where_all_add came out right,
-because the compiler happened to keep the lanes together. It promises nothing, and the next version, another flag or a
-branch in front of the tail may change it. A tail that is wrong in one order is wrong. The right ones do not depend on
-the order at all.)");
+probably because the lanes happened to stay together. Nobody promises that, and the next version of the compiler,
+another flag or a branch in front of the tail may change it. A tail that is wrong in one order is wrong. The right
+ones do not depend on the order at all.)");
     }
     show_mistakes(lesson);
     lesson.text(
-        R"(What orders the lanes of a warp: __syncwarp(mask), shuffles, votes, matches and reductions with a mask, and
-the barriers of the block. What does not: being in one warp, volatile, an `if` that all lanes enter together,
-__threadfence_block() alone, and __activemask(), which tells who happens to be here and not who ought to be.
+        R"(What orders the memory accesses of a warp's lanes: __syncwarp(mask), the barriers of the block, and a fence
+together with an atomic operation on each side. What does not: being in one warp, volatile, an `if` that all lanes enter
+together, __threadfence_block() alone, and __activemask(), which tells who happens to be here and not who ought to be.
+Shuffles, votes, matches and reductions with a mask do not either. They wait for the lanes of their mask and exchange
+registers, but CUDA says that they imply no memory barrier.
 
-Mistakes to avoid: a __syncwarp() in a branch that some lanes of its mask do not enter (the others wait for them); a
-mask of ~0 in a warp from which lanes have returned; reading and writing the same part within one round; the early
-return of idle threads in front of a __syncthreads() at which the others wait. Exercise warp_tail has two of these.
+Mistakes to avoid: a __syncwarp() in a branch that some running lanes of its mask do not enter (the others wait for
+them); a value taken by shuffle from a lane that has returned, which is undefined; a shuffle as the only thing between a
+store to shared memory and another lane's load of it; reading and writing the same part within one round; the early
+return of threads whose data the others need (barriers do not wait for threads that have ended, so these data are
+missing). Exercise warp_tail has two of these.
 
 Try next: take the __syncwarp() out of tail_with_syncwarp and run with --check. Then put it back, but into the `if`.
 

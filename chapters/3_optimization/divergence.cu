@@ -638,11 +638,12 @@ best way to deal with a branch is a way to compute that has none.)");
     lesson.text(
         R"(Mistakes to avoid. Slow ones: a condition on the lane where one on the warp would do; taking out
 branches that nvcc had taken out; judging by active lanes alone; sorting what is done in three instructions. And a
-wrong one: a `return` or an `if` that keeps some threads from a barrier, `if (i >= count) return;` and a
-__syncthreads() behind it. The others wait for threads that never come; it may hang, or pass by luck. The same goes
-for __syncwarp(), shuffles and votes with lanes in their mask that are not there: this is why refill_lanes keeps all
-lanes in its loop. Exercise warp_tail of chapter 2 has that mistake in it, and the lesson warp_synchronous_code tells
-what keeps lanes together.
+wrong one: an `if` that keeps some running threads from a barrier. The others wait for threads that never come; it may
+hang, or pass by luck. The same goes for __syncwarp(), shuffles and votes whose mask names running lanes that never
+come. Threads that have ended are not waited for, so `if (i >= count) return;` before a __syncthreads() does not hang;
+but what these threads should have done for the others is missing, and a value taken by shuffle from an ended lane is
+undefined. This is why refill_lanes keeps all lanes in its loop. Exercise warp_tail of chapter 2 has such mistakes in
+it, and the lesson warp_synchronous_code tells what keeps lanes together.
 
 Try next: sort the numbers before step 2 of the hailstones by their length (known[start] has it), and predict the
 lanes. Then change kRounds: from how many rounds on does sorting pay?

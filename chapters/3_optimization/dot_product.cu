@@ -641,8 +641,10 @@ The table says what that makes. Where there are counters they are held against i
         R"(Steps 2 to 4 have the same loads and the same barriers, and differ only in what their trees do to shared
 memory. (The column `lanes` is an average over all of the kernel, not over the tree alone.) In 2007 step 3 was more
 than twice as fast as step 2, and step 4 twice as fast again. On an H200 they take 2.43, 2.70 and 2.37 ms, and the
-strided index is the slowest: it saves instructions, but no pass. Step 2 has lost what was worst about it: nvcc unrolls
-the rounds, and the remainder becomes a mask. And probably a third of each time is the host's, which adds 2^20 sums.
+strided index is the slowest: it saves instructions, but no pass. (Both need 47 passes for each access of the rounds;
+step 2 spreads them over 47 requests and has no conflict, step 3 over 12 requests, which makes conflicts of them.)
+Step 2 has lost what was worst about it: nvcc unrolls the rounds, and the remainder becomes a mask. And probably a
+third of each time is the host's, which adds 2^20 sums.
 
 Step 5 takes almost all of that away: no tree is as cheap as one that is not there. So should a large vector notice
 steps 6 to 9? Each of them improves what is done once a block, or once. They are for small vectors, where launches,

@@ -1,7 +1,7 @@
 // Problem: something goes wrong on a device, and the program has to find out what, where and when.
 //
-// Nothing of CUDA throws an exception or stops a program. Every call returns a status, a launch returns nothing at
-// all, and a kernel fails long after its launch has returned. So there are three moments at which a mistake can
+// Nothing of CUDA throws an exception or stops a program. Every call returns a status, a launch by <<<...>>> returns
+// nothing, and a kernel fails long after its launch has returned. So there are three moments at which a mistake can
 // show: at the call, right behind the launch, and at some later call that waits for the device. Here each kind of
 // mistake is really made, and the table says when it showed and what was left of the device afterwards.
 //
@@ -482,9 +482,9 @@ file and the line, the call, what went wrong in words, and, in a larger program,
 matters little. That it stands around every call, and behind every launch, matters much.)");
 
     lesson.text(
-        R"(Since a launch returns nothing, the runtime keeps its error until somebody asks: one for each thread of
-the host, the last one. cudaPeekAtLastError looks at it, cudaGetLastError takes it. Predict which of these six calls
-return the error of the launch before them; mind the first.)");
+        R"(Since a launch by <<<...>>> returns nothing, the runtime keeps its error until somebody asks: one for each
+thread of the host, the last one. cudaPeekAtLastError looks at it, cudaGetLastError takes it. Predict which of these
+six calls return the error of the launch before them; mind the first.)");
     show_last_error(lesson);
     lesson.text(
         R"(cudaDeviceSynchronize succeeds: nothing runs, so there is nothing to wait for. To wait is no check of a

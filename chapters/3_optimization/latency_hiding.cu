@@ -3,8 +3,8 @@
 //
 // Two tasks. A polynomial of 256 terms, which is arithmetic only: Horner's rule is one chain of multiply-adds, and
 // each needs the one before; cut into several chains, it has as many operations that can run at the same time. And
-// the sums of exponentials of a matrix's columns (the denominators of a softmax), which is loads: several before the
-// first is used, or the next ones before these are used. Both follow Little's law: what must be under way is
+// the sums of exponentials of a matrix's columns (as in a softmax, without its maximum), which is loads: several before
+// the first is used, or the next ones before these are used. Both follow Little's law: what must be under way is
 // throughput x latency.
 #include <cuda_runtime.h>
 
@@ -550,8 +550,9 @@ same occupancy. Nothing in them says how long a warp waits. On a GPU the time sa
 reason `long scoreboard`.)");
     }
     lesson.text(
-        R"(When to use which: more threads first, if there is more to do for them; they cost nothing but registers
-and shared memory of the SM. Then more loads a thread before the first use; nvcc unrolls loops of known length by
+        R"(When to use which: raise the factor that you can raise without lowering the other. Where the SM is not full
+and there is work for more threads, as here, take more threads. Where it is full, or cannot become full because a thread
+needs many registers, take more loads a thread before the first use; nvcc unrolls loops of known length by
 itself, and others with `#pragma unroll 4`, as long as it may move the loads up: `__restrict__` promises that no
 store in between changes what they read. Prefetching last: it pays where a round computes about as long as a load
 takes. Since compute capability 8.0 a prefetch may go to shared memory without passing through registers (cp.async,

@@ -633,10 +633,10 @@ occupancy of about 0.5. What of it still holds?
 
 The rule behind these rules is Little's: count what is under way.
 
-When to use it: if neither memory nor arithmetic is busy, warps wait for something. Give each thread more
-independent work first, then look for the limit, and whether it is close to the next step: with 41 registers one is
-too many, with 48 eight are. But registers taken away by force (__launch_bounds__, -maxrregcount) may spill to local
-memory.
+When to use it: if neither memory nor arithmetic is busy, warps wait for something. Raise the factor that you can raise
+without lowering the other. Where the SM is full, as in step 2, give each thread more independent work. Where it is not,
+look for the limit, and whether it is close to the next step: with 41 registers one is too many, with 48 eight are.
+But registers taken away by force (__launch_bounds__, -maxrregcount) may spill to local memory.
 
 Mistakes to avoid: taking 100 % for the goal; blocks that are no multiple of 32; asking the API without the launch's
 dynamic shared memory; expecting the theoretical occupancy throughout, when tails and uneven blocks lower the

@@ -274,14 +274,15 @@ All of this runs on one core of the host, also where there is a GPU. Vectors hav
     check_loops(lesson);
     measure_loops(lesson);
     lesson.text(
-        R"(Why compilers leave so much. They may change anything but the result, and the result includes the last bit
-and the case that nobody thinks of.
+        R"(Why compilers leave so much. With few exceptions they may change anything but the result, and the result
+includes the last bit and the case that nobody thinks of.
 
-Order and rounding. For floats (a + b) + c and a + (b + c) may differ in the last bit. So `sum` is one chain, in which
-every addition waits for the one before it, and x / d is not x * (1 / d). -ffast-math gives up that promise for all of
-a file, and NaN and infinity with it; eight accumulators give it up for one sum. Ints may be added in any order. If
-`sum_integers` says no all the same, compare its columns -O1 and -O3: the compiler may have made vectors of it, but a
-single chain of them.
+Order and rounding. For floats (a + b) + c and a + (b + c) may differ in the last bit. So g++, clang and nvcc leave
+`sum` one chain, in which every addition waits for the one before it, and x / d is not x * (1 / d). (Intel's icpx
+reorders sums by default. And all of them fuse a * b + c into one multiply-add by default, where the processor has
+one: it rounds once instead of twice.) -ffast-math gives up that promise for all of a file, and NaN and infinity with
+it; eight accumulators give it up for one sum. Ints may be added in any order. If `sum_integers` says no all the same,
+compare its columns -O1 and -O3: the compiler may have made vectors of it, but a single chain of them.
 
 Aliasing. A store to out[i] changes rate[row], if the two arrays overlap. You know that they do not; the compiler sees
 two pointers to float. It can look at run time whether they do, and keep two versions of the loop: `sum_rows` and
@@ -312,9 +313,10 @@ and mulps on four, and a call in the innermost loop is one that was not taken ou
 not a time: g++ 12 calls the loop of `sum` vectorized. It loads four floats at once, and adds one after the other.
 
 What goes along to the GPU. nvcc keeps the same rules: sums stay in their order, arrays may overlap unless you say
-__restrict__. Loop order becomes coalescing; several accumulators become independent instructions of a thread (lesson
-`latency_hiding`); a table goes to shared or constant memory; a condition that lanes decide differently costs lanes
-(lesson `divergence`). Only SIMD by hand is left behind: the warp is the vector, and you write the code of one lane.
+__restrict__, and a * b + c becomes one multiply-add unless you say -fmad=false. Loop order becomes coalescing;
+several accumulators become independent instructions of a thread (lesson `latency_hiding`); a table goes to shared or
+constant memory; a condition that lanes decide differently costs lanes (lesson `divergence`). Only SIMD by hand is
+left behind: the warp is the vector, and you write the code of one lane.
 
 Mistakes to avoid: measuring without optimization; rewriting what the compiler does anyway, and hiding the meaning of
 the loop from it (that is how `better` comes about); -ffast-math for a whole program because of one sum; timing a loop

@@ -376,17 +376,23 @@ constexpr unsigned kLoadsARow = kLongCols / kLanes, kStoresAColumn = (kLongRows 
 constexpr unsigned kLongLoads = kLongSkewedRows / kLongBlockRows * kLoadsARow;
 constexpr unsigned kLongStores = kLongCols / kLongBlockRows * kStoresAColumn;
 
-// What is at this place; 0 if that is outside. If it is not in the L2 cache, all 256 bytes around it are to be fetched
-// (PTX ISA, ld with .level::prefetch_size). CUDA C++ has no words for this.
-__device__ float load_with_neighbors(const float* place, bool inside) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// The element `index` after `first`; 0 if that is outside. If it is not in the L2 cache, all 256 bytes around it are to
+// be fetched (PTX ISA, ld with .level::prefetch_size). CUDA C++ has no words for this.
+// Three things to copy along with it. `volatile` and "memory" tell the compiler that this reads memory, so that it
+// keeps it in order with other accesses. Where the element is outside, no pointer to it may even be formed, so its
+// address is computed as a number. And ld.global takes an address of global memory, which __cvta_generic_to_global
+// makes.
+__device__ float load_with_neighbors(const float* first, std::size_t index, bool inside) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(__CPU_DEVICE__)
+    const std::size_t address = __cvta_generic_to_global(first) + index * sizeof(float);
     float value;
-    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.f32 %0, 0f00000000; @p ld.global.L2::256B.f32 %0, [%1]; }"
-        : "=f"(value)
-        : "l"(place), "r"(static_cast<unsigned>(inside)));
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.f32 %0, 0f00000000; @p ld.global.L2::256B.f32 %0, [%1]; }"
+                 : "=f"(value)
+                 : "l"(address), "r"(static_cast<unsigned>(inside))
+                 : "memory");
     return value;
 #else
-    return inside ? *place : 0;
+    return inside ? first[index] : 0;
 #endif
 }
 
@@ -404,7 +410,7 @@ __global__ void __launch_bounds__(kLongThreads, 2)
         const unsigned x = threadIdx.x + k % kLoadsARow * kLanes, y = threadIdx.y + k / kLoadsARow * kLongBlockRows;
         const std::size_t row = corner.row + y - kSkew;
         const bool inside = y >= top && y < kSkew + kLongRows && row < rows && corner.col + x < cols;
-        values[k] = load_with_neighbors(in + row * cols + corner.col + x, inside);
+        values[k] = load_with_neighbors(in, row * cols + corner.col + x, inside);
     }
 #pragma unroll
     for (unsigned k = 0; k < kLongLoads; ++k) {
@@ -717,19 +723,20 @@ matrices step 9 does what step 8 does.
 So by the counters step 10 is hardly better than the others: in all, 1.19 times the least against 1.22. But the sectors
 are not equal. One that is loaded twice at about the same time comes from the memory once, and then from the L2 cache.
 One that is stored in two pieces by two tiles has to wait in the cache for its other piece; if that does not come in
-time, the memory is asked for the sector, to have the rest of it, and gets it back. And no counter here tells how many
-bytes the L2 cache fetches at a time. Predict: which step is fastest for 10007 x 16411?)");
+time, we suppose, the memory is asked for the sector, to have the rest of it, and gets it back. And no counter here
+tells how many bytes the L2 cache fetches at a time. Predict: which step is fastest for 10007 x 16411?)");
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
         print_recorded_rates(lesson);
     }
     lesson.text(
-        R"(What is left to improve in step 10? Trial versions tell: one that only stores wrote 10007 x 16411 floats at
-4286 GB/s, one that only loads read them at 2926. So step 11 is about loads. In another trial step 10 had 3879 GB/s for
-this matrix, with 256 bytes a fetch 3962, with the longer tile alone 3919, and with both 4030. There is a limit to it:
-for 32771 x 32779 both together made 3738 GB/s of 3828. The tile beside comes 293 tiles later there, too late, it seems,
-for what was fetched for it. In bands that are 146 tiles high, the tiles made 3924. (One NVIDIA H200, 2026-11-22.)
+        R"(What is left to improve in step 10? Trial versions tell (their runs are not recorded): one that only stores
+wrote 10007 x 16411 floats at 4286 GB/s, one that only loads read them at 2926. So step 11 is about loads. In another
+trial step 10 had 3879 GB/s for this matrix, with 256 bytes a fetch 3962, with the longer tile alone 3919, and with
+both 4030. There is a limit to it: for 32771 x 32779 both together made 3738 GB/s of 3828. The tile beside comes 293
+tiles later there, too late, it seems, for what was fetched for it. In bands that are 146 tiles high, the tiles made
+3924. (One NVIDIA H200, 2026-11-22.)
 
 Does the order of the tiles matter? On the GPUs of 2009 it did: the memory's channels took turns every 256 bytes, so
 that with rows of a power of two all blocks of a column met in the same channel, and a diagonal numbering of the blocks

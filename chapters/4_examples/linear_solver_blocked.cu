@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cuda/atomic>
 #include <stdexcept>
 #include <string>
 
@@ -41,25 +42,34 @@ __device__ void store4(float* to, float4 value) { *reinterpret_cast<float4*>(to)
 
 // ---- the panel ---------------------------------------------------------------------------------------------------
 
-// The blocks tell each other numbers in words of 64 bits: the number, and a tag that says for which column it is. A
-// word is written and read as one, so whoever finds the right tag has the right number beside it: there is no fence to
-// wait for, and no counter that all blocks queue for. Tags are never 0, and a word never has the same tag twice.
+// The blocks tell each other numbers in words of 64 bits: the number, and a tag that says for which column it is. An
+// atomic access writes or reads the word as one, so whoever finds the right tag has the right number beside it. Tags
+// are never 0, and a word never has the same tag twice.
+// `cuda::atomic_ref` with device scope makes the accesses atomic for all threads of the device. The order is relaxed:
+// nothing but the word itself has to become visible, so no fence is needed. Whoever sends data in *other* memory, and
+// then a flag, needs memory_order_release for the flag's store and memory_order_acquire for its load.
+// (`volatile` in place of atomic_ref would promise neither: the language gives it no meaning between threads.)
 using Word = unsigned long long;
+using SharedWord = cuda::atomic_ref<Word, cuda::thread_scope_device>;
 
-__device__ void send(volatile Word* word, unsigned number, unsigned tag) { *word = Word{tag} << 32 | number; }
+__device__ void send(Word* word, unsigned number, unsigned tag) {
+    SharedWord(*word).store(Word{tag} << 32 | number, cuda::memory_order_relaxed);
+}
 
-__device__ unsigned receive(const volatile Word* word, unsigned tag) {
-    Word found = *word;
-    while (found >> 32 != tag) found = *word;
+__device__ Word look_at(Word* word) { return SharedWord(*word).load(cuda::memory_order_relaxed); }
+
+__device__ unsigned receive(Word* word, unsigned tag) {
+    Word found = look_at(word);
+    while (found >> 32 != tag) found = look_at(word);
     return static_cast<unsigned>(found);
 }
 
 // The key of a block's candidate, from its value and its position: both are asked for before either is waited for.
-__device__ PivotKey receive_key(const volatile Word* words, unsigned tag) {
-    Word value = words[0], position = words[1];
+__device__ PivotKey receive_key(Word* words, unsigned tag) {
+    Word value = look_at(words), position = look_at(words + 1);
     while (value >> 32 != tag || position >> 32 != tag) {
-        value = words[0];
-        position = words[1];
+        value = look_at(words);
+        position = look_at(words + 1);
     }
     return pivot_key(__uint_as_float(static_cast<unsigned>(value)), static_cast<unsigned>(position));
 }
@@ -143,7 +153,7 @@ __global__ void __launch_bounds__(tuning.panel_threads)
             sender = __shfl_sync(0xFFFFFFFF, sender, __ffs(static_cast<int>(lanes_with_best)) - 1);
             if (threadIdx.x < kPanel) {
                 const bool to_be_eliminated = threadIdx.x < kPanel - j;
-                const Word* const word = rows + sender * kPanel + threadIdx.x;
+                Word* const word = rows + sender * kPanel + threadIdx.x;
                 pivot_row[threadIdx.x] = to_be_eliminated ? __uint_as_float(receive(word, tag)) : 0;
             }
             if (threadIdx.x == 0) pivot_position = row_of(best);

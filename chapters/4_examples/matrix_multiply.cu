@@ -446,7 +446,10 @@ elements instead: how many? And in which step does a load of 16 bytes make thing
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", "cublasSgemm, default math mode", vendor, warpwise::StepKind::vendor});
 #endif
-    lesson.steps<Multiplication>({.gpu = {4096, 4096, 4096}, .cpu = {128, 128, 64}, .awkward = awkward}, steps);
+    warpwise::Sizes sizes = {.gpu = {4096, 4096, 4096}, .cpu = {128, 128, 64}, .awkward = awkward};
+    // More than 65,535 tiles in one direction. This takes the CPU device minutes.
+    if (warpwise::Lesson::on_gpu()) sizes.awkward.insert(sizes.awkward.end(), {{2100000, 1, 1}, {1, 2100000, 1}});
+    lesson.steps<Multiplication>(sizes, steps);
 
     count_loads(lesson);
     lesson.text(

@@ -417,13 +417,15 @@ are held against them, exactly.)");
 #ifndef __CPU_DEVICE__
     steps.push_back({"cublas", "cublasSgemv, transposed", vendor_cublas, warpwise::StepKind::vendor});
 #endif
-    lesson.steps<Product>(
-        {.gpu = {16384, 16384},
-         .cpu = {500, 200},
-         .awkward = {{0, 0},    {0, 5},    {5, 0},     {1, 1},     {1, 31},   {31, 1},     {2, 2},    {3, 3},
-                     {32, 32},  {33, 65},  {7, 1009},  {509, 7},   {509, 1},  {1, 100003}, {2, 9001}, {3, 12289},
-                     {5, 8192}, {9, 1025}, {130, 513}, {67, 1023}, {517, 19}, {12, 5000}}},
-        steps);
+    warpwise::Sizes sizes = {
+        .gpu = {16384, 16384},
+        .cpu = {500, 200},
+        .awkward = {{0, 0},    {0, 5},    {5, 0},     {1, 1},     {1, 31},   {31, 1},     {2, 2},    {3, 3},
+                    {32, 32},  {33, 65},  {7, 1009},  {509, 7},   {509, 1},  {1, 100003}, {2, 9001}, {3, 12289},
+                    {5, 8192}, {9, 1025}, {130, 513}, {67, 1023}, {517, 19}, {12, 5000}}};
+    // More than 65,535 blocks of rows, and one very long row. This takes the CPU device minutes.
+    if (warpwise::Lesson::on_gpu()) sizes.awkward.insert(sizes.awkward.end(), {{2100000, 1}, {1, 2100000}});
+    lesson.steps<Product>(sizes, steps);
     check_tight_rows(lesson);
     lesson.text(
         R"(That was one shape. Now others, narrow and wide ones. Predict who wins with 16 columns: where is a

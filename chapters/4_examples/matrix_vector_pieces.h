@@ -85,13 +85,13 @@ __global__ void __launch_bounds__(kThreads, 2)
             y[row] = sum;
         } else {
             parts[row * gridDim.y + blockIdx.y] = sum;
-            __threadfence();
         }
     }
     if (gridDim.y == 1) return;
 
     __syncthreads();
     if (threadIdx.x == 0) {
+        __threadfence();  // releases the sums of all threads, which the barrier has ordered before it
         const unsigned ticket = atomicInc(&drawn[blockIdx.x], gridDim.y - 1);
         __threadfence();
         is_last = ticket == gridDim.y - 1;

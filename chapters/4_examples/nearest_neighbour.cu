@@ -319,9 +319,9 @@ __global__ void index_of_key(const Key* keys, unsigned count, unsigned* nearest)
     if (i < count) nearest[i] = static_cast<unsigned>(keys[i]);  // kNone, if nobody has written a key
 }
 
-// A point in the tile of steps 7 and 8. Registers lie in two banks, those with even and those with odd numbers, and two
-// of one bank are not read at once. 16 bytes are loaded into four registers side by side: were the coordinates of both
-// points at the same places, own.x and other.x would always share a bank. So here they stand one place further.
+// A point in the tile of steps 7 and 8. Registers seem to lie in two banks, even and odd numbers (not documented; see
+// the page), and two of one bank are not read at once. 16 bytes are loaded into four registers side by side. With both
+// points' coordinates at the same places, own.x and other.x would always share a bank, so these are one place further.
 struct alignas(16) Candidate {
     float square, x, y, z;  // the square is for step 8
 };
@@ -717,24 +717,25 @@ afterwards, for 256 of them. Then only the distance is left to be made cheaper.
 
 The limit counts issue slots, and nothing else. Comparisons, selections and minima are carried out at half the rate of
 additions, and a loop that remembers an index has many of them. And an instruction has to get its operands: registers
-lie in two banks, and each gives one a clock. That is enough for a subtraction. A fused multiply-add has three, and the
-loop of nearest_expanded consists of little else. nvcc lets a thread's points in turn use what has been read once, and
-chooses registers such that few reads meet. How well it does depends on what looks like a matter of taste: with the
-three multiply-adds in the order z, y, x, a trial version of nearest_expanded took 2.88 ms instead of 2.43 (one NVIDIA
-H200, 2026-11-22).)");
+seem to lie in two banks, each of which gives one a clock (measured on chips of 2020 by Huerta and others, Analyzing
+Modern NVIDIA GPU cores, 2025; NVIDIA does not document it). That is enough for a subtraction. A fused multiply-add
+has three, and the loop of nearest_expanded consists of little else. nvcc lets a thread's points in turn use what has
+been read once, and chooses registers such that few reads meet. How well it does depends on what looks like a matter
+of taste: with the three multiply-adds in the order z, y, x, a trial version of nearest_expanded took 2.88 ms instead
+of 2.43 (one NVIDIA H200, 2026-11-22; that run is not recorded).)");
     lesson.text(
         warpwise::Lesson::on_gpu()
-            ? R"(`share` is the limit over the time, with the highest clock that the device reports; on a chip of another
-compute capability the instructions are others, and the share means little. nearest_several has as few instructions as
-nearest_split and should be the slower one: look at how many blocks it has.)"
+            ? R"(`share` is the limit over the time, with the highest clock that the device reports; on a chip of
+another compute capability the instructions are others, and the share means little. nearest_several has as few
+instructions as nearest_split and should be the slower one: look at how many blocks it has.)"
             : R"(`share` is the limit over the time. nearest_several has as few instructions as nearest_split and is the
-slower one: 2^17 points are 128 of its blocks, a warp for each scheduler, and a warp alone cannot issue an instruction
-every clock.)");
+slower one: 2^17 points are 128 of its blocks, a warp for each scheduler. Probably this one warp often waits for a
+result of its own, and no other warp fills the gap.)");
     lesson.text(
-        R"(Now the price of nearest_expanded. |a - b|^2 = |a|^2 - 2ab + |b|^2 is true of numbers, not of floats. A float has 24
-bits; |a|^2 takes them for its own leading digits, and the difference of two large numbers keeps what they have left.
-Predict: the points lie in a cube of side 2, and the closest one is about 0.1 away. The cube moves 1000 to the
-right, up and to the front. How many points still find their neighbor?)");
+        R"(Now the price of nearest_expanded. |a - b|^2 = |a|^2 - 2ab + |b|^2 is true of numbers, not of floats. A
+float has 24 bits; |a|^2 takes them for its own leading digits, and the difference of two large numbers keeps what
+they have left. Predict: the points lie in a cube of side 2, and the closest one is about 0.1 away. The cube moves
+1000 to the right, up and to the front. How many points still find their neighbor?)");
     show_cancellation(lesson);
     lesson.text(
         R"(At 1000, |a|^2 is about 3 million, and floats of that size are 0.25 apart: a squared distance of 0.01 has no
