@@ -1,7 +1,9 @@
 // Figures that only a machine can give (times, bandwidths, rates) and are typed by hand need a provenance.
 //
 // On a lesson's page each stands in <Measured source="RUN LESSON">...</Measured>, and then has to be one of that run's
-// figures, or in <Literature source="...">...</Literature>. On other pages it is enough that the section names a date.
+// figures, in <Literature source="...">...</Literature> if others have published it, or in
+// <OurRun source="WHAT, MACHINE, DATE">...</OurRun> if a run of ours gave it that is not recorded. On other pages it is
+// enough that the section names a date.
 import { figuresOf, recordedLesson, recordedRun } from '../book/results.mjs';
 
 const units = {
@@ -56,6 +58,7 @@ export function problemOfMeasured(source, content, derived) {
     return undefined;
 }
 
+const day = /\b20\d\d-\d\d-\d\d\b/;
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
 /// [{line, message}] of a page; `lesson` says whether it is one on a lesson, where rules are strict.
@@ -72,26 +75,28 @@ export function problemsOfFigures(markdown, { lesson }) {
         if (problem) report(rest, at, problem);
         return blank(whole);
     });
-    rest = rest.replace(/<Literature\b([^>]*)>([^]*?)<\/Literature>/g, (whole, attributes, content, at) => {
-        if (!/source="[^"]+"/.test(attributes)) report(rest, at, 'Literature needs source="..."');
+    rest = rest.replace(/<(Literature|OurRun)\b([^>]*)>([^]*?)<\/\1>/g, (whole, tag, attributes, content, at) => {
+        const source = /source="([^"]+)"/.exec(attributes)?.[1];
+        if (!source) report(rest, at, `${tag} needs source="..."`);
+        // A publication has a year; a day is that of a run.
+        else if (tag === 'Literature' && day.test(source)) report(rest, at, `"${source}" is a run of our own: use <OurRun source="...">`);
         return blank(whole);
     });
     const loose = figuresIn(rest);
     if (lesson) {
         for (const figure of loose) {
-            report(rest, figure.at, `"${figure.text}" has no provenance: put it into <Measured source="RUN LESSON"> or <Literature source="...">`);
+            report(rest, figure.at, `"${figure.text}" has no provenance: put it into <Measured source="RUN LESSON">, <Literature source="..."> or <OurRun source="...">`);
         }
         return problems;
     }
-    const date = /\b20\d\d-\d\d-\d\d\b/;
     const introduction = rest.split(/^## /m)[0];
-    if (date.test(introduction)) return problems;
+    if (day.test(introduction)) return problems;
     const headings = [...rest.matchAll(/^#{1,6} /gm)].map((match) => match.index);
     for (const figure of loose) {
         const begin = Math.max(0, ...headings.filter((at) => at <= figure.at));
         const end = headings.find((at) => at > figure.at) ?? rest.length;
-        if (!date.test(rest.slice(begin, end))) {
-            report(rest, figure.at, `"${figure.text}" has no provenance: name machine and date in its section, or use <Measured> or <Literature>`);
+        if (!day.test(rest.slice(begin, end))) {
+            report(rest, figure.at, `"${figure.text}" has no provenance: name machine and date in its section, or use <Measured>, <Literature> or <OurRun>`);
         }
     }
     return problems;

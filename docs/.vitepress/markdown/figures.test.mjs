@@ -40,6 +40,14 @@ test('literature names its source', () => {
     assert.match(messages('<Literature>0.117 ms</Literature>')[0], /needs source/);
 });
 
+test('runs of our own are no literature', () => {
+    const source = 'source="a trial version of step 10, one NVIDIA H200, 2026-11-22"';
+    assert.deepEqual(messages(`<OurRun ${source}>2926 GB/s</OurRun>`), []);
+    assert.match(messages('<OurRun>2926 GB/s</OurRun>')[0], /OurRun needs source/);
+    assert.match(messages(`<Literature ${source}>2926 GB/s</Literature>`)[0], /is a run of our own: use <OurRun/);
+    assert.match(messages('2926 GB/s')[0], /or <OurRun source/);
+});
+
 test('recorded tables are left alone', () => {
     assert.deepEqual(messages('```results\nh200_chapter_2 coalescing\n12 ms\n```\n'), []);
 });

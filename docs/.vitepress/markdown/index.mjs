@@ -18,7 +18,8 @@
 //     FILE: N
 //     ```
 //     ::: predict              a question, and its answer in <details>
-//     <Measured source="RUN LESSON">552 us</Measured>, <Literature source="...">...</Literature>
+//     <Measured source="RUN LESSON">552 us</Measured>, <Literature source="...">...</Literature>,
+//     <OurRun source="...">...</OurRun>
 //     $x^2$, $$...$$           formulas, as MathML
 //
 // What cannot be resolved fails with page and line.
@@ -252,18 +253,22 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         });
     });
 
-    // Measured and Literature stand inside of a paragraph, also where they happen to begin a line.
+    // Measured, Literature and OurRun stand inside of a paragraph, also where they happen to begin a line.
     const blocks = md.block.ruler.__rules__.find((rule) => rule.name === 'html_block');
     const htmlBlock = blocks.fn;
     md.block.ruler.at('html_block', (state, line, ...rest) => {
         const text = state.src.slice(state.bMarks[line] + state.tShift[line], state.eMarks[line]);
-        return /^<\/?(Measured|Literature)\b/.test(text) ? false : htmlBlock(state, line, ...rest);
+        return /^<\/?(Measured|Literature|OurRun)\b/.test(text) ? false : htmlBlock(state, line, ...rest);
     }, { alt: blocks.alt });
 
-    /// Opening tags of Measured and Literature, as HTML of their own.
+    /// Opening tags of Measured, Literature and OurRun, as HTML of their own.
     const figureTag = (tag, here) => {
         const source = /source="([^"]*)"/.exec(tag)?.[1] ?? '';
         if (tag.startsWith('<Literature')) return { open: '<span class="literature">', close: ` <cite>(${escape(source)})</cite></span>` };
+        if (tag.startsWith('<OurRun')) {
+            const [begin, end] = here.language === 'zh' ? ['（我们自己的运行，没有存档：', '）'] : [' (our run, not recorded: ', ')'];
+            return { open: '<span class="our-run">', close: `<cite>${begin}${escape(source)}${end}</cite></span>` };
+        }
         const [runName, lessonName] = source.split(/\s+/);
         const { machine, command, date } = provenance(recordedRun(runName), lessonName, translated(here));
         return {
@@ -275,11 +280,11 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const closing = [];
         for (const token of tokens) {
             if (token.type !== 'html_inline') continue;
-            if (/^<(Measured|Literature)\b/.test(token.content)) {
+            if (/^<(Measured|Literature|OurRun)\b/.test(token.content)) {
                 const tags = guarded(block, env, { open: '<span>', close: '</span>' }, (here) => figureTag(token.content, here));
                 token.content = tags.open;
                 closing.push(tags.close);
-            } else if (/^<\/(Measured|Literature)>/.test(token.content) && closing.length > 0) {
+            } else if (/^<\/(Measured|Literature|OurRun)>/.test(token.content) && closing.length > 0) {
                 token.content = closing.pop();
             }
         }

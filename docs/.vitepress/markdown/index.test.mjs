@@ -94,6 +94,15 @@ test('measured and cited figures stay inside of their paragraph, also at the sta
     assert.match(html, /0\.117 ms <cite>\(GTX 260, 2008\)<\/cite><\/span> then\.<\/p>/);
 });
 
+test('a run of our own is told from literature, in the language of the page', () => {
+    const source = 'a trial version, one NVIDIA H200, 2026-11-22';
+    assert.match(
+        render(`It read\n<OurRun source="${source}">2926 GB/s</OurRun>.`),
+        /<p>It read\s<span class="our-run">2926 GB\/s<cite> \(our run, not recorded: a trial version, one NVIDIA H200, 2026-11-22\)<\/cite><\/span>\.<\/p>/,
+    );
+    assert.match(render(`<OurRun source="${source}">2926 GB/s</OurRun>`, 'zh/2_memory_model/coalescing.md'), /（我们自己的运行，没有存档：a trial/);
+});
+
 test('links lead to pages of the book, and to the sources', () => {
     assert.match(render('[x](../glossary.md)'), /href="\/glossary\.html"/);
     assert.match(render('[x](../glossary.md#a)', 'zh/2_memory_model/shared_memory.md'), /href="\/zh\/glossary\.html#a"/);
