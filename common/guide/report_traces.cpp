@@ -1,9 +1,9 @@
 #include "common/guide/report_traces.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -16,37 +16,96 @@ using Json = nlohmann::ordered_json;
 
 constexpr int known_layout = 1;
 
-/// Replaces each launch's events by their shapes, each once ("shapes": without its place in the array), and of each
-/// warp a flat list: shape, place, shape, place ... Warps and steps do the same at other places, so that this takes a
-/// third of the room.
-void pack(Json& launch) {
-    Json shapes = Json::array();
-    std::map<std::string, std::size_t> known;
-    for (Json& warp : launch.at("warps")) {
-        Json packed = Json::array();
-        for (Json& event : warp.at("events")) {
-            std::int64_t place = 0;
-            if (event.contains("at")) {
-                place = event["at"].at(0).get<std::int64_t>();
-                for (Json& offset : event["at"]) offset = offset.get<std::int64_t>() - place;
-            } else if (event.contains("first")) {
-                place = std::exchange(event["first"], 0).get<std::int64_t>();
-            }
-            const auto [shape, is_new] = known.try_emplace(event.dump(), shapes.size());
-            if (is_new) shapes.push_back(event);
-            packed.push_back(shape->second);
-            packed.push_back(place);
+/// What the launches of a lesson have in common, each once. Warps and steps of a lesson do the same at other places,
+/// and their kernels stand in the same files, so that this takes less than half of the room.
+/// common/views/packed_trace.mjs describes the layout and undoes it.
+class Packer {
+public:
+    /// Replaces the texts of source lines by their count, and the events of each warp by a list: its sequence of
+    /// shapes, then the place in its array of each access.
+    void pack(Json& launch) {
+        for (Json& file : launch.at("files")) {
+            const auto first = file.at("first").get<std::size_t>();
+            Json& lines = file.at("lines");
+            std::map<std::size_t, Json>& known = sources_[file.at("path").get<std::string>()];
+            for (std::size_t i = 0; i < lines.size(); ++i) known.try_emplace(first + i, lines[i]);
+            lines = lines.size();
         }
-        warp["events"] = std::move(packed);
+        for (Json& warp : launch.at("warps")) {
+            Json shapes = Json::array();
+            Json packed = {0};
+            for (Json& event : warp.at("events")) {
+                has_barriers_ = has_barriers_ || event.at("kind").get<std::string>() == "barrier";
+                if (const std::optional<std::int64_t> place = take_place(event)) packed.push_back(*place);
+                shapes.push_back(shapes_.index_of(shape_of(event)));
+            }
+            packed[0] = sequences_.index_of(shapes);
+            warp["events"] = std::move(packed);
+        }
     }
-    launch["shapes"] = std::move(shapes);
-}
 
-bool has_barrier(const Json& launch) {
-    const Json& shapes = launch.at("shapes");
-    return std::any_of(shapes.begin(), shapes.end(),
-                       [](const Json& event) { return event.at("kind").get<std::string>() == "barrier"; });
-}
+    bool has_barriers() const { return has_barriers_; }
+
+    void add_tables(Json& trace) {
+        trace["keys"] = keys_.take();
+        trace["shapes"] = shapes_.take();
+        trace["sequences"] = sequences_.take();
+        Json& sources = trace["sources"] = Json::object();
+        for (const auto& [path, lines] : sources_) {
+            Json& regions = sources[path] = Json::array();  // [number of the first line, line ...] each
+            std::size_t next = 0;
+            for (const auto& [number, line] : lines) {
+                if (regions.empty() || number != next) regions.push_back({number});
+                regions.back().push_back(line);
+                next = number + 1;
+            }
+        }
+    }
+
+private:
+    /// Values in the order in which they came, each once.
+    class Table {
+    public:
+        std::size_t index_of(const Json& value) {
+            const auto [known, is_new] = known_.try_emplace(value.dump(), values_.size());
+            if (is_new) values_.push_back(value);
+            return known->second;
+        }
+        Json take() { return std::move(values_); }
+
+    private:
+        std::map<std::string, std::size_t> known_;
+        Json values_ = Json::array();
+    };
+
+    /// Where the access begins, which the event then does not say any more: of uneven offsets their distances are left.
+    static std::optional<std::int64_t> take_place(Json& event) {
+        if (event.contains("at")) {
+            const auto at = event["at"].get<std::vector<std::int64_t>>();
+            Json distances = Json::array();
+            for (std::size_t i = 1; i < at.size(); ++i) distances.push_back(at[i] - at[i - 1]);
+            event["at"] = std::move(distances);
+            return at.at(0);
+        }
+        if (!event.contains("first")) return std::nullopt;
+        return std::exchange(event["first"], nullptr).get<std::int64_t>();
+    }
+
+    Json shape_of(const Json& event) {
+        Json names = Json::array();
+        Json shape = {0};
+        for (const auto& [name, value] : event.items()) {
+            names.push_back(name);
+            shape.push_back(value);
+        }
+        shape[0] = keys_.index_of(names);
+        return shape;
+    }
+
+    Table keys_, shapes_, sequences_;
+    std::map<std::string, std::map<std::size_t, Json>> sources_;
+    bool has_barriers_ = false;
+};
 
 }  // namespace
 
@@ -63,15 +122,15 @@ std::vector<LessonTrace> parse_traces(std::string_view json, const std::filesyst
         for (auto first = launches.begin(); first != launches.end();) {
             const Json& lesson = first->at("lesson");
             Json of_lesson = document;
-            bool has_barriers = false;
+            Packer packer;
             for (; first != launches.end() && first->at("lesson") == lesson; ++first) {
                 Json launch = *first;
-                pack(launch);
-                has_barriers = has_barriers || has_barrier(launch);
+                packer.pack(launch);
                 of_lesson["launches"].push_back(std::move(launch));
             }
+            packer.add_tables(of_lesson);
             traces.push_back({lesson.get<std::string>(), of_lesson.dump(-1, ' ', false, Json::error_handler_t::replace),
-                              has_barriers});
+                              packer.has_barriers()});
         }
         return traces;
     } catch (const Json::exception& error) {

@@ -12,7 +12,7 @@ namespace guide {
 
 struct LessonTrace {
     std::string lesson;
-    std::string json;           ///< its launches as a trace, in which report_views.mjs unpacks the events
+    std::string json;           ///< its launches as a trace that common/views/packed_trace.mjs unpacks
     bool has_barriers = false;  ///< in one of its launches
 };
 

@@ -3,7 +3,7 @@
 #     cmake "-DMODULES=A.mjs;B.mjs" -DSTYLE=FILE.css -DOUTPUT=FILE.cpp -P report_views.cmake
 #
 # MODULES are in the order of their imports: without `import` lines and `export`, one after the other, they are one script
-# (common/views/README.md).
+# (common/views/README.md). Comments are left out where lines begin with them: each report would carry them.
 cmake_minimum_required(VERSION 3.22)
 
 # Pieces of literals: compilers need not take long ones.
@@ -37,6 +37,8 @@ foreach(module IN LISTS MODULES)
     list(APPEND known ${name})
     string(REGEX REPLACE "\nimport [^\n]*" "" text "\n${text}")
     string(REPLACE "\nexport " "\n" text "${text}")
+    string(REGEX REPLACE "\n *//[^\n]*" "" text "${text}")
+    string(REGEX REPLACE "\n */\\*\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
     string(APPEND script "${text}")
 endforeach()
 string(APPEND script "})();\n")

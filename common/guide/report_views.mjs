@@ -1,25 +1,8 @@
 // The views of a report. Each is made when its <details data-view data-trace> is opened, from the trace with this id.
 import { blockView } from '../views/block_view.mjs';
+import { unpackTrace } from '../views/packed_trace.mjs';
 import { checkTrace } from '../views/trace.mjs';
 import { warpView } from '../views/warp_view.mjs';
-
-/** Undoes what report_traces.cpp did to the events of a trace. */
-function unpackEvents(trace) {
-    for (const launch of trace.launches) {
-        for (const warp of launch.warps) {
-            const packed = warp.events;
-            warp.events = [];
-            for (let i = 0; i < packed.length; i += 2) {
-                const event = { ...launch.shapes[packed[i]] };
-                const place = packed[i + 1];
-                if (event.at) event.at = event.at.map((offset) => offset + place);
-                else if ('first' in event) event.first = place;
-                warp.events.push(event);
-            }
-        }
-    }
-    return trace;
-}
 
 /** Of the launches that have such events: the first one, and the first one of the last step. */
 function firstAndLast({ launches }, isShown) {
@@ -42,7 +25,7 @@ function openView(details) {
     const place = details.appendChild(document.createElement('div'));
     try {
         const { textContent } = document.getElementById(details.dataset.trace);
-        const trace = checkTrace(unpackEvents(JSON.parse(textContent)));
+        const trace = checkTrace(unpackTrace(JSON.parse(textContent)));
         const { create, isShown } = reportViews[details.dataset.view];
         create(place, { trace, language: 'en', ...firstAndLast(trace, isShown) });
     } catch (error) {

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { viewMessages } from './messages.mjs';
+import { unpackTrace } from './packed_trace.mjs';
 import { costOf, efficiency, totalsOf } from './request.mjs';
 import { blocksOf, runsOf, stateOf, summaryOf, timelineOf } from './timeline.mjs';
 import { checkTrace, findLaunch, namesOf, requestsOf } from './trace.mjs';
@@ -297,6 +298,51 @@ test('requests are said in words', () => {
         inWords(one, costOf(one)),
         'Request 3 of 64, line 42: 1 of 32 lanes stores 8 bytes to a: 1 sector, 25 % used.',
     );
+});
+
+// ---- the traces of a report ----
+
+test('a packed trace becomes the trace again', () => {
+    const step = { kind: 'step', file: 0, line: 7, lanes: 'ffffffff' };
+    const load = { ...step, kind: 'global_load', array: 0, bytes: 4, sectors: 4 };
+    const launch = (first, lines, ...warps) => ({
+        kernel: 'add',
+        files: [{ path: 'add.cu', first, lines }],
+        warps: warps.map((events, warp) => ({ warp, events })),
+    });
+    const packed = {
+        warpwise_trace: 1,
+        keys: [Object.keys(step), [...Object.keys(load), 'first', 'stride'], [...Object.keys(load), 'at']],
+        shapes: [
+            [0, ...Object.values(step)],
+            [1, ...Object.values(load), null, 4],
+            [2, ...Object.values(load), [-8, 12]],
+        ],
+        sequences: [
+            [0, 1, 1],
+            [2, 0],
+        ],
+        sources: {
+            'add.cu': [
+                [7, 'a', 'b', 'c'],
+                [70, 'z'],
+            ],
+        },
+        launches: [launch(8, 2, [0, 0, 128], [0, 256, -4]), launch(70, 1, [1, 12]), launch(1, 0)],
+    };
+    assert.deepEqual(unpackTrace(packed), {
+        warpwise_trace: 1,
+        launches: [
+            launch(
+                8,
+                ['b', 'c'],
+                [step, { ...load, first: 0, stride: 4 }, { ...load, first: 128, stride: 4 }],
+                [step, { ...load, first: 256, stride: 4 }, { ...load, first: -4, stride: 4 }],
+            ),
+            launch(70, ['z'], [{ ...load, at: [12, 4, 16] }, step]),
+            launch(1, []),
+        ],
+    });
 });
 
 // ---- one script of all modules (README.md) ----

@@ -424,13 +424,19 @@ TEST_CASE("a step with misses, with a failure, with a finding, or without its tu
     CHECK_FALSE(is_right(parsed(chapter_results({lesson("add", {wrong})})).lessons[0].steps[0]));
 }
 
-TEST_CASE("a trace is parted into lessons, and events that differ in their place only are held once") {
-    const json trace = chapter_trace(
-        {traced_launch("add", "first",
-                       {traced_warp(0, {step_event(7), load_event(7, 0), load_event(7, 128)}),
-                        traced_warp(1, {step_event(7), load_event(7, 256)})}),
-         traced_launch("add", "", {traced_warp(0, {uneven_load_event(8, {12, 4, 16}), barrier_event(9)})}),
-         traced_launch("sum", "", {traced_warp(0, {uneven_load_event(8, {20, 12, 24})})})});
+TEST_CASE("a trace is parted into lessons, and what their launches have in common is held once") {
+    json launch_below =
+        traced_launch("add", "", {traced_warp(0, {uneven_load_event(8, {12, 4, 16}), barrier_event(9)})});
+    launch_below["files"][0]["first"] = 8;
+    launch_below["files"][0]["lines"] = {"line 8", "line 9"};
+    json launch_far_away = traced_launch("add", "far", {traced_warp(0, {step_event(70)})});
+    launch_far_away["files"][0]["first"] = 70;
+    const json trace =
+        chapter_trace({traced_launch("add", "first",
+                                     {traced_warp(0, {step_event(7), load_event(7, 0), load_event(7, 128)}),
+                                      traced_warp(1, {step_event(7), load_event(7, 256), load_event(7, -4)})}),
+                       launch_below, launch_far_away,
+                       traced_launch("sum", "", {traced_warp(0, {uneven_load_event(8, {20, 12, 24})})})});
     const std::vector<LessonTrace> traces = parse_traces(trace.dump(), "/home/reader/copy");
     REQUIRE(traces.size() == 2);
     CHECK(traces[0].lesson == "add");
@@ -439,15 +445,28 @@ TEST_CASE("a trace is parted into lessons, and events that differ in their place
     CHECK_FALSE(traces[1].has_barriers);
     const json add = json::parse(traces[0].json);
     CHECK(add["command"] == json{"build/bin/cpu/basics", "--device", "cpu"});
-    REQUIRE(add["launches"].size() == 2);
+    // json sorts names; traces as programs write them keep their order.
+    CHECK(add["keys"] ==
+          json{{"file", "kind", "lanes", "line"},
+               {"array", "bytes", "file", "first", "kind", "lanes", "line", "sectors", "stride"},
+               {"array", "at", "bytes", "file", "kind", "lanes", "least_wavefronts", "line", "wavefronts"}});
+    CHECK(add["shapes"] == json{{0, 0, "step", "ffffffff", 7},
+                                {1, 0, 4, 0, nullptr, "global_load", "ffffffff", 7, 4, 4},
+                                {2, 0, {-8, 12}, 4, 0, "shared_load", "00000007", 1, 8, 1},
+                                {0, 0, "barrier", "ffffffff", 9},
+                                {0, 0, "step", "ffffffff", 70}});
+    CHECK(add["sequences"] == json{{0, 1, 1}, {2, 3}, json::array({4})});
+    CHECK(add["sources"]["chapters/1_basics/add.cu"] ==
+          json{{7, "value = in[i];", "line 8", "line 9"}, {70, "value = in[i];"}});
+    REQUIRE(add["launches"].size() == 3);
     const json& launch = add["launches"][0];
     CHECK(launch["kernel"] == "kernel");
-    CHECK(launch["shapes"] == json{step_event(7), load_event(7, 0)});
-    CHECK(launch["warps"][0]["events"] == json{0, 0, 1, 0, 1, 128});
-    CHECK(launch["warps"][1]["events"] == json{0, 0, 1, 256});
-    CHECK(add["launches"][1]["shapes"][0] == uneven_load_event(8, {0, -8, 4}));
-    CHECK(add["launches"][1]["warps"][0]["events"] == json{0, 12, 1, 0});
-    CHECK(json::parse(traces[1].json)["launches"][0]["shapes"] == json{uneven_load_event(8, {0, -8, 4})});
+    CHECK(launch["files"][0]["lines"] == 1);
+    CHECK(launch["warps"][0]["events"] == json{0, 0, 128});
+    CHECK(launch["warps"][1]["events"] == json{0, 256, -4});
+    CHECK(add["launches"][1]["files"][0]["lines"] == 2);
+    CHECK(add["launches"][1]["warps"][0]["events"] == json{1, 12});
+    CHECK(json::parse(traces[1].json)["sequences"] == json{json::array({0})});
     CHECK(parse_traces(chapter_trace({}).dump(), "").empty());
 }
 
