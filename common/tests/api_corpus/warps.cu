@@ -124,7 +124,7 @@ struct Spaces {
             return static_cast<int>((__isGlobal(address) != 0) * 8 + (__isShared(address) != 0) * 4 +
                                     (__isConstant(address) != 0) * 2 + (__isLocal(address) != 0));
         };
-        return kind(&device_value) * 1000 + kind(&shared_value) * 100 + kind(&local_value);
+        return kind(&constant_value) * 1000 + kind(&device_value) * 100 + kind(&shared_value) * 10 + kind(&local_value);
     }
 };
 const Case spaces("__isGlobal, __isShared, __isLocal, __isConstant", [] { return warp<int>(Spaces{}); });
