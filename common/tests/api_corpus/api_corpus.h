@@ -3,9 +3,9 @@
 //
 //     const Case absolute("__sad", [] { return map(Call{}, ints(), ints(), uints()); });
 //
-// A case prints one line of JSON: {"case": "__sad", "type": "u32", "ulp": 0, "absolute": 0, "results": ["0000002a",
-// ...]}. `type` says what the results are: floating-point numbers and integers as the hexadecimal digits of their bits,
-// a NaN as "nan", text as it is.
+// A case prints one line of JSON: {"case": "__sad", "type": "bits", "ulp": 0, "absolute": 0, "results":
+// "2*0000002a 0000002b ..."}. `type` says what the results are: floating-point numbers and integers as the hexadecimal
+// digits of their bits (those that repeat once, with their number), a NaN as "nan"; text as a list of strings.
 #pragma once
 
 #include <functional>

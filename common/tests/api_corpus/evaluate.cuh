@@ -128,8 +128,14 @@ struct Shape {
 
 template <class R>
 __device__ void store(const R& result, int i, unsigned char* out, Shape* shape) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&result);
-    for (std::size_t k = 0; k < sizeof(R); ++k) out[static_cast<std::size_t>(i) * kMostBytes + k] = bytes[k];
+    unsigned char* const place = out + static_cast<std::size_t>(i) * kMostBytes;
+    if constexpr (sizeof(R) == 2) {
+        // ptxas 13.0 converts a half in a register to an integer where its low byte is stored alone.
+        *reinterpret_cast<unsigned short*>(place) = *reinterpret_cast<const unsigned short*>(&result);
+    } else {
+        const auto* bytes = reinterpret_cast<const unsigned char*>(&result);
+        for (std::size_t k = 0; k < sizeof(R); ++k) place[k] = bytes[k];
+    }
     if (i == 0) *shape = {static_cast<int>(kind_of<R>), static_cast<int>(sizeof(R))};
 }
 __device__ inline void store(bool result, int i, unsigned char* out, Shape* shape) {
@@ -284,7 +290,7 @@ inline std::vector<float> floats() {
             1e-38f,
             1e-45f,
             3.4e38f,
-            16777217.0f,
+            16777218.0f,
             2147483648.0f,
             4294967296.0f,
             -2147483904.0f,
@@ -334,7 +340,7 @@ inline std::vector<unsigned> few_uints() {
     return {0u, 1u, 32u, 33u, 0x12345678u, 0x80808080u, 0xfffffffeu, 0xffffffffu};
 }
 inline std::vector<float> few_floats() {
-    return {0.0f, -1.0f, 1.5f, 0.1f, 16777217.0f, 1e-38f, 3.4e38f, -std::numeric_limits<float>::infinity()};
+    return {0.0f, -1.0f, 1.5f, 0.1f, 16777218.0f, 1e-38f, 3.4e38f, -std::numeric_limits<float>::infinity()};
 }
 inline std::vector<double> few_doubles() {
     return {0.0, -1.0, 1.5, 0.1, 9007199254740993.0, 1e-300, 1e300, -std::numeric_limits<double>::infinity()};

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/tests/api_corpus/api_corpus.h"
 
@@ -21,6 +22,24 @@ std::string quoted(const std::string& text) {
         result += c;
     }
     return result + "\"";
+}
+
+std::string as_list(const std::vector<std::string>& values) {
+    std::string list;
+    for (const std::string& value : values) list += (list.empty() ? "" : ", ") + quoted(value);
+    return "[" + list + "]";
+}
+
+/// Values in a row that are the same stand there once: "3*0000 3f80". The record of a GPU is half as long by that.
+std::string as_runs(const std::vector<std::string>& values) {
+    std::string runs;
+    for (std::size_t i = 0; i < values.size();) {
+        std::size_t end = i + 1;
+        while (end < values.size() && values[end] == values[i]) ++end;
+        runs += (i == 0 ? "" : " ") + (end - i > 1 ? std::to_string(end - i) + "*" : "") + values[i];
+        i = end;
+    }
+    return quoted(runs);
 }
 
 }  // namespace
@@ -42,13 +61,11 @@ int main(int argc, char** argv) {
         const api_corpus::Results results = one.run();
         std::string line = "{\"case\": " + api_corpus::quoted(one.name) + ", \"type\": \"" + results.type + "\"";
         char bounds[80];
-        std::snprintf(bounds, sizeof bounds, ", \"ulp\": %g, \"absolute\": %g, \"results\": [", results.ulp,
+        std::snprintf(bounds, sizeof bounds, ", \"ulp\": %g, \"absolute\": %g, \"results\": ", results.ulp,
                       results.absolute);
-        line += bounds;
-        for (std::size_t i = 0; i < results.values.size(); ++i) {
-            line += (i == 0 ? "" : ", ") + api_corpus::quoted(results.values[i]);
-        }
-        std::printf("%s]}\n", line.c_str());
+        line += bounds +
+                (results.type == "text" ? api_corpus::as_list(results.values) : api_corpus::as_runs(results.values));
+        std::printf("%s}\n", line.c_str());
         std::fflush(stdout);
     }
     return 0;

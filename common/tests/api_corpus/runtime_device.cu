@@ -114,6 +114,7 @@ const Case settings("cudaDeviceSetLimit, cudaDeviceSetCacheConfig, cudaSetDevice
     log(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
     log(cudaDeviceGetCacheConfig(&cache));
     log(cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(9)));
+    log(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
     unsigned flags = 0;
     log(cudaSetDeviceFlags(0x1000));
     log(cudaSetDeviceFlags(cudaDeviceScheduleAuto));

@@ -76,31 +76,43 @@ void add_reads(Results& results, Read read, cudaExtent extent, unsigned flags, c
     results.values.insert(results.values.end(), found.values.begin(), found.values.end());
 }
 template <class Read>
-Results reads_of(Read read, cudaExtent extent, unsigned flags = 0) {
+Results single_texels_of(Read read, cudaExtent extent, unsigned flags = 0) {
     Results results;
     add_reads(results, read, extent, flags, cudaFilterModePoint, cudaAddressModeClamp);
     add_reads(results, read, extent, flags, cudaFilterModePoint, cudaAddressModeBorder);
+    add_reads(results, read, extent, flags, cudaFilterModePoint, cudaAddressModeWrap);
+    return results;
+}
+template <class Read>
+Results filtered_texels_of(Read read, cudaExtent extent, unsigned flags = 0) {
+    Results results;
     add_reads(results, read, extent, flags, cudaFilterModeLinear, cudaAddressModeClamp);
     add_reads(results, read, extent, flags, cudaFilterModeLinear, cudaAddressModeBorder);
-    add_reads(results, read, extent, flags, cudaFilterModePoint, cudaAddressModeWrap);
     add_reads(results, read, extent, flags, cudaFilterModeLinear, cudaAddressModeMirror);
     return results;
 }
 
-#define READ(name, label, extent, flags, ...)                                                     \
+/// `bound`: how far filtered texels may be off. The weights of linear filtering have 8 bits of fraction, as the CUDA
+/// documentation says; of their rounding it says nothing.
+#define READ(name, label, bound, extent, flags, ...)                                              \
     struct Read_##name {                                                                          \
         __device__ float operator()(cudaTextureObject_t t, float x) const { return __VA_ARGS__; } \
     };                                                                                            \
-    const Case read_##name(label, [] { return reads_of(Read_##name{}, extent, flags); });
+    const Case read_##name(label, [] { return single_texels_of(Read_##name{}, extent, flags); }); \
+    const Case filter_##name(label ", filtered",                                                  \
+                             [] { return within_absolute(bound, filtered_texels_of(Read_##name{}, extent, flags)); });
+
+/// One step of a weight in each of three dimensions, between texels that differ by 36.
+constexpr double kThreeSteps = 3 * 36.0 / 256;
 
 const cudaExtent kLine = make_cudaExtent(kWidth, 0, 0), kImage = make_cudaExtent(kWidth, kHeight, 0);
 const cudaExtent kVolume = make_cudaExtent(kWidth, kHeight, kDepth), kLines = make_cudaExtent(kWidth, 0, kDepth);
 
-READ(tex1D, "tex1D", kLine, 0, tex1D<float>(t, x))
-READ(tex2D, "tex2D", kImage, 0, tex2D<float>(t, x, x * 0.5f))
-READ(tex3D, "tex3D", kVolume, 0, tex3D<float>(t, x, x * 0.5f, 0.75f))
-READ(tex1DLayered, "tex1DLayered", kLines, cudaArrayLayered, tex1DLayered<float>(t, x, 1))
-READ(tex2DLayered, "tex2DLayered", kVolume, cudaArrayLayered, tex2DLayered<float>(t, x, 1.5f, 1))
+READ(tex1D, "tex1D", 0, kLine, 0, tex1D<float>(t, x))
+READ(tex2D, "tex2D", 0, kImage, 0, tex2D<float>(t, x, x * 0.5f))
+READ(tex3D, "tex3D", kThreeSteps, kVolume, 0, tex3D<float>(t, x, x * 0.5f, 0.75f))
+READ(tex1DLayered, "tex1DLayered", 0, kLines, cudaArrayLayered, tex1DLayered<float>(t, x, 1))
+READ(tex2DLayered, "tex2DLayered", 0, kVolume, cudaArrayLayered, tex2DLayered<float>(t, x, 1.5f, 1))
 
 __global__ void fetch(cudaTextureObject_t texture, float* out) {
     out[threadIdx.x] = tex1Dfetch<float>(texture, static_cast<int>(threadIdx.x) - 4);
@@ -121,13 +133,17 @@ const Case fetches("tex1Dfetch", [] {
     return results;
 });
 
-__global__ void write_surfaces(cudaSurfaceObject_t line, cudaSurfaceObject_t image, cudaSurfaceObject_t volume,
-                               float* out) {
+__global__ void write_surfaces(cudaSurfaceObject_t line, cudaSurfaceObject_t image, cudaSurfaceObject_t volume) {
     const int x = static_cast<int>(threadIdx.x);
     const int bytes = x * static_cast<int>(sizeof(float));
     surf1Dwrite(x + 0.5f, line, bytes);
     surf2Dwrite(x + 1.5f, image, bytes, 2);
     surf3Dwrite(x + 2.5f, volume, bytes, 1, 1);
+}
+__global__ void read_surfaces(cudaSurfaceObject_t line, cudaSurfaceObject_t image, cudaSurfaceObject_t volume,
+                              float* out) {
+    const int x = static_cast<int>(threadIdx.x);
+    const int bytes = x * static_cast<int>(sizeof(float));
     out[x] = surf1Dread<float>(line, bytes) + 10 * surf2Dread<float>(image, bytes, 2) +
              100 * surf3Dread<float>(volume, bytes, 1, 1);
     out[kWidth + x] = surf1Dread<float>(line, bytes + 16, cudaBoundaryModeZero);
@@ -146,7 +162,8 @@ const Case surfaces("surf1Dread, surf1Dwrite, surf2Dread, surf2Dwrite, surf3Drea
         require(cudaCreateSurfaceObject(&made[i], &resource), "cudaCreateSurfaceObject");
     }
     const OnDevice<float> d_out{std::vector<float>(3 * kWidth)};
-    write_surfaces<<<1, kWidth>>>(made[0], made[1], made[2], d_out.data());
+    write_surfaces<<<1, kWidth>>>(made[0], made[1], made[2]);
+    read_surfaces<<<1, kWidth>>>(made[0], made[1], made[2], d_out.data());
     const Results results = results_of(d_out.values());
     for (int i = 0; i < 3; ++i) {
         require(cudaDestroySurfaceObject(made[i]), "cudaDestroySurfaceObject");

@@ -150,9 +150,6 @@ void check_values(Observed& observed) {
 // An element is delivered by stream s when copying in, computing and copying out all happen in s. What a device lets
 // the grader see of that is different for the CPU device, which keeps a log, and a GPU.
 
-/// Whether every chunk may have an element, and none has to be much longer than the others.
-bool has_long_chunks(std::size_t count, std::size_t chunks) { return count >= chunks * chunks; }
-
 /// Judges how elements that were all delivered are cut into chunks.
 void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t streams) {
     struct Piece {
@@ -254,6 +251,9 @@ void check_results(std::size_t count, std::size_t chunks, std::size_t streams) {
 }
 
 #ifdef __CPU_DEVICE__
+
+/// Whether every chunk may have an element, and none has to be much longer than the others.
+bool has_long_chunks(std::size_t count, std::size_t chunks) { return count >= chunks * chunks; }
 
 /// Calls the answer and judges which stream does what.
 void check_streams(std::size_t count, std::size_t chunks, std::size_t streams) {
