@@ -1,4 +1,16 @@
 // Finds what has to change in one CUDA source file.
+//
+// analysis.cpp goes over the tokens of the file (token_sequence.h), follows where it is (scopes.h), and hands each
+// construct to the file that is named after it:
+//     launches            kernel<<<grid, block>>>(arguments); launch_syntax reads them
+//     kernels             definitions and declarations; parameters reads what they take
+//     shared_variables    __shared__; shared_syntax reads the declarations
+//     device_variables    __device__, __constant__, __managed__
+//     device_versions     what depends on __CUDA_ARCH__
+//     functions           other functions and calls, for checks
+//     runtime_calls       cudaLaunchKernel, and calls whose status is dropped
+//     unsupported         inline PTX and texture references
+// launch_parameters then adds to each launch what the included files say about its kernel.
 #pragma once
 
 #include <cstdint>
