@@ -130,6 +130,7 @@ public:
 private:
     struct ErasedStep;
     struct ErasedProblem;
+    class StepRunner;
     void run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Size&),
                    const std::function<std::unique_ptr<ErasedProblem>(const Size&)>& make,
                    const std::vector<ErasedStep>& steps);

@@ -1,4 +1,16 @@
 // Finds what has to change in one CUDA source file.
+//
+// analysis.cpp goes over the tokens of the file (token_sequence.h), follows where it is (scopes.h), and hands each
+// construct to the file that is named after it:
+//     launches            kernel<<<grid, block>>>(arguments); launch_syntax reads them
+//     kernels             definitions and declarations; parameters reads what they take
+//     shared_variables    __shared__; shared_syntax reads the declarations
+//     device_variables    __device__, __constant__, __managed__
+//     device_versions     what depends on __CUDA_ARCH__
+//     functions           other functions and calls, for checks
+//     runtime_calls       cudaLaunchKernel, and calls whose status is dropped
+//     unsupported         inline PTX and texture references
+// launch_parameters then adds to each launch what the included files say about its kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +22,9 @@
 #include <vector>
 
 #include "architecture.h"
+#include "edits.h"
 
 namespace cpu_device::rewriter {
-
-/// Puts `text` in place of the source between the offsets `begin` and `end`.
-struct Edit {
-    std::size_t begin;
-    std::size_t end;
-    std::string text;
-    bool goes_first = false;  ///< before other insertions at the same place
-};
-
-/// The inside of a function's braces that is written twice: for the device and for the host.
-struct TwoVersions {
-    std::size_t begin;
-    std::size_t end;
-    std::string before, between, after;
-};
-
-/// An `#include "name"` or `#include <name>`; the offsets take in the quotes.
-struct Include {
-    std::size_t begin;
-    std::size_t end;
-    std::string name;
-    bool quoted;
-};
 
 struct KernelParameter {
     std::string name;  ///< empty for one that has none
@@ -102,23 +92,9 @@ struct Analysis {
     std::vector<NamedCall> calls;
 };
 
-std::vector<Include> read_includes(std::string_view source, const FileFacts& facts);
-
-/// True for the functions of the CUDA runtime whose result says whether they succeeded.
-bool returns_status(std::string_view function);
-
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.
 /// `groups` are those of the files that this one includes.
 Analysis analyze(std::string_view source, const std::string& file_name, const FileFacts& facts,
                  const ProgramFacts& program, const std::vector<const MacroGroup*>& groups);
-
-/// The edits of `analysis` with what `visible`, the analyses of everything that the file can see, leaves no doubt
-/// about: the names of the kernels' parameters, which line up with the arguments that the launch gets, and which of
-/// them are references.
-std::vector<Edit> complete_launches(const Analysis& analysis, const std::vector<const Analysis*>& visible);
-
-/// The source with the edits made, behind a `#line` directive that names `file_name`.
-std::string apply_edits(std::string_view source, std::vector<Edit> edits, std::vector<TwoVersions> two_versions,
-                        const std::string& file_name);
 
 }  // namespace cpu_device::rewriter

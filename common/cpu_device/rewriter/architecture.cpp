@@ -14,13 +14,6 @@ constexpr std::array<std::string_view, 21> decorating_words{
 constexpr std::array<std::string_view, 5> attribute_words{"__attribute__", "__attribute", "__align__", "alignas",
                                                           "__launch_bounds__"};
 
-bool is_conditional(std::string_view name) {
-    return name == "if" || name == "ifdef" || name == "ifndef" || name == "else" || name == "endif" ||
-           name.substr(0, 4) == "elif";
-}
-
-bool opens_group(std::string_view name) { return name == "if" || name == "ifdef" || name == "ifndef"; }
-
 /// The tokens of `#define NAME(parameters) body` from the body on.
 std::size_t body_begin(const std::vector<Token>& tokens) {
     if (tokens.size() < 2 || !tokens[1].is("(") || tokens[1].begin != tokens[0].end()) return 1;
@@ -83,7 +76,7 @@ bool add_groups(FileFacts& facts, std::string_view source, ProgramFacts& program
     int depth = 0;
     for (std::size_t first = 0; first < directives.size(); ++first) {
         if (directives[first].name == "endif") --depth;
-        if (!opens_group(directives[first].name)) continue;
+        if (!directives[first].opens_conditional()) continue;
         ++depth;
         const std::vector<std::size_t> branches = branches_of(directives, first);
         const Directive& end = directives[branches.back()];
@@ -179,8 +172,8 @@ std::vector<std::size_t> branches_of(const std::vector<Directive>& directives, s
     int depth = 0;
     for (std::size_t i = first + 1; i < directives.size(); ++i) {
         const std::string_view name = directives[i].name;
-        if (!is_conditional(name)) continue;
-        if (opens_group(name)) {
+        if (!directives[i].is_conditional()) continue;
+        if (directives[i].opens_conditional()) {
             ++depth;
         } else if (depth > 0) {
             depth -= name == "endif";

@@ -41,6 +41,12 @@ struct Directive {
     // Of a conditional directive that begins a branch:
     std::uint8_t may_take = both_sides;     ///< compilations that may compile the branch
     std::uint8_t surely_take = both_sides;  ///< compilations that certainly do
+
+    /// `#if`, `#ifdef` or `#ifndef`
+    bool opens_conditional() const { return name == "if" || name == "ifdef" || name == "ifndef"; }
+    /// `#else`, `#elif` and its kin
+    bool is_alternative() const { return name == "else" || name.substr(0, 4) == "elif"; }
+    bool is_conditional() const { return opens_conditional() || is_alternative() || name == "endif"; }
 };
 
 /// A file without comments, white space, and the parts that `#if` and its kin certainly leave out on the CPU device,

@@ -14,6 +14,9 @@
 
 #include "analysis.h"
 #include "checks.h"
+#include "edits.h"
+#include "includes.h"
+#include "launch_parameters.h"
 
 namespace cpu_device::rewriter {
 namespace {

@@ -487,37 +487,45 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
     }
     launch.has_narrow_scopes |= access.scope < ThreadScope::device;
     Doing doing{order.now(thread), instruction.number, is_atomic(access.kind), address, access.bytes, access.address};
-    const std::size_t offset = address - arena;
-    if (offset < arena_bytes) {
-        const SharedRange* range = instruction.shared;
-        if (range == nullptr || !range->holds(offset, access.bytes)) {
-            range = launch.shared_range(offset, access.bytes);
-            if (range == nullptr) {
-                report_shared_stray(thread, access, instruction);
-                return cudaSuccess;
-            }
-            instruction.shared = range;
-        }
-        if (!looks_for_races()) {
-            launch.range_of(access.code) = {range->begin, range->end, nullptr};
-            look_at_bits_of_shared(access, doing);
+    if (address - arena < arena_bytes) return access_shared(thread, access, doing, instruction);
+    return access_global(thread, access, doing, instruction);
+}
+
+[[gnu::always_inline]] inline cudaError_t BlockChecker::State::access_shared(unsigned thread, const Access& access,
+                                                                             Doing& doing, Instruction& instruction) {
+    const std::size_t offset = doing.address - arena;
+    const SharedRange* range = instruction.shared;
+    if (range == nullptr || !range->holds(offset, access.bytes)) {
+        range = launch.shared_range(offset, access.bytes);
+        if (range == nullptr) {
+            report_shared_stray(thread, access, instruction);
             return cudaSuccess;
         }
-        if (!shared->exists()) return cudaSuccess;
-        if (doing.relaxed) doing.mark |= kRelaxed;
-        touch(access, doing, {shared.get(), arena, order.born(), order.floor(), nullptr});
-        if (doing.relaxed || is_volatile(access.kind)) {
-            order.synchronize(thread, address, true,
-                              {reads(access.kind), writes(access.kind), access.order, access.scope});
-        }
+        instruction.shared = range;
+    }
+    if (!looks_for_races()) {
+        launch.range_of(access.code) = {range->begin, range->end, nullptr};
+        look_at_bits_of_shared(access, doing);
         return cudaSuccess;
     }
+    if (!shared->exists()) return cudaSuccess;
+    if (doing.relaxed) doing.mark |= kRelaxed;
+    touch(access, doing, {shared.get(), arena, order.born(), order.floor(), nullptr});
+    if (doing.relaxed || is_volatile(access.kind)) {
+        order.synchronize(thread, doing.address, true,
+                          {reads(access.kind), writes(access.kind), access.order, access.scope});
+    }
+    return cudaSuccess;
+}
+
+[[gnu::always_inline]] inline cudaError_t BlockChecker::State::access_global(unsigned thread, const Access& access,
+                                                                             Doing& doing, Instruction& instruction) {
     Region* region = instruction.region;
-    if (region == nullptr || !region->holds(address, access.bytes)) {
-        region = launch.map.find(address, access.bytes);
+    if (region == nullptr || !region->holds(doing.address, access.bytes)) {
+        region = launch.map.find(doing.address, access.bytes);
         if (region == nullptr) {
             for (Region& other : launch.harmless) {
-                if (other.holds(address, access.bytes)) region = &other;
+                if (other.holds(doing.address, access.bytes)) region = &other;
             }
         }
         if (region == nullptr) {
@@ -546,7 +554,7 @@ inline cudaError_t BlockChecker::State::access(unsigned thread, const Access& ac
     launch.look_at_deferred();
     touch(access, doing, global_space(*region->shadow));
     if (synchronizes) {
-        order.synchronize(thread, address, false,
+        order.synchronize(thread, doing.address, false,
                           {reads(access.kind), writes(access.kind), access.order, access.scope});
     }
     return cudaSuccess;

@@ -254,6 +254,8 @@ struct BlockChecker::State {
           written_shared(for_races ? nullptr : the_launch.take_written_shared()) {}
 
     cudaError_t access(unsigned thread, const Access& access);
+    cudaError_t access_shared(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
+    cudaError_t access_global(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
     bool leans_on_lockstep(const Cell& cell, unsigned slot, const Doing& doing) const;
     bool is_free_of_order(const Cell& cell, unsigned slot, const Doing& doing) const;
     bool is_flag(const Cell& cell, unsigned slot, const Doing& doing, const Space& space) const;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cpu_device/rewriter/analysis.h"
+#include "common/cpu_device/rewriter/status_functions.h"
 #include "common/helpers/child_process.h"
 #include "common/tests/api_corpus/declared.h"
 

@@ -1,0 +1,308 @@
+#include "common/guide/command_table.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/guide/doctor.h"
+#include "common/lesson/terminal.h"
+
+namespace guide {
+namespace {
+
+// ---- options that several commands have ----------------------------------------------------------------------------
+
+void add_json(CLI::App& app, Values& values) { app.add_flag("--json", values.json, "for programs to read"); }
+
+void add_yes(CLI::App& app, Values& values) { app.add_flag("-y,--yes", values.yes, "without asking"); }
+
+void add_word(CLI::App& app, Values& values, const std::string& name, const std::string& help) {
+    app.add_option(name, values.word, help)->type_name("");
+}
+
+constexpr const char* exercise_help = "name or a part of it; without one, the first that is not passed";
+
+// ---- the commands --------------------------------------------------------------------------------------------------
+
+Command list_command() {
+    return {.name = "list",
+            .arguments = "[WORD]",
+            .help = "the chapters with their lessons, and the exercises",
+            .argument = Wants::catalog_word,
+            .configure =
+                [](CLI::App& app, Values& values) {
+                    add_word(app, values, "WORD", "only what has to do with it: a chapter, a part of a name, a kind");
+                    add_json(app, values);
+                },
+            .run = [](Session& session,
+                      const Values& values) { return list(session, {.word = values.word, .json = values.json}); },
+            .examples = {"list", "list grid", "list fix", "list --json"}};
+}
+
+Command run_command() {
+    return {
+        .name = "run",
+        .arguments = "CHAPTER [LESSON..]",
+        .help = "run a chapter, or some of its lessons; options of the chapter's program may follow",
+        .argument = Wants::chapter,
+        .configure = nullptr,
+        .run = [](Session& session, const Values& values) { return run_chapter(session, values.untouched); },
+        .examples = {"run 1", "run 1 pi", "run 1 pi --size 1Mi --lines", "run 1 --json results.json", "run 1 --help"},
+        .more =
+            "Names of chapters and lessons may be shortened. The results of a whole chapter are kept in "
+            "build/results, for 'report'. 'run 1 --help' shows the options of the chapter's program."};
+}
+
+Command check_command() {
+    return {
+        .name = "check",
+        .arguments = "[EXERCISE|all]",
+        .help = "build your answer and grade it",
+        .argument = Wants::exercise_or_all,
+        .configure =
+            [](CLI::App& app, Values& values) {
+                add_word(app, values, "EXERCISE", std::string(exercise_help) + "; 'all': a table of all");
+                add_json(app, values);
+            },
+        .run =
+            [](Session& session, const Values& values) {
+                return check_exercise(
+                    session, {.exercise = values.word, .json = values.json, .grader_options = values.after_dashes});
+            },
+        .examples = {"check", "check grid_stride", "check all", "check grid -- -x 1000", "check grid -- --list-tests"},
+        .more =
+            "What follows '--' goes to the grader, which then only runs: nothing is marked. -x 1000 shows all failed "
+            "checks, not only the first.",
+        .takes_dashes = true};
+}
+
+Command watch_command() {
+    return {.name = "watch",
+            .arguments = "[EXERCISE]",
+            .help = "build and grade your answer whenever you save it",
+            .argument = Wants::exercise,
+            .configure = [](CLI::App& app, Values& values) { add_word(app, values, "EXERCISE", exercise_help); },
+            .run = [](Session& session, const Values& values) { return watch_exercise(session, values.word); },
+            .examples = {"watch", "watch grid_stride"}};
+}
+
+Command hint_command() {
+    return {.name = "hint",
+            .arguments = "[EXERCISE]",
+            .help = "the next hint",
+            .argument = Wants::exercise,
+            .configure =
+                [](CLI::App& app, Values& values) {
+                    add_word(app, values, "EXERCISE", exercise_help);
+                    app.add_option("--level", values.level, "this hint: 1 is the first")->type_name("N");
+                    add_json(app, values);
+                },
+            .run =
+                [](Session& session, const Values& values) {
+                    return show_hint(session, {.exercise = values.word, .level = values.level, .json = values.json});
+                },
+            .examples = {"hint", "hint grid_stride", "hint grid_stride --level 1"}};
+}
+
+Command task_command() {
+    return {.name = "task",
+            .arguments = "[EXERCISE]",
+            .help = "what an exercise asks for",
+            .argument = Wants::exercise,
+            .configure = [](CLI::App& app, Values& values) { add_word(app, values, "EXERCISE", exercise_help); },
+            .run = [](Session& session, const Values& values) { return show_task(session, values.word); },
+            .examples = {"task", "task grid_stride"}};
+}
+
+Command reset_command() {
+    return {
+        .name = "reset",
+        .arguments = "EXERCISE",
+        .help = "put your answer back to what was handed out; yours is kept beside it",
+        .argument = Wants::exercise,
+        .configure =
+            [](CLI::App& app, Values& values) {
+                add_word(app, values, "EXERCISE", "name or a part of it");
+                add_yes(app, values);
+            },
+        .run = [](Session& session, const Values& values) { return reset_answer(session, values.word, values.yes); },
+        .examples = {"reset grid_stride", "reset grid_stride --yes"}};
+}
+
+Command solution_command() {
+    return {
+        .name = "solution",
+        .arguments = "[EXERCISE]",
+        .help = "the model answer, and how yours differs from it",
+        .argument = Wants::exercise,
+        .configure =
+            [](CLI::App& app, Values& values) {
+                add_word(app, values, "EXERCISE", exercise_help);
+                add_yes(app, values);
+            },
+        .run = [](Session& session, const Values& values) { return show_solution(session, values.word, values.yes); },
+        .examples = {"solution grid_stride", "solution grid_stride --yes"}};
+}
+
+void configure_try(CLI::App& app, Values& values) {
+    TryOptions& options = values.program;
+    app.add_option("FILE", options.file, "a CUDA program of one file")->required()->type_name("");
+    app.add_flag("--gpu", options.gpu, "build it with nvcc and run it on a GPU");
+    app.add_flag("--counters,!--no-counters", options.counters, "count what each kernel does (it does; CPU device)");
+    app.add_flag("--check,!--no-check", options.check, "look for mistakes in kernels (it does; CPU device)");
+    app.add_flag("--leaks", options.leaks, "memory that is never freed is an error, not only a note (CPU device)");
+    app.add_flag("--lines", options.lines, "the kernels' source with the counts of each line");
+    app.add_flag("--all-blocks", options.all_blocks, "watch all blocks of a launch, not a sample");
+    app.add_option("--registers", options.registers, "registers a thread, for the theoretical occupancy")
+        ->check(CLI::Range(1, 255))
+        ->type_name("N");
+    app.add_option("-I", options.include_folders, "folder with headers; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("DIR");
+    app.add_option("-D", options.definitions, "NAME or NAME=VALUE; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("NAME");
+    app.add_flag("--keep", values.keep,
+                 "keep the rewritten source and the program beside FILE; --keep=DIR: in that folder");
+    app.add_option("--json", options.json_file, "counters and findings to this file; - is stdout")->type_name("FILE");
+    app.add_option("--trace", options.trace_file, "what each warp of the first block did, to this file (CPU device)")
+        ->type_name("FILE");
+    app.add_option("--limit", options.limit_seconds, "longest time for one kernel, in seconds")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
+}
+
+int try_file(Session& session, const Values& values) {
+    TryOptions options = values.program;
+    options.arguments = values.after_dashes.value_or(Words());
+    // A flag without a value reads as "true".
+    if (!values.keep.empty()) options.keep = std::filesystem::path(values.keep == "true" ? "" : values.keep);
+    options.colors = session.terminal().colors;
+    return try_program(session.project(), options);
+}
+
+Command try_command() {
+    return {
+        .name = "try",
+        .arguments = "FILE.cu [-- ARG..]",
+        .help = "run any CUDA program of one file: counters, and a search for mistakes",
+        .argument = Wants::file,
+        .configure = configure_try,
+        .run = try_file,
+        .examples = {"try my.cu", "try my.cu --lines -- 1000 fast", "try my.cu --gpu", "try my.cu --json counts.json"},
+        .takes_dashes = true};
+}
+
+void configure_report(CLI::App& app, Values& values) {
+    app.add_option("-o,--output", values.report.output, "the page to write; without it build/report.html")
+        ->type_name("FILE");
+    CLI::Option* no_run = app.add_flag("--no-run", values.no_run, "only what was run already");
+    app.add_flag("--run-all", values.report.run_all, "run all chapters anew")->excludes(no_run);
+}
+
+int report(Session& session, const Values& values) {
+    ReportOptions options = values.report;
+    options.run_missing = !values.no_run;
+    options.colors = session.terminal().colors;
+    return write_report(session.project(), session.catalog(), session.progress(), options);
+}
+
+Command report_command() {
+    return {.name = "report",
+            .arguments = "",
+            .help = "all that was run and done, as one HTML page",
+            .argument = Wants::nothing,
+            .configure = configure_report,
+            .run = report,
+            .examples = {"report", "report -o results.html", "report --run-all"}};
+}
+
+Command docs_command() {
+    return {.name = "docs",
+            .arguments = "",
+            .help = "the book as a web site on this machine (needs Node.js)",
+            .argument = Wants::nothing,
+            .configure =
+                [](CLI::App& app, Values& values) {
+                    app.add_flag("--build", values.book.build_only, "write the site, and do not serve it");
+                    app.add_flag("--live", values.book.live, "for writers: show every change at once");
+                    app.add_option("--port", values.book.port, "of the server")
+                        ->check(CLI::Range(1, 65535))
+                        ->type_name("N");
+                },
+            .run = [](Session& session,
+                      const Values& values) { return show_book(session.project(), values.book, session.terminal()); },
+            .examples = {"docs", "docs --live", "docs --build"}};
+}
+
+Command doctor_command() {
+    return {.name = "doctor",
+            .arguments = "",
+            .help = "what this machine has, what it lacks, and how to put that right",
+            .argument = Wants::nothing,
+            .configure = add_json,
+            .run =
+                [](Session& session, const Values& values) {
+                    return doctor(session.project(), real_system(), session.terminal(), values.json);
+                },
+            .examples = {"doctor", "doctor --json"}};
+}
+
+Command test_command() {
+    return {.name = "test",
+            .arguments = "[CTEST OPTION..]",
+            .help = "build everything and pass the tests",
+            .argument = Wants::nothing,
+            .configure = nullptr,
+            .run = [](Session& session, const Values& values) { return run_tests(session, values.untouched); },
+            .examples = {"test", "test -R grid_stride", "test -L exercise"}};
+}
+
+Command setup_command() {
+    return {.name = "setup",
+            .arguments = "",
+            .help = "install what is missing, and stop there",
+            .argument = Wants::nothing,
+            .configure = [](CLI::App&, Values&) {},
+            .run =
+                [](Session&, const Values&) {
+                    fmt::print("Everything that is needed is here.\n");  // the script has seen to it
+                    return static_cast<int>(all_right);
+                },
+            .examples = {"setup"}};
+}
+
+Command completion_command() {
+    return {.name = "completion",
+            .arguments = "SHELL",
+            .help = "a script that completes this command line: bash, zsh or fish",
+            .argument = Wants::shell,
+            .configure =
+                [](CLI::App& app, Values& values) {
+                    app.add_option("SHELL", values.word, "bash, zsh or fish")->required()->type_name("");
+                },
+            .run = nullptr,
+            .examples = {"completion bash", "completion zsh", "completion fish"},
+            .more = "For this terminal: source <(./warpwise completion bash). The script says how to keep it."};
+}
+
+Command help_command() {
+    return {.name = "help",
+            .arguments = "[COMMAND]",
+            .help = "this text, or that of a command",
+            .argument = Wants::command,
+            .configure = [](CLI::App& app, Values& values) { add_word(app, values, "COMMAND", "a command"); },
+            .run = nullptr,
+            .examples = {"help check"}};
+}
+
+}  // namespace
+
+std::vector<Command> make_commands() {
+    return {list_command(), run_command(),    check_command(),      watch_command(),
+            hint_command(), task_command(),   reset_command(),      solution_command(),
+            try_command(),  report_command(), docs_command(),       doctor_command(),
+            test_command(), setup_command(),  completion_command(), help_command()};
+}
+
+}  // namespace guide
