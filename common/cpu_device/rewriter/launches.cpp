@@ -89,8 +89,8 @@ private:
         const std::string name = tokens_.text(kernel.begin, kernel_end);
         if (!kernel.is_name) return editor_.replace(from, to, before + ", " + name + ")");
         const std::string typed = before + ", [&](auto cpu_device_type) { if constexpr (requires { cpu_device_type(" +
-                                  name + "); }) return decltype(cpu_device_type(" + name +
-                                  "))(); }, [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name +
+                                  name + "); }) return cpu_device_type(" + name +
+                                  "); }, [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name +
                                   "(cpu_device_arguments...); })";
         const std::vector<LaunchArgument> arguments =
             open == none ? std::vector<LaunchArgument>() : reader_.arguments_to_split(open, close);

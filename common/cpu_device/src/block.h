@@ -45,6 +45,7 @@ struct Launch {
     dim3 block;
     unsigned threads = 0;  ///< in a block
     std::size_t dynamic_bytes = 0;
+    bool opted_in = false;  ///< cudaFuncSetAttribute allowed the kernel more than 48 KB of dynamic shared memory
     ErasedLaunch code{};
     bool cooperative = false;
     std::uint64_t blocks = 0;

@@ -36,7 +36,8 @@ void forget_function_settings() {
     settings().most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
 }
 
-std::size_t dynamic_shared_limit() {
+std::size_t dynamic_shared_limit(const void* kernel) {
+    if (kernel != nullptr) return static_cast<std::size_t>(function_settings(kernel).max_dynamic_shared_bytes);
     std::lock_guard lock(settings().mutex);
     return static_cast<std::size_t>(settings().most_dynamic_shared_bytes);
 }

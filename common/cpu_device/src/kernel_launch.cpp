@@ -70,11 +70,8 @@ cudaError_t launch_function(const void* kernel, const LaunchConfig& config, cons
         if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
         if (launch.run_threads == nullptr) return cudaErrorInvalidValue;
         if (!stream_exists(config.stream)) return cudaErrorInvalidResourceHandle;
-        if (config.shared_bytes > static_cast<std::size_t>(function_settings(kernel).max_dynamic_shared_bytes)) {
-            return cudaErrorInvalidValue;
-        }
         if (cooperative && !fits_the_device(kernel, config)) return cudaErrorCooperativeLaunchTooLarge;
-        return launch_and_return_error({name, site}, config, launch, cooperative);
+        return launch_and_return_error({name, site}, config.of(kernel), launch, cooperative);
     });
 }
 

@@ -18,6 +18,7 @@
 
 #include "activity_log.h"
 #include "block.h"
+#include "cpu_device/device_model.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
 #include "cpu_device/findings.h"
@@ -315,9 +316,11 @@ std::string why_refused(const LaunchConfig& config) {
     if (threads > kMaxThreadsPerBlock) {
         return "a block of " + text_of(b) + " = " + std::to_string(threads) + " threads: a block has at most 1024";
     }
-    if (config.shared_bytes > dynamic_shared_limit()) {
-        return std::to_string(config.shared_bytes) + " bytes of dynamic shared memory: a block gets at most " +
-               std::to_string(dynamic_shared_limit()) + " (more, up to 232448, after cudaFuncSetAttribute)";
+    const std::size_t limit = dynamic_shared_limit(config.kernel);
+    if (config.shared_bytes > limit) {
+        return std::to_string(config.shared_bytes) +
+               " bytes of dynamic shared memory: a block of this kernel gets at most " + std::to_string(limit) +
+               " (more, up to 232448, after cudaFuncSetAttribute)";
     }
     return "";
 }
@@ -388,6 +391,7 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.block = config.block;
     launch.threads = config.block.x * config.block.y * config.block.z;
     launch.dynamic_bytes = config.shared_bytes;
+    launch.opted_in = dynamic_shared_limit(config.kernel) > kStaticSharedLimit;
     launch.code = code;
     launch.cooperative = cooperative;
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
@@ -433,12 +437,14 @@ void* SharedVariable::address() {
                     "with extern __shared__ and cudaFuncSetAttribute)",
                     total, name, kStaticSharedLimit);
             }
-            if (total + running.dynamic_bytes > std::max(kStaticSharedLimit, dynamic_shared_limit())) {
+            const std::size_t limit =
+                running.opted_in ? std::size_t{model::shared_bytes_per_block_opt_in} : kStaticSharedLimit;
+            if (total + running.dynamic_bytes > limit) {
                 lock.unlock();
                 abort_kernel(cudaErrorInvalidValue,
                              "%zu bytes of __shared__ variables and %zu bytes of dynamic shared memory are more than "
                              "the %zu that a block has; a GPU refuses the launch",
-                             total, running.dynamic_bytes, dynamic_shared_limit());
+                             total, running.dynamic_bytes, limit);
             }
             running.static_bytes += bytes;
             std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;

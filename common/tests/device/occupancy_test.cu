@@ -26,6 +26,15 @@ __global__ void fill(T* data, T value) {
     data[threadIdx.x] = value;
 }
 
+__global__ void asks_for_more() {
+    __shared__ int own[256];
+    own[threadIdx.x] = static_cast<int>(threadIdx.x);
+    __syncthreads();
+    if (own[(threadIdx.x + 1) % 32] > 31) __trap();
+}
+template <class T>
+__global__ void asks_for_nothing() {}
+
 struct BytesOfBlock {
     __host__ __device__ size_t operator()(int threads) const { return static_cast<size_t>(threads) * 128; }
 };
@@ -75,6 +84,26 @@ TEST_CASE("shared memory beyond 48 KB must be asked for") {
     CHECK(cudaFuncSetAttribute(copy_through_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 * 1024) ==
           cudaSuccess);
     cudaGetLastError();
+}
+
+TEST_CASE("a kernel may have the dynamic shared memory that was allowed to it, and not to others") {
+    const auto error_of = [](auto kernel, size_t bytes) {
+        kernel<<<1, 32, bytes>>>();
+        const cudaError_t error = cudaGetLastError();
+        return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    };
+    CHECK(cudaFuncSetAttribute(asks_for_more, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024) == cudaSuccess);
+    asks_for_more<<<1, 32, 64 * 1024>>>();
+    CHECK(cudaGetLastError() == cudaSuccess);
+    CHECK(error_of(asks_for_more, 64 * 1024) == cudaSuccess);  // beside 1 KB of its own
+    CHECK(error_of(asks_for_more, 64 * 1024 + 1) == cudaErrorInvalidValue);
+    asks_for_nothing<int><<<1, 32, 64 * 1024>>>();
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(error_of(asks_for_nothing<int>, 48 * 1024) == cudaSuccess);
+    CHECK(cudaFuncSetAttribute(asks_for_more, cudaFuncAttributeMaxDynamicSharedMemorySize, 0) == cudaSuccess);
+    CHECK(error_of(asks_for_more, 0) == cudaSuccess);
+    CHECK(error_of(asks_for_more, 4) == cudaErrorInvalidValue);
+    CHECK(cudaFuncSetAttribute(asks_for_more, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 * 1024) == cudaSuccess);
 }
 
 TEST_CASE("the best block size fills the multiprocessors") {

@@ -54,9 +54,17 @@ struct LaunchConfig {
     dim3 block;
     std::size_t shared_bytes = 0;
     cudaStream_t stream = nullptr;
+    const void* kernel = nullptr;  ///< where it is; null where the launch cannot tell
 
     LaunchConfig(dim3 grid_shape, dim3 block_shape, std::size_t bytes = 0, cudaStream_t on_stream = nullptr)
         : grid(grid_shape), block(block_shape), shared_bytes(bytes), stream(on_stream) {}
+
+    /// The same for a kernel at this address.
+    LaunchConfig of(const void* address) const {
+        LaunchConfig config = *this;
+        config.kernel = address;
+        return config;
+    }
 };
 
 /// What the runtime knows of the running device thread beside the four built-in variables.
@@ -175,14 +183,18 @@ CPU_DEVICE_UNSEEN void run_threads(void* call) {
     while (start_next_thread()) (*static_cast<Call*>(call))();
 }
 
-/// The types of a kernel's parameters.
+/// The types of a kernel's parameters, and where the kernel is.
 template <class... Parameters>
-struct Signature {};
+struct Signature {
+    const void* kernel;
+};
 
-/// `SignatureOf{}(kernel)` has the kernel's signature as its type, where it is certain which function is meant.
+/// `SignatureOf{}(kernel)` is the kernel's signature, where it is certain which function is meant.
 struct SignatureOf {
     template <class... Parameters>
-    Signature<Parameters...> operator()(void (*kernel)(Parameters...)) const;
+    CPU_DEVICE_UNSEEN Signature<Parameters...> operator()(void (*kernel)(Parameters...)) const {
+        return {reinterpret_cast<const void*>(kernel)};
+    }
 };
 
 /// What a kernel can reach through a parameter of type `Parameter`, if that is known: a pointer or a reference.
@@ -279,18 +291,16 @@ public:
 };
 
 /// `launcher(site, config, ...)(arguments...)` is what `kernel<<<...>>>(arguments...)` becomes. `body(arguments...)`
-/// calls the kernel; `find_signature(SignatureOf())` would return its signature, or nothing if that cannot be told.
+/// calls the kernel; `find_signature(SignatureOf())` returns its signature, or nothing if that cannot be told.
 /// `references` has a bit for each parameter that the source declares as a reference.
 template <std::uint64_t references = 0, class FindSignature, class Body>
-auto launcher(const LaunchSite& site, const LaunchConfig& config, FindSignature /*find_signature*/, Body body) {
-    const auto with = [&]<class... Parameters>(Signature<Parameters...>*) {
-        return TypedLauncher<Body, Parameters...>(site, config, std::move(body));
-    };
-    using Found = decltype(std::declval<FindSignature&>()(SignatureOf()));
-    if constexpr (std::is_void_v<Found>) {
+auto launcher(const LaunchSite& site, const LaunchConfig& config, FindSignature find_signature, Body body) {
+    if constexpr (std::is_void_v<decltype(find_signature(SignatureOf()))>) {
         return DeducedLauncher<references, Body>(site, config, std::move(body));
     } else {
-        return with(static_cast<Found*>(nullptr));
+        return [&]<class... Parameters>(Signature<Parameters...> found) {
+            return TypedLauncher<Body, Parameters...>(site, config.of(found.kernel), std::move(body));
+        }(find_signature(SignatureOf()));
     }
 }
 
@@ -304,7 +314,7 @@ DeducedLauncher<references, Body> launcher(const LaunchSite& site, const LaunchC
 template <std::uint64_t = 0, class... Parameters>
 auto launcher(const LaunchSite& site, const LaunchConfig& config, void (*kernel)(Parameters...)) {
     auto body = [kernel](auto&... arguments) CPU_DEVICE_UNSEEN { kernel(arguments...); };
-    return TypedLauncher<decltype(body), Parameters...>(site, config, body);
+    return TypedLauncher<decltype(body), Parameters...>(site, config.of(reinterpret_cast<const void*>(kernel)), body);
 }
 
 /// Runs `body(arguments...)` once for every thread of the grid.
