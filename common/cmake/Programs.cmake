@@ -209,8 +209,8 @@ endfunction()
 
 # The exercise in the current folder's subfolder `name`. KIND: fill (a part is missing), fix (there is a mistake in it),
 # speed (it is right and has to become faster). FORMERLY: names that it once had, so that learners keep their marks.
-# Targets: `name` (the learner's answer), `name_original` (as it was handed out), `name_solution`. Built on demand only;
-# the tests build them first. The files in wrong_answers/ and correct_answers/ are no targets: there are hundreds, and
+# Targets: `name` (the learner's answer: the file in answers/, or the stub where there is none), `name_original` (the stub
+# in exercises/), `name_solution`. Built on demand only; the tests build first what they need. The files in wrong_answers/ and correct_answers/ are no targets: there are hundreds, and
 # common/grading/try_answer.sh makes and judges those of an exercise, in one test.
 function(add_exercise name kind)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FORMERLY")
@@ -228,6 +228,11 @@ function(add_exercise name kind)
     if(count LESS 3)
         message(FATAL_ERROR "Exercise ${name} has ${count} wrong answers; its grader should prove itself on three or more")
     endif()
+    # The learner's file, which the guide makes from the stub.
+    set(answer ${PROJECT_SOURCE_DIR}/answers/${chapter}/${name}/${name}.cu)
+    if(NOT answer IN_LIST WARPWISE_LEARNERS_FILES)
+        set(answer ${folder}/${name}.cu)
+    endif()
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_library(${name}_grader_${device} OBJECT EXCLUDE_FROM_ALL)
         set(grader ${folder}/${name}_test.cpp)
@@ -236,8 +241,8 @@ function(add_exercise name kind)
         endif()
         target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
-        add_answer(${name} ${device} ${name} ${folder}/${name}.cu)
-        add_answer(${name} ${device} ${name}_original ${folder}/original.cu)
+        add_answer(${name} ${device} ${name} ${answer})
+        add_answer(${name} ${device} ${name}_original ${folder}/${name}.cu)
         add_answer(${name} ${device} ${name}_solution ${solution})
         can_run(${device} runs)
         if(runs)
@@ -257,9 +262,9 @@ function(add_exercise name kind)
     # Wrong answers lean on nothing that only a GPU has: one device proves the grader.
     if("cpu" IN_LIST WARPWISE_DEVICES)
         set(scripts ${PROJECT_SOURCE_DIR}/common/grading)
-        # Not the learner's answer, which may be right by now.
+        # As it was handed out: in the learner's copy it may be right by now, or may not compile.
         add_graded_test("cpu: ${name}: the stub compiles and fails" cpu
-            COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_original_cpu> -P ${scripts}/check_stub_fails.cmake)
+            COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build --stub ${name})
         write_answer_tools(${name} ${folder} ${solution})
         add_graded_test("cpu: ${name}: wrong answers are rejected and correct ones accepted" cpu
             COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build ${name})
@@ -274,7 +279,10 @@ function(add_answer exercise device program source)
     set_target_properties(${program}_${device} PROPERTIES
         OUTPUT_NAME ${program}
         RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/${device}/exercises)
-    if(NOT program STREQUAL exercise)
+    # What the learner edits may not compile, which no test of ours should mind.
+    if(program STREQUAL ${exercise}_original)
+        add_dependencies(stubs ${program}_${device})
+    elseif(NOT program STREQUAL exercise)
         add_dependencies(answers ${program}_${device})
     endif()
 endfunction()
@@ -335,7 +343,10 @@ function(add_graded_test title device)
         ENVIRONMENT WARPWISE_GRADING_SEED=1 ${lock})
 endfunction()
 
-add_custom_target(answers COMMENT "Stubs, solutions and graders of all exercises")
+add_custom_target(answers COMMENT "Solutions and graders of all exercises")
+add_custom_target(stubs COMMENT "Stubs of all exercises")
+# A file that appears or vanishes there changes what `name` is made of.
+file(GLOB WARPWISE_LEARNERS_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/answers/*/*/*.cu)
 add_test(NAME "build the answers of all exercises"
     COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target answers --config $<CONFIG>)
 set_tests_properties("build the answers of all exercises" PROPERTIES FIXTURES_SETUP answers TIMEOUT 1800)

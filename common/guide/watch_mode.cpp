@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/guide/answers.h"
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
 #include "common/guide/console.h"
@@ -39,6 +40,7 @@ public:
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
     Progress update(const std::function<void(Progress&)>& change) override { return progress_.update(change); }
+    std::string answer(const Exercise& exercise) override { return project_.shown(answer_to(exercise).file); }
     std::vector<std::string> hints(const Exercise& exercise) override { return hints_of(exercise); }
     std::string task(const Exercise& exercise) override {
         if (std::optional<std::string> text = read_file(exercise.task())) return *std::move(text);
@@ -47,7 +49,7 @@ public:
     }
     Solution solution(const Exercise& exercise) override {
         std::string text = solution_text(exercise);
-        return {std::move(text), difference(exercise.answer(), exercise.solution)};
+        return {std::move(text), difference(answer_to(exercise).file, exercise.solution)};
     }
     std::string reset(const Exercise& exercise) override {
         const std::filesystem::path kept = guide::reset(exercise);
@@ -115,7 +117,7 @@ private:
     void follow_exercise() {
         const Exercise* current = session_.state().exercise;
         if (watched_ == current) return;
-        watcher_ = std::make_unique<FileWatcher>(std::vector{current->folder});
+        watcher_ = std::make_unique<FileWatcher>(std::vector{current->answers, current->folder});
         watched_ = current;
         console_->set_title("Warpwise: " + current->name);
     }

@@ -162,7 +162,13 @@ void WatchSession::open(const Exercise& exercise) {
     want_verdict();
 }
 
+void WatchSession::look_up_answer() {
+    attempt([&] { state_.answer = surroundings_.answer(*state_.exercise); });
+}
+
+/// Each save may have changed which file counts.
 void WatchSession::want_verdict() {
+    look_up_answer();
     state_.verdict.reset();
     wants_verdict_ = true;
     if (is_grading()) is_unwanted_ = true;

@@ -290,7 +290,7 @@ private:
     std::string introduction_text() const {
         std::string text = paragraph(fmt::format("{}: {}", exercise().name, exercise().title), Style::title);
         if (const std::string kind = kind_text(exercise().kind); !kind.empty()) text += paragraph(kind);
-        text += "\n    " + project_.shown(exercise().answer()) + "\n\n";
+        text += "\n    " + state_.answer + "\n\n";
         return text + paragraph("Edit this file and save it: every save is built and graded. t shows the task.") + "\n";
     }
 
@@ -495,7 +495,7 @@ private:
         const bool is_about_exercise =
             state_.page != Page::chapter && state_.page != Page::chapter_ran && state_.page != Page::closing;
         if (is_about_exercise) {
-            lines.push_back({paint(Style::heading, project_.shown(exercise().answer())), importance::path});
+            lines.push_back({paint(Style::heading, state_.answer), importance::path});
             lines.push_back({exercise().title, importance::title});
         }
         add_keys(lines, keys());
