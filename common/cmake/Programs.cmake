@@ -210,8 +210,9 @@ endfunction()
 # The exercise in the current folder's subfolder `name`. KIND: fill (a part is missing), fix (there is a mistake in it),
 # speed (it is right and has to become faster). FORMERLY: names that it once had, so that learners keep their marks.
 # Targets: `name` (the learner's answer: the file in answers/, or the stub where there is none), `name_original` (the stub
-# in exercises/), `name_solution`. Built on demand only; the tests build first what they need. The files in wrong_answers/ and correct_answers/ are no targets: there are hundreds, and
-# common/grading/try_answer.sh makes and judges those of an exercise, in one test.
+# in exercises/), `name_solution`. Built on demand only; the tests build first what they need. The files in wrong_answers/
+# and correct_answers/ are no targets: there are hundreds, and common/grading/try_answer.sh makes and judges those of an
+# exercise, in one test.
 function(add_exercise name kind)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FORMERLY")
     if(NOT kind MATCHES "^(fill|fix|speed)$")
@@ -292,7 +293,8 @@ function(write_answer_tools name folder solution)
     set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<TARGET_OBJECTS:grader_main_cpu>)
     # Twice: the CPU device's library and the helpers need each other.
     set(libraries $<TARGET_FILE:grading_cpu> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device>
-        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:Boost::context> $<TARGET_FILE:Catch2::Catch2>
+        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+        $<TARGET_FILE:Catch2::Catch2>
         -pthread)
     set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -I${PROJECT_SOURCE_DIR}/common/cpu_device/include
         -include ${WARPWISE_WATCHED_HEADER} ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
@@ -317,8 +319,8 @@ objects=($<JOIN:${objects}, >)
 libraries=($<JOIN:${libraries}, >)
 ")
     add_custom_target(${name}_judge)
-    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu cpu_device cuda_to_cpp
-        watched_headers)
+    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu host_helpers cpu_device
+        cuda_to_cpp watched_headers)
     add_dependencies(answers ${name}_judge)
 endfunction()
 
@@ -389,8 +391,9 @@ function(write_try_tools)
     json_strings(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -include ${WARPWISE_WATCHED_HEADER}
         ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
     json_strings(include_folders ${PROJECT_SOURCE_DIR}/common/cpu_device/include ${PROJECT_SOURCE_DIR})
-    json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:helpers_cpu>
-        $<TARGET_FILE:cpu_device> $<TARGET_FILE:Boost::context> $<TARGET_FILE:fmt::fmt> -pthread)
+    json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:lesson_text>
+        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+        $<TARGET_FILE:fmt::fmt> -pthread)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
 "{\"compiler\": \"${CMAKE_CXX_COMPILER}\",
  \"options\": [${options}],

@@ -9,7 +9,7 @@
 
 #include "common/guide/command.h"
 #include "common/guide/project.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {

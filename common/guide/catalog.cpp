@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "common/guide/command.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
 namespace guide {

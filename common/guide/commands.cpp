@@ -14,8 +14,8 @@
 
 #include "common/guide/answers.h"
 #include "common/guide/exercise_files.h"
-#include "common/guide/refusal.h"
 #include "common/guide/watch_mode.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
 namespace guide {

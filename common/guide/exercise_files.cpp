@@ -11,7 +11,7 @@
 
 #include "common/guide/command.h"
 #include "common/guide/project.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {

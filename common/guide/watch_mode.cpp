@@ -20,9 +20,9 @@
 #include "common/guide/exercise_files.h"
 #include "common/guide/file_watcher.h"
 #include "common/guide/grader.h"
-#include "common/guide/refusal.h"
 #include "common/guide/watch_session.h"
 #include "common/guide/watch_view.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/guide/exercise_files.h"
+#include "common/helpers/utf8.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -80,15 +81,10 @@ Piece escape_sequence(std::string_view text) {
 
 Piece first_piece(std::string_view text) {
     if (text.front() == '\033') return escape_sequence(text);
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned first = byte(0);
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1;
-    if ((first >= 0x80 && length == 1) || first > 0xF4 || length > text.size()) return {};
-    char32_t character = length == 1 ? first : first & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return {};
-        character = (character << 6) | (byte(i) & 0x3FU);
-    }
+    const warpwise::Utf8Character first = warpwise::decode_utf8(text);
+    if (!first.valid) return {};
+    const char32_t character = first.value;
+    const std::size_t length = first.length;
     if (is_in(character, narrow_ranges)) return {length, 0, false};
     return {length, is_in(character, wide_ranges) ? 2U : 1U, false};
 }

@@ -16,7 +16,7 @@
 
 #include "common/guide/command.h"
 #include "common/guide/project.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;

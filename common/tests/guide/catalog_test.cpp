@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "common/guide/commands.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
