@@ -151,17 +151,17 @@ bool is_edited(const Exercise& exercise) {
     return answer && !same(answer, handed_out_text(exercise, texts));
 }
 
-fs::path reset(const Exercise& exercise) {
+std::vector<fs::path> reset(const Exercise& exercise) {
     const Texts texts(exercise);
     const bool in_place = stub_counts(exercise, texts);
     const std::string handed_out = handed_out_text(exercise, texts);
     make_folder(exercise.own_answer().parent_path());
     replace_file(exercise.handed_out(), handed_out);
-    const fs::path own_backup = put_back(exercise.own_answer(), texts.own, handed_out);
-    const fs::path stub_backup = put_back(exercise.stub(), texts.stub, handed_out);
-    const fs::path& of_answer = in_place ? stub_backup : own_backup;
-    const fs::path& of_other = in_place ? own_backup : stub_backup;
-    return of_answer.empty() ? of_other : of_answer;
+    std::vector<fs::path> kept = {put_back(exercise.own_answer(), texts.own, handed_out),
+                                  put_back(exercise.stub(), texts.stub, handed_out)};
+    if (in_place) std::swap(kept[0], kept[1]);
+    std::erase_if(kept, [](const fs::path& file) { return file.empty(); });
+    return kept;
 }
 
 }  // namespace guide

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "common/guide/catalog.h"
 
@@ -36,9 +37,9 @@ Answer answer_to(const Exercise& exercise);
 bool is_edited(const Exercise& exercise);
 
 /// Puts back what was handed out: the file in answers/, and the stub where it was edited in place. What was there is
-/// kept beside each as NAME.cu.before_reset (earlier ones as .1, .2 ...); returns where the answer is kept, empty when
-/// nothing had been changed. Files keep their permissions. Throws Refusal when nobody knows what was handed out, or the
-/// files cannot be written.
-std::filesystem::path reset(const Exercise& exercise);
+/// kept beside each as NAME.cu.before_reset (earlier ones as .1, .2 ...); returns where it is kept, the answer first;
+/// empty when nothing had been changed. Files keep their permissions. Throws Refusal when nobody knows what was handed
+/// out, or the files cannot be written.
+std::vector<std::filesystem::path> reset(const Exercise& exercise);
 
 }  // namespace guide

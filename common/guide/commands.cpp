@@ -869,9 +869,11 @@ int reset_answer(Session& session, const std::string& word, bool yes) {
         fmt::print("Nothing was changed.\n");
         return *stop;
     }
-    const std::filesystem::path kept = reset(exercise);
-    fmt::print("{} is as it was handed out.\n", answer);
-    if (!kept.empty()) fmt::print("What was there is in {}\n", session.project().shown(kept));
+    const std::vector<std::filesystem::path> kept = reset(exercise);
+    fmt::print("{} is as it was handed out.\n", session.project().shown(answer_to(exercise).file));
+    for (const std::filesystem::path& file : kept) {
+        fmt::print("What was there is in {}\n", session.project().shown(file));
+    }
     return all_right;
 }
 

@@ -52,8 +52,11 @@ public:
         return {std::move(text), difference(answer_to(exercise).file, exercise.solution)};
     }
     std::string reset(const Exercise& exercise) override {
-        const std::filesystem::path kept = guide::reset(exercise);
-        return kept.empty() ? std::string() : project_.shown(kept);
+        std::string kept;
+        for (const std::filesystem::path& file : guide::reset(exercise)) {
+            kept += (kept.empty() ? "" : " and ") + project_.shown(file);
+        }
+        return kept;
     }
 
 private:

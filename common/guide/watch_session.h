@@ -37,8 +37,8 @@ public:
     virtual std::string task(const Exercise& exercise) = 0;                ///< Markdown
     virtual std::vector<std::string> hints(const Exercise& exercise) = 0;  ///< Markdown
     virtual Solution solution(const Exercise& exercise) = 0;
-    /// Puts the original back. Returns where the old answer is kept, as the learner would write it; empty: there was
-    /// nothing to put back.
+    /// Puts back what was handed out. Returns where the old answer is kept, as the learner would write it; empty: there
+    /// was nothing to put back.
     virtual std::string reset(const Exercise& exercise) = 0;
 };
 

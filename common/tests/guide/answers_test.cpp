@@ -189,7 +189,7 @@ TEST_CASE("a reset puts back what was handed out and keeps what was there, each 
     prepare_answer(exercise);
     for (const char* attempt : {"first", "second", "third"}) {
         place.save(answer, attempt);
-        CHECK(reset(exercise) == kept);
+        CHECK(reset(exercise) == std::vector<fs::path>{kept});
         CHECK(text_of(answer) == "stub\n");
         CHECK(text_of(kept) == attempt);
         CHECK_FALSE(is_edited(exercise));
@@ -209,7 +209,8 @@ TEST_CASE("a reset puts back both files, and keeps both", "[guide]") {
     prepare_answer(exercise);
     place.save(exercise.own_answer(), "mine\n");
     place.save(exercise.stub(), "in place\n");
-    CHECK(reset(exercise) == exercise.stub().string() + ".before_reset");  // that of the answer
+    CHECK(reset(exercise) == std::vector<fs::path>{exercise.stub().string() + ".before_reset",
+                                                   exercise.own_answer().string() + ".before_reset"});
     CHECK(text_of(exercise.own_answer()) == "stub\n");
     CHECK(text_of(exercise.stub()) == "stub\n");
     CHECK(text_of(exercise.stub().string() + ".before_reset") == "in place\n");
