@@ -209,9 +209,10 @@ endfunction()
 
 # The exercise in the current folder's subfolder `name`. KIND: fill (a part is missing), fix (there is a mistake in it),
 # speed (it is right and has to become faster). FORMERLY: names that it once had, so that learners keep their marks.
-# Targets: `name` (the learner's answer), `name_original` (as it was handed out), `name_solution`. Built on demand only;
-# the tests build them first. The files in wrong_answers/ and correct_answers/ are no targets: there are hundreds, and
-# common/grading/try_answer.sh makes and judges those of an exercise, in one test.
+# Targets: `name` (the learner's answer: the file in answers/, or the stub where there is none), `name_original` (the stub
+# in exercises/), `name_solution`. Built on demand only; the tests build first what they need. The files in wrong_answers/
+# and correct_answers/ are no targets: there are hundreds, and common/grading/try_answer.sh makes and judges those of an
+# exercise, in one test.
 function(add_exercise name kind)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FORMERLY")
     if(NOT kind MATCHES "^(fill|fix|speed)$")
@@ -228,6 +229,11 @@ function(add_exercise name kind)
     if(count LESS 3)
         message(FATAL_ERROR "Exercise ${name} has ${count} wrong answers; its grader should prove itself on three or more")
     endif()
+    # The learner's file, which the guide makes from the stub.
+    set(answer ${PROJECT_SOURCE_DIR}/answers/${chapter}/${name}/${name}.cu)
+    if(NOT answer IN_LIST WARPWISE_LEARNERS_FILES)
+        set(answer ${folder}/${name}.cu)
+    endif()
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_library(${name}_grader_${device} OBJECT EXCLUDE_FROM_ALL)
         set(grader ${folder}/${name}_test.cpp)
@@ -236,8 +242,8 @@ function(add_exercise name kind)
         endif()
         target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
-        add_answer(${name} ${device} ${name} ${folder}/${name}.cu)
-        add_answer(${name} ${device} ${name}_original ${folder}/original.cu)
+        add_answer(${name} ${device} ${name} ${answer})
+        add_answer(${name} ${device} ${name}_original ${folder}/${name}.cu)
         add_answer(${name} ${device} ${name}_solution ${solution})
         can_run(${device} runs)
         if(runs)
@@ -257,9 +263,9 @@ function(add_exercise name kind)
     # Wrong answers lean on nothing that only a GPU has: one device proves the grader.
     if("cpu" IN_LIST WARPWISE_DEVICES)
         set(scripts ${PROJECT_SOURCE_DIR}/common/grading)
-        # Not the learner's answer, which may be right by now.
+        # As it was handed out: in the learner's copy it may be right by now, or may not compile.
         add_graded_test("cpu: ${name}: the stub compiles and fails" cpu
-            COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}_original_cpu> -P ${scripts}/check_stub_fails.cmake)
+            COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build --stub ${name})
         write_answer_tools(${name} ${folder} ${solution})
         add_graded_test("cpu: ${name}: wrong answers are rejected and correct ones accepted" cpu
             COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build ${name})
@@ -274,7 +280,10 @@ function(add_answer exercise device program source)
     set_target_properties(${program}_${device} PROPERTIES
         OUTPUT_NAME ${program}
         RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/${device}/exercises)
-    if(NOT program STREQUAL exercise)
+    # What the learner edits may not compile, which no test of ours should mind.
+    if(program STREQUAL ${exercise}_original)
+        add_dependencies(stubs ${program}_${device})
+    elseif(NOT program STREQUAL exercise)
         add_dependencies(answers ${program}_${device})
     endif()
 endfunction()
@@ -284,7 +293,8 @@ function(write_answer_tools name folder solution)
     set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<TARGET_OBJECTS:grader_main_cpu>)
     # Twice: the CPU device's library and the helpers need each other.
     set(libraries $<TARGET_FILE:grading_cpu> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device>
-        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:Boost::context> $<TARGET_FILE:Catch2::Catch2>
+        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+        $<TARGET_FILE:Catch2::Catch2>
         -pthread)
     set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -I${PROJECT_SOURCE_DIR}/common/cpu_device/include
         -include ${WARPWISE_WATCHED_HEADER} ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
@@ -309,8 +319,8 @@ objects=($<JOIN:${objects}, >)
 libraries=($<JOIN:${libraries}, >)
 ")
     add_custom_target(${name}_judge)
-    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu cpu_device cuda_to_cpp
-        watched_headers)
+    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu host_helpers cpu_device
+        cuda_to_cpp watched_headers)
     add_dependencies(answers ${name}_judge)
 endfunction()
 
@@ -335,7 +345,10 @@ function(add_graded_test title device)
         ENVIRONMENT WARPWISE_GRADING_SEED=1 ${lock})
 endfunction()
 
-add_custom_target(answers COMMENT "Stubs, solutions and graders of all exercises")
+add_custom_target(answers COMMENT "Solutions and graders of all exercises")
+add_custom_target(stubs COMMENT "Stubs of all exercises")
+# A file that appears or vanishes there changes what `name` is made of.
+file(GLOB WARPWISE_LEARNERS_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/answers/*/*/*.cu)
 add_test(NAME "build the answers of all exercises"
     COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target answers --config $<CONFIG>)
 set_tests_properties("build the answers of all exercises" PROPERTIES FIXTURES_SETUP answers TIMEOUT 1800)
@@ -378,8 +391,9 @@ function(write_try_tools)
     json_strings(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -include ${WARPWISE_WATCHED_HEADER}
         ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
     json_strings(include_folders ${PROJECT_SOURCE_DIR}/common/cpu_device/include ${PROJECT_SOURCE_DIR})
-    json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:helpers_cpu>
-        $<TARGET_FILE:cpu_device> $<TARGET_FILE:Boost::context> $<TARGET_FILE:fmt::fmt> -pthread)
+    json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:lesson_text>
+        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+        $<TARGET_FILE:fmt::fmt> -pthread)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
 "{\"compiler\": \"${CMAKE_CXX_COMPILER}\",
  \"options\": [${options}],

@@ -3,6 +3,7 @@
 #
 #     common/grading/try_answer.sh EXERCISE                  all of its wrong and correct answers, and its solution
 #     common/grading/try_answer.sh EXERCISE answer.cu ...    these files
+#     common/grading/try_answer.sh --stub EXERCISE           its stub as it was handed out: it has to compile and to fail
 #
 #     -j N             so many at a time (2)
 #     -b FOLDER        the build's folder (build/cpu)
@@ -21,6 +22,7 @@ jobs=2
 quiet=
 make_grader=1
 nvcc=
+stub=
 exercise=
 answers=()
 
@@ -35,6 +37,7 @@ while [ $# -gt 0 ]; do
         -b) build=$(cd "$2" && pwd) || refuse "no folder $2"; shift ;;
         -q) quiet=1 ;;
         --no-build) make_grader= ;;
+        --stub) stub=1 ;;
         --nvcc) nvcc=1 ;;
         -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
         -*) refuse "no option $1" ;;
@@ -112,6 +115,26 @@ judge() {
 }
 
 work=$build/answers/$exercise
+
+# Learners may edit the stub in place: git knows what it was. A new exercise, and a copy without git, have only the file.
+if [ -n "$stub" ]; then
+    mkdir -p "$work/stub"
+    answer=$work/stub/$exercise.cu
+    if git -C "$folder" show "HEAD:./$exercise.cu" >"$answer.new" 2>/dev/null; then
+        cmp -s "$answer.new" "$folder/$exercise.cu" ||
+            echo "$folder/$exercise.cu was edited: tried is what git has handed out"
+    else
+        cp "$folder/$exercise.cu" "$answer.new"
+    fi
+    cmp -s "$answer.new" "$answer" && rm "$answer.new" || mv "$answer.new" "$answer"
+    if ! output=$(make_program "$answer" "$work/stub.$exercise" 2>&1); then
+        printf 'NOT BUILT  the stub of %s\n%s\n' "$exercise" "$output"
+        exit 1
+    fi
+    cmake "-DPROGRAM=$work/stub.$exercise" -P "$root/common/grading/check_stub_fails.cmake"
+    exit
+fi
+
 # Several at a time, each with its output in a file of its own.
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT

@@ -8,7 +8,7 @@
 
 #include "common/guide/command.h"
 #include "common/guide/commands.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {

@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "common/guide/command.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
 namespace guide {
@@ -72,9 +72,10 @@ Exercise exercise_from(const Json& json, const std::string& chapter, const fs::p
     exercise.kind = json.at("kind").get<std::string>();
     exercise.former_names = json.value("formerly", std::vector<std::string>());
     exercise.folder = root / "exercises" / chapter / exercise.name;
+    exercise.answers = root / "answers" / chapter / exercise.name;
     exercise.solution = root / "solutions" / chapter / exercise.name / (exercise.name + ".cu");
-    exercise.title = title_in(exercise.original());
-    if (exercise.title.empty()) exercise.title = title_in(exercise.answer());
+    exercise.title = title_in(exercise.stub());
+    if (exercise.title.empty()) exercise.title = title_in(exercise.handed_out());
     return exercise;
 }
 
@@ -331,13 +332,15 @@ const Exercise& Catalog::find_exercise(const std::string& word) const {
             return chapter.folder == exercise.chapter && is_named(chapter, wanted.substr(0, slash));
         });
     };
-    const std::vector<fs::path> named_places = places(word, {caller_, root_, root_ / "exercises"});
+    const std::vector<fs::path> named_places = places(word, {caller_, root_, root_ / "exercises", root_ / "answers"});
     const std::vector<Rule<Exercise>> rules = {
         [&](const Exercise& exercise) { return simplified(exercise.name) == wanted; },
         [&](const Exercise& exercise) { return was_named(exercise, wanted); },
         [&](const Exercise& exercise) { return in_named_chapter(exercise) && simplified(exercise.name) == name; },
         [&](const Exercise& exercise) { return in_named_chapter(exercise) && was_named(exercise, name); },
-        [&](const Exercise& exercise) { return lies_in(exercise.folder, named_places); },
+        [&](const Exercise& exercise) {
+            return lies_in(exercise.folder, named_places) || lies_in(exercise.answers, named_places);
+        },
         [&](const Exercise& exercise) { return starts_with(exercise.name, wanted); },
         [&](const Exercise& exercise) { return in_named_chapter(exercise) && starts_with(exercise.name, name); },
         [&](const Exercise& exercise) { return contains(exercise.name, wanted); },

@@ -23,13 +23,16 @@ struct Exercise {
     std::string name;                       ///< "grid_stride"
     std::string chapter;                    ///< folder of its chapter: "1_basics_and_pi"
     std::string kind;                       ///< "fill" (write the missing part), "fix" (find the mistake), "speed"
-    std::string title;                      ///< one line, from the first comment of original.cu
+    std::string title;                      ///< one line, from the first comment of the stub
     std::vector<std::string> former_names;  ///< what it was called in earlier versions
     std::filesystem::path folder;           ///< absolute: ROOT/exercises/1_basics_and_pi/grid_stride
+    std::filesystem::path answers;          ///< absolute: ROOT/answers/1_basics_and_pi/grid_stride
     std::filesystem::path solution;         ///< absolute: ROOT/solutions/1_basics_and_pi/grid_stride/grid_stride.cu
 
-    std::filesystem::path answer() const { return folder / (name + ".cu"); }   ///< the learner's file
-    std::filesystem::path original() const { return folder / "original.cu"; }  ///< the same as it was handed out
+    // Which of the two counts as the answer: common/guide/answers.h.
+    std::filesystem::path own_answer() const { return answers / (name + ".cu"); }  ///< the learner's file
+    std::filesystem::path stub() const { return folder / (name + ".cu"); }         ///< may be edited in place
+    std::filesystem::path handed_out() const { return answers / ".handed_out"; }   ///< from which the answer was made
     std::filesystem::path task() const { return folder / "README.md"; }
     std::filesystem::path hints() const { return folder / "hints.md"; }
 };
@@ -67,7 +70,7 @@ public:
 
     /// By number, folder, program, or an unambiguous beginning of one of them. Throws Refusal that names what is near.
     const Chapter& find_chapter(const std::string& word) const;
-    /// By name, a former name, "1/grid_stride", the path of its folder or answer, or an unambiguous part of its name
+    /// By name, a former name, "1/grid_stride", the path of a folder or file of it, or an unambiguous part of its name
     /// (its beginning before other parts). Throws Refusal that names what is near.
     const Exercise& find_exercise(const std::string& word) const;
     /// A lesson of the chapter, likewise; also by its number, "5" or "1.5".

@@ -24,6 +24,8 @@
 #include <system_error>
 #include <thread>
 
+#include "common/helpers/child_process.h"
+
 namespace guide {
 namespace {
 
@@ -191,36 +193,6 @@ struct Pipe {
     Descriptor write_end;
 };
 
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
-    std::vector<std::string> environment;
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-        const std::string_view text = *variable;
-        const std::string_view name = text.substr(0, text.find('='));
-        const bool replaced = std::any_of(variables.begin(), variables.end(),
-                                          [&](const auto& replacement) { return replacement.first == name; });
-        if (!replaced) environment.emplace_back(text);
-    }
-    for (const auto& [name, value] : variables) environment.push_back(fmt::format("{}={}", name, value));
-    return environment;
-}
-
-/// The form in which programs are given lists of strings.
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-    std::vector<char*> pointers;
-    for (std::string& string : strings) pointers.push_back(string.data());
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
-/// Who ignores the end of children is not told their exit status, and the shell may have started the guide like that.
-void listen_to_children() {
-    struct sigaction action {};
-    sigaction(SIGCHLD, nullptr, &action);
-    if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_IGN) return;
-    action.sa_handler = SIG_DFL;
-    sigaction(SIGCHLD, &action, nullptr);
-}
-
 enum class Group { guides, own, own_in_foreground };
 
 struct StartFailure {
@@ -302,14 +274,14 @@ std::string failure_text(const std::string& program, const std::string& folder, 
 Program::Program(const std::vector<std::string>& arguments, const CommandOptions& options, Group group, int output)
     : group_(group) {
     std::vector<std::string> own_arguments = arguments;
-    std::vector<std::string> environment = environment_with(options.variables);
-    const std::vector<char*> argument_pointers = pointers_to(own_arguments);
-    const std::vector<char*> environment_pointers = pointers_to(environment);
+    std::vector<std::string> environment = warpwise::environment_with(options.variables);
+    const std::vector<char*> argument_pointers = warpwise::pointers_to(own_arguments);
+    const std::vector<char*> environment_pointers = warpwise::pointers_to(environment);
     const std::string folder = options.folder.string();
     const Descriptor nothing(output == -1 ? -1 : above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC)));
     if (output != -1 && nothing.get() == -1) fail("cannot open /dev/null");
     Pipe failures;
-    listen_to_children();
+    warpwise::listen_to_children();
     {
         // Between fork and the registration no signal may end the guide, and none may reach the child in its place.
         const SignalsBlocked blocked;

@@ -12,9 +12,10 @@
 #include <system_error>
 #include <utility>
 
+#include "common/guide/answers.h"
 #include "common/guide/exercise_files.h"
-#include "common/guide/refusal.h"
 #include "common/guide/watch_mode.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
 namespace guide {
@@ -269,7 +270,7 @@ std::string next_step(Session& session) {
     }
     if (station.exercise != nullptr) {
         return fmt::format("Next: exercise {}. Edit {}, then {}", station.exercise->name,
-                           session.project().shown(station.exercise->answer()),
+                           session.project().shown(answer_to(*station.exercise).file),
                            session.typed("check " + station.exercise->name));
     }
     return fmt::format("Next: chapter {}, {}: {}", station.chapter->number, station.chapter->title,
@@ -383,7 +384,7 @@ Json list_as_json(const Catalog& all, const std::vector<Chapter>& chapters, cons
             exercises.push_back({{"name", exercise.name},
                                  {"kind", exercise.kind},
                                  {"title", exercise.title},
-                                 {"answer", project.shown(exercise.answer())},
+                                 {"answer", project.shown(answer_to(exercise).file)},
                                  {"passed", text_or_null(marks.passed)},
                                  {"attempts", marks.attempts},
                                  {"hints", marks.hints},
@@ -473,8 +474,9 @@ Cell result_of(Outcome outcome) {
     return {};
 }
 
-Json json_of(const Exercise& exercise, const Verdict& verdict) {
+Json json_of(const Exercise& exercise, const Verdict& verdict, const std::string& answer) {
     return {{"exercise", exercise.name},
+            {"answer", answer},
             {"outcome", name_of(verdict.outcome)},
             {"build_seconds", verdict.build_seconds},
             {"grade_seconds", verdict.grade_seconds},
@@ -497,15 +499,23 @@ void mark_verdict(Session& session, const Exercise& exercise, Outcome outcome, b
     });
 }
 
+/// "answers/1_basics_and_pi/pi/pi.cu", and why where it is the stub.
+std::string graded_text(const Project& project, const Exercise& exercise, const Answer& answer) {
+    const std::string file = project.shown(answer.file);
+    if (!answer.in_place) return file;
+    return fmt::format("{} (edited in place after {})", file, project.shown(exercise.own_answer()));
+}
+
 /// What the grader cannot say itself.
-void print_after_verdict(Session& session, const Exercise& exercise, const Verdict& verdict, double limit_seconds) {
+void print_after_verdict(Session& session, const Exercise& exercise, const Verdict& verdict, const Answer& graded,
+                         double limit_seconds) {
     const Terminal& terminal = session.terminal();
-    const std::string answer = session.project().shown(exercise.answer());
+    const std::string answer = graded_text(session.project(), exercise, graded);
     switch (verdict.outcome) {
         case Outcome::passed:
-            fmt::print("{}\n", terminal.paint(Style::faint, fmt::format("Built in {}, graded in {}.",
+            fmt::print("{}\n", terminal.paint(Style::faint, fmt::format("Built in {}, graded in {}: {}",
                                                                         seconds_text(verdict.build_seconds),
-                                                                        seconds_text(verdict.grade_seconds))));
+                                                                        seconds_text(verdict.grade_seconds), answer)));
             fmt::print("{}\n", next_step(session));
             return;
         case Outcome::build_failed:
@@ -522,6 +532,7 @@ void print_after_verdict(Session& session, const Exercise& exercise, const Verdi
             break;
         case Outcome::failed:
         case Outcome::broken:
+            if (graded.in_place) fmt::print("Your answer: {}\n", answer);  // else the grader's word for it will do
             break;
         case Outcome::cancelled:
             complain(exercise.name + " was not graded to the end");
@@ -543,17 +554,18 @@ int check_one(Session& session, const Exercise& exercise, bool json) {
         count(done, of);
         if (done >= of) activity.change("Grading " + exercise.name);
     };
+    const Answer graded = answer_to(exercise);
     const Verdict verdict = session.tools().check(exercise, options);
     activity.end();
     if (json) {
-        print_json(json_of(exercise, verdict));
+        print_json(json_of(exercise, verdict, session.project().shown(graded.file)));
     } else {
         if (session.interactive()) print_title(session.terminal(), exercise);
         print_with_newline(verdict.text);
     }
     attempt([&] {
         mark_verdict(session, exercise, verdict.outcome, true);
-        if (!json) print_after_verdict(session, exercise, verdict, options.limit_seconds);
+        if (!json) print_after_verdict(session, exercise, verdict, graded, options.limit_seconds);
     });
     return exit_status(verdict.outcome);
 }
@@ -580,10 +592,11 @@ int check_all(Session& session, bool json) {
         activity.change(fmt::format("{} of {}: {}", outcomes.size() + 1, exercises.size(), exercise->name));
         CheckOptions options;
         options.on_build = activity.counter();
+        const std::string answer = session.project().shown(answer_to(*exercise).file);
         const Verdict verdict = session.tools().check(*exercise, options);
         attempt([&] { mark_verdict(session, *exercise, verdict.outcome, false); });
         outcomes.push_back(verdict.outcome);
-        verdicts.push_back(json_of(*exercise, verdict));
+        verdicts.push_back(json_of(*exercise, verdict, answer));
         rows.push_back({{exercise->name},
                         result_of(verdict.outcome),
                         {verdict.build_seconds > 0 ? seconds_text(verdict.build_seconds) : "-"},
@@ -604,10 +617,11 @@ int check_all(Session& session, bool json) {
 
 int run_grader(Session& session, const Exercise& exercise, const std::vector<std::string>& options) {
     const Project& project = session.project();
-    if (!build(session, {exercise.name + "_" + project.device}, exercise.name)) return interrupted_status;
-    std::vector<std::string> command = {(project.programs() / "exercises" / exercise.name).string()};
+    const Answer answer = answer_to(exercise);
+    if (!build(session, {answer.program + "_" + project.device}, exercise.name)) return interrupted_status;
+    std::vector<std::string> command = {(project.programs() / "exercises" / answer.program).string()};
     command.insert(command.end(), options.begin(), options.end());
-    return run_in_terminal(session, command);
+    return run_in_terminal(session, command, answer_variables(project, answer));
 }
 
 int say_all_passed(Session& session) {
@@ -651,7 +665,10 @@ Session::Session(const Project& project, Tools tools, const warpwise::Terminal& 
     : project_(project), tools_(std::move(tools)), terminal_(terminal), interactive_(interactive) {}
 
 const Catalog& Session::catalog() {
-    if (!catalog_) catalog_ = Catalog::load(project_);
+    if (!catalog_) {
+        catalog_ = Catalog::load(project_);
+        attempt([this] { prepare_answers(*catalog_); });  // where nothing can be written, the stubs can still be read
+    }
     return *catalog_;
 }
 
@@ -834,14 +851,14 @@ int show_task(Session& session, const std::string& word) {
     const Exercise* exercise = session.exercise(word);
     if (exercise == nullptr) return say_all_passed(session);
     print_with_newline(plain_text(text_of_file(exercise->task(), session.project()), session.terminal().width));
-    fmt::print("\nYour answer: {}\n", session.project().shown(exercise->answer()));
+    fmt::print("\nYour answer: {}\n", session.project().shown(answer_to(*exercise).file));
     return all_right;
 }
 
 int reset_answer(Session& session, const std::string& word, bool yes) {
     if (word.empty()) throw Refusal("which exercise? " + session.typed("list") + " shows them");
     const Exercise& exercise = session.catalog().find_exercise(word);
-    const std::string answer = session.project().shown(exercise.answer());
+    const std::string answer = session.project().shown(answer_to(exercise).file);
     if (!is_edited(exercise)) {
         fmt::print("{} is as it was handed out.\n", answer);
         return all_right;
@@ -852,9 +869,11 @@ int reset_answer(Session& session, const std::string& word, bool yes) {
         fmt::print("Nothing was changed.\n");
         return *stop;
     }
-    const std::filesystem::path kept = reset(exercise);
-    fmt::print("{} is as it was handed out.\n", answer);
-    if (!kept.empty()) fmt::print("What was there is in {}\n", session.project().shown(kept));
+    const std::vector<std::filesystem::path> kept = reset(exercise);
+    fmt::print("{} is as it was handed out.\n", session.project().shown(answer_to(exercise).file));
+    for (const std::filesystem::path& file : kept) {
+        fmt::print("What was there is in {}\n", session.project().shown(file));
+    }
     return all_right;
 }
 
@@ -876,7 +895,7 @@ int show_solution(Session& session, const std::string& word, bool yes) {
     fmt::print("{}\n\n", terminal.paint(Style::title, session.project().shown(exercise->solution)));
     print_with_newline(text);
     if (!is_edited(*exercise)) return all_right;
-    const std::string changes = difference(exercise->answer(), exercise->solution);
+    const std::string changes = difference(answer_to(*exercise).file, exercise->solution);
     if (changes.empty()) {
         fmt::print("\nYour answer is the same.\n");
     } else {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {

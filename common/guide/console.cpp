@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "common/guide/command.h"
+#include "common/helpers/utf8.h"
 
 namespace guide {
 namespace {
@@ -215,21 +216,9 @@ Parsed parse_escape(std::string_view bytes, bool complete) {
 
 /// A character in UTF-8; a byte that belongs to none is one that stands for it.
 Parsed parse_character(std::string_view bytes, bool complete) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-    const unsigned first = byte(0);
-    if (first < 0x80) return {1, first};
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4) return {1, not_a_character};
-    Key character = first & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if (i == bytes.size()) return complete ? Parsed{1, not_a_character} : Parsed{};
-        if ((byte(i) & 0xC0U) != 0x80) return {1, not_a_character};
-        character = character << 6U | (byte(i) & 0x3FU);
-    }
-    constexpr std::array<Key, 5> least{0, 0, 0x80, 0x800, 0x10000};
-    const bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
-    if (character < least[length] || is_surrogate || character > 0x10FFFF) return {length, not_a_character};
-    return {length, character};
+    const warpwise::Utf8Character first = warpwise::decode_utf8(bytes);
+    if (first.unfinished && !complete) return {};
+    return {first.length, first.valid ? first.value : not_a_character};
 }
 
 /// What was typed and is not yet asked for.

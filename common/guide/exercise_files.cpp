@@ -11,7 +11,7 @@
 
 #include "common/guide/command.h"
 #include "common/guide/project.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -509,19 +509,10 @@ private:
 
 // ---- files --------------------------------------------------------------------------------------------------------
 
-std::string required(const fs::path& file, std::string_view advice = "") {
+std::string required(const fs::path& file) {
     std::optional<std::string> text = read_file(file);
-    if (!text) throw Refusal(fmt::format("there is no {}{}", file.string(), advice));
+    if (!text) throw Refusal(fmt::format("there is no {}", file.string()));
     return std::move(*text);
-}
-
-/// The first name of NAME.cu.before_reset.1, .2 ... that is free.
-fs::path free_number(const fs::path& file) {
-    std::error_code error;
-    for (int number = 1;; ++number) {
-        fs::path numbered = fmt::format("{}.{}", file.string(), number);
-        if (!fs::exists(fs::symlink_status(numbered, error))) return numbered;
-    }
 }
 
 /// Both paths from the first folder on that is not the same.
@@ -574,35 +565,6 @@ std::string plain_text(const std::string& markdown, std::size_t width) {
         text.append(line).append("\n");
     }
     return text;
-}
-
-bool is_edited(const Exercise& exercise) {
-    const std::optional<std::string> answer = read_file(exercise.answer());
-    return answer && answer != read_file(exercise.original());
-}
-
-fs::path reset(const Exercise& exercise) {
-    const fs::path file = exercise.answer();
-    const std::string original =
-        required(exercise.original(), fmt::format("; get it back: git checkout -- {}", exercise.original().string()));
-    const std::optional<std::string> answer = read_file(file);
-    if (answer == original) return {};
-    fs::path backup;
-    if (answer) {
-        backup = file.string() + ".before_reset";
-        std::error_code error;
-        if (fs::exists(fs::symlink_status(backup, error))) {
-            const fs::path numbered = free_number(backup);
-            fs::rename(backup, numbered, error);
-            if (error) {
-                throw Refusal(fmt::format("cannot move {} to {}: {}; the answer was not reset", backup.string(),
-                                          numbered.string(), error.message()));
-            }
-        }
-        replace_file(backup, *answer);
-    }
-    replace_file(file, original);
-    return backup;
 }
 
 std::string solution_text(const Exercise& exercise) { return required(exercise.solution); }

@@ -1,4 +1,4 @@
-// An exercise's texts: hints, the answer as it was handed out, the solution.
+// An exercise's texts: hints, the solution, and how an answer differs from it.
 #pragma once
 
 #include <filesystem>
@@ -17,15 +17,6 @@ std::vector<std::string> hints_of(const Exercise& exercise);
 /// parentheses, unless it says no more than the text. Paragraphs and lists are wrapped to `width` characters; code
 /// (with its backticks inside a sentence) and tables are kept as they are.
 std::string plain_text(const std::string& markdown, std::size_t width);
-
-/// Whether the answer differs from the original. False when there is no answer: nothing is lost then. True when there
-/// is no original to compare it with. Throws Refusal when either cannot be read.
-bool is_edited(const Exercise& exercise);
-
-/// Puts the original back. What was there is kept beside it as NAME.cu.before_reset (earlier ones as .1, .2 ...);
-/// returns that path, empty when nothing had been changed. The answer keeps its permissions. Throws Refusal when there
-/// is no original or the files cannot be written; the answer is as it was then.
-std::filesystem::path reset(const Exercise& exercise);
 
 /// The solution's text. Throws Refusal when it cannot be read.
 std::string solution_text(const Exercise& exercise);

@@ -1,5 +1,4 @@
 #include "common/guide/grader.h"
-#include "common/guide/try_messages.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
+#include "common/guide/try_messages.h"
 
 namespace guide {
 namespace {
@@ -20,13 +20,13 @@ std::string after(const std::string& output, std::string_view text) {
     return result.append(text);
 }
 
-std::string never_ended_text(const Project& project, const Exercise& exercise, double limit_seconds) {
+std::string never_ended_text(const Project& project, const Answer& answer, double limit_seconds) {
     std::string text = fmt::format(
         "Stopped: it was still running after {:g} seconds.\n"
         "Look for a loop that never ends, in your kernel or in your host code: does every turn change what its\n"
         "condition asks for, and can the condition become false for every thread?\n"
         "    your answer  {}\n",
-        limit_seconds, project.shown(exercise.answer()));
+        limit_seconds, project.shown(answer.file));
     if (project.device == "cpu") {
         text +=
             "A kernel in which no block gets done is stopped earlier, after 20 seconds or CPU_DEVICE_TIMEOUT=SECONDS:\n"
@@ -35,9 +35,10 @@ std::string never_ended_text(const Project& project, const Exercise& exercise, d
     return text;
 }
 
-std::string broken_text(const Project& project, const Exercise& exercise, const CommandResult& run) {
-    const std::string program = project.shown(project.programs() / "exercises" / exercise.name);
-    const std::string answer = project.shown(exercise.answer());
+std::string broken_text(const Project& project, const Exercise& exercise, const Answer& answer,
+                        const CommandResult& run) {
+    const std::string program = project.shown(project.programs() / "exercises" / answer.program);
+    const std::string file = project.shown(answer.file);
     constexpr int not_graded = 2;
     constexpr int not_started = 127;
     constexpr int by_signal = 128;
@@ -55,12 +56,12 @@ std::string broken_text(const Project& project, const Exercise& exercise, const 
         return fmt::format(
             "The grader crashed: signal {}, {}. Your host code runs inside it: look for an array index out of range,\n"
             "a pointer that points to nothing, or a device pointer that the host uses.\n    your answer  {}\n",
-            signal, strsignal(signal), answer);
+            signal, strsignal(signal), file);
     }
     return fmt::format(
         "The grader ended with status {}, which says neither that the answer is right nor that it is wrong. Does your\n"
         "code call exit()?\n    your answer  {}\n",
-        run.status, answer);
+        run.status, file);
 }
 
 Outcome outcome_of(const CommandResult& run) {
@@ -72,21 +73,25 @@ Outcome outcome_of(const CommandResult& run) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> answer_variables(const Project& project, const Answer& answer) {
+    return {{"WARPWISE_ANSWER", project.shown(answer.file)}};
+}
+
 Verdict check(const Project& project, const Exercise& exercise, const CheckOptions& options) {
     Verdict verdict;
+    const Answer answer = answer_to(exercise);
     const BuildResult built =
-        Builder(project).build({exercise.name + "_" + project.device}, options.on_build, options.cancelled);
+        Builder(project).build({answer.program + "_" + project.device}, options.on_build, options.cancelled);
     verdict.build_seconds = built.seconds;
     if (!built.succeeded) {
         verdict.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
         verdict.text = built.output;
         if (project.device == "cpu" && !built.cancelled) {
             const std::filesystem::path headers = project.root / "common" / "cpu_device" / "include";
-            const std::string answer = exercise.answer().string();
-            verdict.text =
-                explain_compiler(built.output, {answer, exercise.answer().lexically_relative(project.root).string(),
-                                                project.root.string(), headers.string()})
-                    .text;
+            verdict.text = explain_compiler(built.output, {answer.file.string(),
+                                                           answer.file.lexically_relative(project.root).string(),
+                                                           project.root.string(), headers.string()})
+                               .text;
         }
         return verdict;
     }
@@ -98,9 +103,10 @@ Verdict check(const Project& project, const Exercise& exercise, const CheckOptio
 
     // Started as one would type it in the root: messages that repeat it are short then.
     const std::string program =
-        (project.programs() / "exercises" / exercise.name).lexically_relative(project.root).string();
+        (project.programs() / "exercises" / answer.program).lexically_relative(project.root).string();
     CommandOptions run_options;
     run_options.folder = project.root;
+    run_options.variables = answer_variables(project, answer);
     run_options.cancelled = options.cancelled;
     run_options.limit_seconds = options.limit_seconds;
     const CommandResult run = run_command({program, "--colour-mode", options.colors ? "ansi" : "none"}, run_options);
@@ -108,9 +114,9 @@ Verdict check(const Project& project, const Exercise& exercise, const CheckOptio
     verdict.outcome = outcome_of(run);
     verdict.text = run.output;
     if (verdict.outcome == Outcome::never_ended) {
-        verdict.text = after(run.output, never_ended_text(project, exercise, options.limit_seconds));
+        verdict.text = after(run.output, never_ended_text(project, answer, options.limit_seconds));
     } else if (verdict.outcome == Outcome::broken) {
-        verdict.text = after(run.output, broken_text(project, exercise, run));
+        verdict.text = after(run.output, broken_text(project, exercise, answer, run));
     }
     return verdict;
 }

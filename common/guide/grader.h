@@ -6,7 +6,10 @@
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "common/guide/answers.h"
 #include "common/guide/catalog.h"
 #include "common/guide/project.h"
 
@@ -35,6 +38,10 @@ struct CheckOptions {
     double limit_seconds = 60;  ///< for the grader
 };
 
+/// What a grader is told: the file that it names as the learner's.
+std::vector<std::pair<std::string, std::string>> answer_variables(const Project& project, const Answer& answer);
+
+/// Builds and grades the file that counts as the answer (common/guide/answers.h).
 Verdict check(const Project& project, const Exercise& exercise, const CheckOptions& options = {});
 
 /// The exit status that `warpwise check` ends with: 0 passed, 1 failed in any way, 2 broken, 130 cancelled.

@@ -18,7 +18,7 @@
 #include "common/guide/command_table.h"
 #include "common/guide/commands.h"
 #include "common/guide/completion.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 #include "common/lesson/terminal.h"
 

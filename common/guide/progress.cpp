@@ -20,7 +20,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {

@@ -15,7 +15,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {

@@ -9,7 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "common/lesson/refusal.h"
+
 namespace guide {
+
+using warpwise::Refusal;  // the guide prints its text and ends with status 2
 
 struct Project {
     std::filesystem::path root;        ///< the folder of `warpwise`, the script

@@ -26,11 +26,11 @@
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
 #include "common/guide/commands.h"
-#include "common/guide/refusal.h"
 #include "common/guide/report_page.h"
 #include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
 #include "common/guide/report_traces.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {

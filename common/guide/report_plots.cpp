@@ -14,7 +14,9 @@
 #include <limits>
 
 #include "common/guide/command.h"
-#include "common/guide/refusal.h"
+#include "common/guide/project.h"
+#include "common/helpers/utf8.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {
@@ -82,12 +84,12 @@ std::string gnuplot_string(std::string_view text) {
 std::string shortened(const std::string& text, std::size_t most) {
     std::size_t characters = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
+        const bool starts = !warpwise::continues_utf8(text[i]);
         if (starts && ++characters > most) {
             std::size_t end = i;
             for (std::size_t dropped = 0; end > 0 && dropped < 3;) {
                 --end;
-                if ((static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U) ++dropped;
+                if (!warpwise::continues_utf8(text[end])) ++dropped;
             }
             return text.substr(0, end) + "...";
         }

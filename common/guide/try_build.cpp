@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "common/guide/refusal.h"
+#include "common/guide/project.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {

@@ -19,9 +19,9 @@
 
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
-#include "common/guide/refusal.h"
 #include "common/guide/try_build.h"
 #include "common/guide/try_messages.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
 namespace guide {

@@ -13,15 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/guide/answers.h"
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
 #include "common/guide/console.h"
 #include "common/guide/exercise_files.h"
 #include "common/guide/file_watcher.h"
 #include "common/guide/grader.h"
-#include "common/guide/refusal.h"
 #include "common/guide/watch_session.h"
 #include "common/guide/watch_view.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -39,6 +40,7 @@ public:
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
     Progress update(const std::function<void(Progress&)>& change) override { return progress_.update(change); }
+    std::string answer(const Exercise& exercise) override { return project_.shown(answer_to(exercise).file); }
     std::vector<std::string> hints(const Exercise& exercise) override { return hints_of(exercise); }
     std::string task(const Exercise& exercise) override {
         if (std::optional<std::string> text = read_file(exercise.task())) return *std::move(text);
@@ -47,11 +49,14 @@ public:
     }
     Solution solution(const Exercise& exercise) override {
         std::string text = solution_text(exercise);
-        return {std::move(text), difference(exercise.answer(), exercise.solution)};
+        return {std::move(text), difference(answer_to(exercise).file, exercise.solution)};
     }
     std::string reset(const Exercise& exercise) override {
-        const std::filesystem::path kept = guide::reset(exercise);
-        return kept.empty() ? std::string() : project_.shown(kept);
+        std::string kept;
+        for (const std::filesystem::path& file : guide::reset(exercise)) {
+            kept += (kept.empty() ? "" : " and ") + project_.shown(file);
+        }
+        return kept;
     }
 
 private:
@@ -115,7 +120,7 @@ private:
     void follow_exercise() {
         const Exercise* current = session_.state().exercise;
         if (watched_ == current) return;
-        watcher_ = std::make_unique<FileWatcher>(std::vector{current->folder});
+        watcher_ = std::make_unique<FileWatcher>(std::vector{current->answers, current->folder});
         watched_ = current;
         console_->set_title("Warpwise: " + current->name);
     }

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <utility>
 
+#include "common/helpers/utf8.h"
+
 namespace guide {
 namespace {
 
@@ -26,29 +28,8 @@ bool is_printable(Key key) {
     return key >= 32 && key < 0x110000 && key != key::backspace && !(key >= 128 && key < 160);
 }
 
-std::string utf8(Key key) {
-    const auto byte = [](Key bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
-    std::string text;
-    if (key < 0x80) {
-        text += byte(key);
-    } else if (key < 0x800) {
-        text += byte(0xC0 | (key >> 6));
-        text += byte(0x80 | (key & 0x3F));
-    } else if (key < 0x10000) {
-        text += byte(0xE0 | (key >> 12));
-        text += byte(0x80 | ((key >> 6) & 0x3F));
-        text += byte(0x80 | (key & 0x3F));
-    } else {
-        text += byte(0xF0 | (key >> 18));
-        text += byte(0x80 | ((key >> 12) & 0x3F));
-        text += byte(0x80 | ((key >> 6) & 0x3F));
-        text += byte(0x80 | (key & 0x3F));
-    }
-    return text;
-}
-
 std::string without_last_character(std::string text) {
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+    while (!text.empty() && warpwise::continues_utf8(text.back())) text.pop_back();
     if (!text.empty()) text.pop_back();
     return text;
 }
@@ -162,7 +143,13 @@ void WatchSession::open(const Exercise& exercise) {
     want_verdict();
 }
 
+void WatchSession::look_up_answer() {
+    attempt([&] { state_.answer = surroundings_.answer(*state_.exercise); });
+}
+
+/// Each save may have changed which file counts.
 void WatchSession::want_verdict() {
+    look_up_answer();
     state_.verdict.reset();
     wants_verdict_ = true;
     if (is_grading()) is_unwanted_ = true;
@@ -289,7 +276,7 @@ void WatchSession::press_in_list(Key key) {
     } else if (key == key::backspace || key == delete_character) {
         set_filter(without_last_character(state_.filter));
     } else if (is_printable(key)) {
-        set_filter(state_.filter + utf8(key));
+        set_filter(state_.filter + warpwise::encode_utf8(key));
     }
 }
 

@@ -33,11 +33,12 @@ public:
 
     virtual double now() = 0;  ///< seconds since some fixed moment
     virtual Progress update(const std::function<void(Progress&)>& change) = 0;
+    virtual std::string answer(const Exercise& exercise) = 0;              ///< the file, as the learner would write it
     virtual std::string task(const Exercise& exercise) = 0;                ///< Markdown
     virtual std::vector<std::string> hints(const Exercise& exercise) = 0;  ///< Markdown
     virtual Solution solution(const Exercise& exercise) = 0;
-    /// Puts the original back. Returns where the old answer is kept, as the learner would write it; empty: there was
-    /// nothing to put back.
+    /// Puts back what was handed out. Returns where the old answer is kept, as the learner would write it; empty: there
+    /// was nothing to put back.
     virtual std::string reset(const Exercise& exercise) = 0;
 };
 
@@ -91,6 +92,7 @@ struct WatchState {
     std::vector<Station> way;
     Progress progress;
     const Exercise* exercise = nullptr;  ///< the current one, never null
+    std::string answer;                  ///< the file that is graded for it
     Page page = Page::exercise;
     Question question = Question::none;
     Work work;
@@ -160,6 +162,7 @@ public:
 
 private:
     void open(const Exercise& exercise);
+    void look_up_answer();
     void want_verdict();
     void drop_unwanted_job();
     bool is_grading() const { return job_.has_value() && !is_check_ && job_->exercise != nullptr; }

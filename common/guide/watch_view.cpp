@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/guide/exercise_files.h"
+#include "common/helpers/utf8.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -80,15 +81,10 @@ Piece escape_sequence(std::string_view text) {
 
 Piece first_piece(std::string_view text) {
     if (text.front() == '\033') return escape_sequence(text);
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned first = byte(0);
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1;
-    if ((first >= 0x80 && length == 1) || first > 0xF4 || length > text.size()) return {};
-    char32_t character = length == 1 ? first : first & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return {};
-        character = (character << 6) | (byte(i) & 0x3FU);
-    }
+    const warpwise::Utf8Character first = warpwise::decode_utf8(text);
+    if (!first.valid) return {};
+    const char32_t character = first.value;
+    const std::size_t length = first.length;
     if (is_in(character, narrow_ranges)) return {length, 0, false};
     return {length, is_in(character, wide_ranges) ? 2U : 1U, false};
 }
@@ -290,7 +286,7 @@ private:
     std::string introduction_text() const {
         std::string text = paragraph(fmt::format("{}: {}", exercise().name, exercise().title), Style::title);
         if (const std::string kind = kind_text(exercise().kind); !kind.empty()) text += paragraph(kind);
-        text += "\n    " + project_.shown(exercise().answer()) + "\n\n";
+        text += "\n    " + state_.answer + "\n\n";
         return text + paragraph("Edit this file and save it: every save is built and graded. t shows the task.") + "\n";
     }
 
@@ -495,7 +491,7 @@ private:
         const bool is_about_exercise =
             state_.page != Page::chapter && state_.page != Page::chapter_ran && state_.page != Page::closing;
         if (is_about_exercise) {
-            lines.push_back({paint(Style::heading, project_.shown(exercise().answer())), importance::path});
+            lines.push_back({paint(Style::heading, state_.answer), importance::path});
             lines.push_back({exercise().title, importance::title});
         }
         add_keys(lines, keys());

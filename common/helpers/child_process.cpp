@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +21,55 @@
 namespace warpwise {
 namespace {
 
-/// The form in which programs are given lists of strings.
+/// What the program gets as its standard files. Its destructor gives the list back.
+class StandardFiles {
+public:
+    StandardFiles() { posix_spawn_file_actions_init(&actions_); }
+    ~StandardFiles() { posix_spawn_file_actions_destroy(&actions_); }
+    StandardFiles(const StandardFiles&) = delete;
+    StandardFiles& operator=(const StandardFiles&) = delete;
+
+    void open(int standard, const char* path, int flags) {
+        posix_spawn_file_actions_addopen(&actions_, standard, path, flags, 0600);
+    }
+    void duplicate(int descriptor, int standard) { posix_spawn_file_actions_adddup2(&actions_, descriptor, standard); }
+    const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+private:
+    posix_spawn_file_actions_t actions_;
+};
+
+/// Its number; -1 when it could not be started. posix_spawn copies no memory, however large this process is.
+pid_t start(std::vector<std::string> arguments, const std::vector<std::pair<std::string, std::string>>& variables,
+            const StandardFiles& files) {
+    std::vector<std::string> environment = environment_with(variables);
+    const std::string program = arguments.at(0);
+    pid_t process = -1;
+    const int error = posix_spawnp(&process, program.c_str(), files.get(), nullptr, pointers_to(arguments).data(),
+                                   pointers_to(environment).data());
+    return error == 0 ? process : -1;
+}
+
+/// As a shell gives it; 127 when nobody can tell.
+int status_at_end(pid_t process) {
+    int status = 0;
+    pid_t waited = 0;
+    while ((waited = waitpid(process, &status, 0)) == -1 && errno == EINTR) {
+    }
+    if (waited == -1) return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+void listen_to_children() {
+    struct sigaction action {};
+    sigaction(SIGCHLD, nullptr, &action);
+    if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_IGN) return;
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &action, nullptr);
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     std::vector<char*> pointers;
     for (std::string& string : strings) pointers.push_back(string.data());
@@ -29,46 +79,58 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
     std::vector<std::string> environment;
-    for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
-    const std::size_t given = environment.size();
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text = *variable;
-        bool replaced = false;
-        for (std::size_t i = 0; i < given; ++i) {
-            replaced = replaced || text.substr(0, text.find('=')) == variables[i].first;
-        }
+        const std::string_view name = text.substr(0, text.find('='));
+        const bool replaced = std::any_of(variables.begin(), variables.end(),
+                                          [&](const auto& replacement) { return replacement.first == name; });
         if (!replaced) environment.emplace_back(text);
     }
+    for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
     return environment;
 }
 
-}  // namespace
+std::optional<std::string> output_of(const std::vector<std::string>& arguments) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+    // The pipe's ends may have the numbers 0 to 2 themselves, where this process has closed those: output comes first.
+    StandardFiles files;
+    files.duplicate(ends[1], STDOUT_FILENO);
+    files.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    files.open(STDERR_FILENO, "/dev/null", O_WRONLY);
+    const pid_t process = start(arguments, {}, files);
+    close(ends[1]);
+    std::string output;
+    char piece[4096];
+    while (process != -1) {
+        const ssize_t count = read(ends[0], piece, sizeof piece);
+        if (count == -1 && errno == EINTR) continue;
+        if (count <= 0) break;
+        output.append(piece, static_cast<std::size_t>(count));
+    }
+    close(ends[0]);
+    if (process == -1) return std::nullopt;
+    status_at_end(process);
+    return output;
+}
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments,
                            const std::vector<std::pair<std::string, std::string>>& variables,
                            const std::string& output) {
-    std::vector<std::string> own_arguments = arguments;
-    std::vector<std::string> environment = environment_with(variables);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-    const int error = posix_spawn(&process_, arguments.at(0).c_str(), &files, nullptr,
-                                  pointers_to(own_arguments).data(), pointers_to(environment).data());
-    posix_spawn_file_actions_destroy(&files);
-    if (error != 0) process_ = -1;
+    listen_to_children();
+    StandardFiles files;
+    files.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    files.open(STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+    files.duplicate(STDOUT_FILENO, STDERR_FILENO);
+    process_ = start(arguments, variables, files);
 }
 
 ChildProcess::~ChildProcess() { wait(); }
 
 int ChildProcess::wait() {
     if (process_ == -1) return status_;
-    int status = 0;
-    while (waitpid(process_, &status, 0) == -1 && errno == EINTR) {
-    }
+    status_ = status_at_end(process_);
     process_ = -1;
-    status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return status_;
 }
 

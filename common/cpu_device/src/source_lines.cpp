@@ -1,13 +1,9 @@
 #include "source_lines.h"
 
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +11,10 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+
+#include "common/helpers/child_process.h"
 
 namespace cpu_device {
 namespace {
@@ -48,41 +47,6 @@ std::vector<Segment> loaded_segments() {
         },
         &segments);
     return segments;
-}
-
-/// What `command` (looked up in PATH) writes to its standard output; empty when it cannot be started.
-std::string output_of(const std::vector<std::string>& command, bool& started) {
-    int ends[2];
-    started = false;
-    if (pipe2(ends, O_CLOEXEC) != 0) return {};
-    std::vector<char*> arguments;
-    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-
-    // The pipe's ends may have the numbers 0 to 2 themselves, where the program has closed those: output comes first.
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    started = posix_spawnp(&child, arguments[0], &files, nullptr, arguments.data(), environ) == 0;
-    posix_spawn_file_actions_destroy(&files);
-    close(ends[1]);
-
-    std::string output;
-    char piece[4096];
-    for (;;) {
-        const ssize_t count = started ? read(ends[0], piece, sizeof piece) : 0;
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        output.append(piece, static_cast<std::size_t>(count));
-    }
-    close(ends[0]);
-    // Fails where the program ignores SIGCHLD: then nobody has to wait.
-    while (started && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    return output;
 }
 
 /// Code that no reader of a report wrote: the CPU device's headers and those of the system.
@@ -147,7 +111,9 @@ private:
             std::snprintf(text, sizeof text, "0x%zx", reinterpret_cast<std::uintptr_t>(address) - 1 - base);
             command.push_back(text);
         }
-        const std::string answer = output_of(command, has_tool_);
+        const std::optional<std::string> said = warpwise::output_of(command);
+        has_tool_ = said.has_value();
+        const std::string answer = said.value_or("");
         std::size_t answered = 0;
         SourceLine* line = nullptr;
         std::string function;  // addr2line gives it in a line of its own before the place

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;

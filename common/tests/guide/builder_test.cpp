@@ -47,6 +47,7 @@ public:
         exercise.name = "grid_stride";
         exercise.chapter = "1_basics";
         exercise.folder = project.root / "exercises" / "1_basics" / "grid_stride";
+        exercise.answers = project.root / "answers" / "1_basics" / "grid_stride";
     }
     ~Copy() {
         setenv("PATH", path_.c_str(), 1);
@@ -286,6 +287,23 @@ TEST_CASE("a grader's exit status is the outcome, and its output the text") {
     CHECK_THAT(copy.text_of("called"), EndsWith(" grid_stride_cpu\n"));
 }
 
+TEST_CASE("a stub that was edited in place is what is built and graded") {
+    const Copy copy;
+    copy.have_ninja("", 0);
+    copy.have_grader("echo \"$0: $WARPWISE_ANSWER\"\n");
+    CHECK(check(copy.project, copy.exercise).text ==
+          "build/bin/cpu/exercises/grid_stride: answers/1_basics/grid_stride/grid_stride.cu\n");
+    const fs::path programs = copy.project.programs() / "exercises";
+    fs::copy_file(programs / "grid_stride", programs / "grid_stride_original");
+    fs::create_directories(copy.exercise.folder);
+    std::ofstream(copy.exercise.stub()) << "int i;\n";
+    prepare_answer(copy.exercise);
+    std::ofstream(copy.exercise.stub()) << "int edited;\n";
+    CHECK(check(copy.project, copy.exercise).text ==
+          "build/bin/cpu/exercises/grid_stride_original: exercises/1_basics/grid_stride/grid_stride.cu\n");
+    CHECK_THAT(copy.text_of("called"), EndsWith(" grid_stride_original_cpu\n"));
+}
+
 TEST_CASE("a grader is asked for colors when they are wanted") {
     const Copy copy;
     copy.have_ninja("", 0);
@@ -311,7 +329,7 @@ TEST_CASE("an answer that never ends is stopped, with advice after what it print
     CHECK(verdict.outcome == Outcome::never_ended);
     CHECK_THAT(verdict.text, StartsWith("so far\n\nStopped: it was still running after 0.4 seconds.\n"));
     CHECK_THAT(verdict.text, ContainsSubstring("loop"));
-    CHECK_THAT(verdict.text, ContainsSubstring("exercises/1_basics/grid_stride/grid_stride.cu"));
+    CHECK_THAT(verdict.text, ContainsSubstring("answers/1_basics/grid_stride/grid_stride.cu"));
     CHECK(verdict.grade_seconds < 3);
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -94,8 +94,8 @@ TEST_CASE("exercises know their files and their former names", "[guide]") {
     CHECK(first.kind == "fill");
     CHECK(first.chapter == "1_basics_and_pi");
     CHECK(first.former_names == std::vector<std::string>{"guard", "first_index"});
-    CHECK(first.answer() == "/copy/exercises/1_basics_and_pi/index_and_guard/index_and_guard.cu");
-    CHECK(first.original() == "/copy/exercises/1_basics_and_pi/index_and_guard/original.cu");
+    CHECK(first.stub() == "/copy/exercises/1_basics_and_pi/index_and_guard/index_and_guard.cu");
+    CHECK(first.own_answer() == "/copy/answers/1_basics_and_pi/index_and_guard/index_and_guard.cu");
     CHECK(first.solution == "/copy/solutions/1_basics_and_pi/index_and_guard/index_and_guard.cu");
 }
 
@@ -110,16 +110,17 @@ TEST_CASE("the way goes from each chapter through its exercises to the next chap
                                             "10_more_memory"});
 }
 
-TEST_CASE("the title of an exercise is in the first line of the original, or else of the answer", "[guide]") {
+TEST_CASE("the title of an exercise is in the first line of the stub, or else of what was handed out", "[guide]") {
     const Copy copy;
     const std::string folder = "exercises/1_basics_and_pi/";
-    copy.file(folder + "index_and_guard/original.cu",
+    copy.file(folder + "index_and_guard/index_and_guard.cu",
               "// Exercise: one thread an element. See README.md beside this file.\r\nint i;");
-    copy.file(folder + "index_and_guard/index_and_guard.cu", "// Exercise: not this one.");
-    copy.file(folder + "grid_stride/grid_stride.cu", "// Exercise: e.g. a grid. See README.md beside this file.");
-    copy.file(folder + "pi_block_sum/original.cu",
+    copy.file("answers/1_basics_and_pi/index_and_guard/.handed_out", "// Exercise: not this one.");
+    copy.file("answers/1_basics_and_pi/grid_stride/.handed_out",
+              "// Exercise: e.g. a grid. See README.md beside this file.");
+    copy.file(folder + "pi_block_sum/pi_block_sum.cu",
               "#include <cmath>\n// Exercise: too late. See README.md beside this file.\n");
-    fs::create_directories(copy.project.root / folder / "pi_accuracy/original.cu");
+    fs::create_directories(copy.project.root / folder / "pi_accuracy/pi_accuracy.cu");
     const Catalog all = copy.load();
     CHECK(all.find_exercise("index_and_guard").title == "one thread an element");
     CHECK(all.find_exercise("grid_stride").title == "e.g. a grid");
@@ -207,6 +208,7 @@ TEST_CASE("finds an exercise by a path into its folder", "[guide]") {
     copy.file("exercises/1_basics_and_pi/grid_stride/grid_stride.cu", "");
     copy.file("exercises/1_basics_and_pi/grid_stride/wrong_answers/x.cu", "");
     copy.file("exercises/1_basics_and_pi/grid_stride_2/x.cu", "");
+    copy.file("answers/1_basics_and_pi/grid_stride/grid_stride.cu", "");
     copy.file("solutions/1_basics_and_pi/grid_stride/grid_stride.cu", "");
     const auto found = [&](const fs::path& word) { return copy.load().find_exercise(word.string()).name; };
 
@@ -221,6 +223,7 @@ TEST_CASE("finds an exercise by a path into its folder", "[guide]") {
     copy.project.caller = root / "exercises/1_basics_and_pi/grid_stride/wrong_answers";
     CHECK(found("..") == "grid_stride");
     CHECK(found("x.cu") == "grid_stride");
+    CHECK(found("answers/1_basics_and_pi/grid_stride/grid_stride.cu") == "grid_stride");
     // Not everything that is typed there is a path.
     CHECK(found("pi_block_sum") == "pi_block_sum");
     CHECK_THROWS_AS(found("2/nothing"), Refusal);

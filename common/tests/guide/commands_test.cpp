@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "common/guide/commands.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -99,7 +99,6 @@ public:
             const std::string name_of_exercise = folder.filename().string();
             const std::string stub = "// Exercise: all of " + name_of_exercise +
                                      ". See README.md beside this file.\nint answer() { return 0; }\n";
-            write(folder / "original.cu", stub);
             write(folder / (name_of_exercise + ".cu"), stub);
             write(folder / "README.md", "# The task\n\nDo " + name_of_exercise + ".\n");
             write(folder / "hints.md", "# Hints\n\n## Hint 1\n\nLook.\n\n## Hint 2\n\nLook closer.\n");
@@ -111,7 +110,7 @@ public:
     Place& operator=(const Place&) = delete;
 
     fs::path answer(const std::string& name) const {
-        return project.root / "exercises" / "1_basics_and_pi" / name / (name + ".cu");
+        return project.root / "answers" / "1_basics_and_pi" / name / (name + ".cu");
     }
 
     Project project;
@@ -296,7 +295,7 @@ TEST_CASE("list as JSON is all there is on standard output") {
     CHECK(json["chapters"][0]["lessons"][2]["title"].is_null());
     CHECK(json["chapters"][0]["exercises"][0]["passed"] == "2026-01-02");
     CHECK(json["chapters"][0]["exercises"][1]["passed"].is_null());
-    CHECK(json["chapters"][0]["exercises"][1]["answer"] == "exercises/1_basics_and_pi/block_sum/block_sum.cu");
+    CHECK(json["chapters"][0]["exercises"][1]["answer"] == "answers/1_basics_and_pi/block_sum/block_sum.cu");
     CHECK(json["next"]["exercise"] == "block_sum");
 }
 
@@ -584,10 +583,40 @@ TEST_CASE("the task is the exercise's README") {
     Fake fake;
     const auto shown = fake.run([](Session& session) { return show_task(session, "padd"); });
     CHECK_THAT(shown.out, ContainsSubstring("Do padding."));
-    CHECK_THAT(shown.out, ContainsSubstring("exercises/2_memory/padding/padding.cu"));
+    CHECK_THAT(shown.out, ContainsSubstring("answers/2_memory/padding/padding.cu"));
     fs::remove(fake.place.project.root / "exercises/2_memory/padding/README.md");
     CHECK_THAT(fake.run([](Session& session) { return show_task(session, "padd"); }).refusal,
                ContainsSubstring("git checkout"));
+}
+
+TEST_CASE("the first command makes all answers, and later ones leave them alone") {
+    Fake fake;
+    const fs::path answers = fake.place.project.root / "answers";
+    fake.run([](Session& session) { return list(session, {}); });
+    for (const char* file : {"1_basics_and_pi/grid_stride/grid_stride.cu", "1_basics_and_pi/block_sum/block_sum.cu",
+                             "2_memory/padding/padding.cu"}) {
+        CHECK_THAT(read(answers / file), StartsWith("// Exercise"));
+    }
+    write(fake.place.answer("grid_stride"), "mine\n");
+    fake.run([](Session& session) { return list(session, {}); });
+    CHECK(read(fake.place.answer("grid_stride")) == "mine\n");
+}
+
+TEST_CASE("a verdict names the file that was graded") {
+    Fake fake;
+    const auto checked = [&] {
+        return fake.run([](Session& session) { return check_exercise(session, {.exercise = "grid_stride"}); }).out;
+    };
+    CHECK_THAT(checked(), ContainsSubstring(": answers/1_basics_and_pi/grid_stride/grid_stride.cu\n"));
+    write(fake.place.project.root / "exercises/1_basics_and_pi/grid_stride/grid_stride.cu", "in place\n");
+    for (const Outcome outcome : {Outcome::passed, Outcome::failed, Outcome::build_failed, Outcome::never_ended}) {
+        fake.outcome = [outcome](const std::string&) { return outcome; };
+        CHECK_THAT(checked(), ContainsSubstring("exercises/1_basics_and_pi/grid_stride/grid_stride.cu (edited in place "
+                                                "after answers/1_basics_and_pi/grid_stride/grid_stride.cu)"));
+    }
+    const auto json =
+        fake.run([](Session& session) { return check_exercise(session, {.exercise = "grid_stride", .json = true}); });
+    CHECK(Json::parse(json.out)["answer"] == "exercises/1_basics_and_pi/grid_stride/grid_stride.cu");
 }
 
 TEST_CASE("reset asks, and keeps the answer for who says no") {

@@ -12,7 +12,7 @@
 
 #include "common/guide/command.h"
 #include "common/guide/completion.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/guide/project.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -34,8 +34,10 @@ public:
         exercise.name = "grid";
         exercise.chapter = "1_basics";
         exercise.folder = root / "exercises/1_basics/grid";
+        exercise.answers = root / "answers/1_basics/grid";
         exercise.solution = root / "solutions/1_basics/grid/grid.cu";
         fs::create_directories(exercise.folder);
+        fs::create_directories(exercise.answers);
         fs::create_directories(exercise.solution.parent_path());
     }
     ~Place() { fs::remove_all(root); }
@@ -43,10 +45,6 @@ public:
     Place& operator=(const Place&) = delete;
 
     static void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
-    std::size_t entries() const {
-        return static_cast<std::size_t>(
-            std::distance(fs::directory_iterator(exercise.folder), fs::directory_iterator()));
-    }
 
     fs::path root;
     Exercise exercise;
@@ -219,68 +217,6 @@ TEST_CASE("whatever the text is, its words are shown", "[guide]") {
     CHECK_THAT(plain(std::string(10000, '[') + "a"), ContainsSubstring("[a"));
 }
 
-TEST_CASE("an answer is edited when it differs from the original", "[guide]") {
-    const Place place;
-    CHECK_FALSE(is_edited(place.exercise));
-    Place::write(place.exercise.answer(), "a\n");
-    CHECK(is_edited(place.exercise));  // no original to say otherwise
-    Place::write(place.exercise.original(), "a\n");
-    CHECK_FALSE(is_edited(place.exercise));
-    Place::write(place.exercise.answer(), "a");
-    CHECK(is_edited(place.exercise));
-    fs::remove(place.exercise.answer());
-    CHECK_FALSE(is_edited(place.exercise));
-}
-
-TEST_CASE("a reset puts the original back and keeps what was there, each time", "[guide]") {
-    const Place place;
-    const fs::path answer = place.exercise.answer();
-    const std::string kept = answer.string() + ".before_reset";
-    Place::write(place.exercise.original(), "original\n");
-    for (const char* attempt : {"first", "second", "third"}) {
-        Place::write(answer, attempt);
-        CHECK(reset(place.exercise) == kept);
-        CHECK(read_file(answer) == "original\n");
-        CHECK(read_file(kept) == attempt);
-        CHECK_FALSE(is_edited(place.exercise));
-    }
-    CHECK(read_file(kept + ".1") == "first");
-    CHECK(read_file(kept + ".2") == "second");
-    CHECK(place.entries() == 5);
-
-    CHECK(reset(place.exercise).empty());  // nothing to do
-    CHECK(place.entries() == 5);
-}
-
-TEST_CASE("a reset keeps the answer's permissions and a link to it", "[guide]") {
-    const Place place;
-    Place::write(place.exercise.original(), "original\n");
-    Place::write(place.root / "mine.cu", "mine");
-    fs::permissions(place.root / "mine.cu", fs::perms(0640));
-    fs::create_symlink(place.root / "mine.cu", place.exercise.answer());
-    reset(place.exercise);
-    CHECK(fs::is_symlink(place.exercise.answer()));
-    CHECK(read_file(place.root / "mine.cu") == "original\n");
-    CHECK(fs::status(place.root / "mine.cu").permissions() == fs::perms(0640));
-}
-
-TEST_CASE("a reset brings a lost answer back", "[guide]") {
-    const Place place;
-    Place::write(place.exercise.original(), "original\n");
-    CHECK(reset(place.exercise).empty());
-    CHECK(read_file(place.exercise.answer()) == "original\n");
-    CHECK(place.entries() == 2);
-}
-
-TEST_CASE("a reset without an original is refused and changes nothing", "[guide]") {
-    const Place place;
-    Place::write(place.exercise.answer(), "mine");
-    CHECK_THROWS_MATCHES(reset(place.exercise), Refusal,
-                         MessageMatches(ContainsSubstring("original.cu") && ContainsSubstring("git checkout")));
-    CHECK(read_file(place.exercise.answer()) == "mine");
-    CHECK(place.entries() == 1);
-}
-
 TEST_CASE("the solution is shown, or refused by name", "[guide]") {
     const Place place;
     CHECK_THROWS_MATCHES(solution_text(place.exercise), Refusal,
@@ -291,30 +227,33 @@ TEST_CASE("the solution is shown, or refused by name", "[guide]") {
 
 TEST_CASE("shows the differences of two files, under short names", "[guide]") {
     const Place place;
-    Place::write(place.exercise.answer(), "same\nmine");
+    Place::write(place.exercise.own_answer(), "same\nmine");
     Place::write(place.exercise.solution, "same\ntheirs\n");
-    CHECK(difference(place.exercise.answer(), place.exercise.answer()).empty());
-    CHECK(difference(place.exercise.answer(), place.exercise.solution) ==
-          "--- exercises/1_basics/grid/grid.cu\n"
+    CHECK(difference(place.exercise.own_answer(), place.exercise.own_answer()).empty());
+    CHECK(difference(place.exercise.own_answer(), place.exercise.solution) ==
+          "--- answers/1_basics/grid/grid.cu\n"
           "+++ solutions/1_basics/grid/grid.cu\n"
           "@@ -1,2 +1,2 @@\n same\n-mine\n\\ No newline at end of file\n+theirs\n");
-    Place::write(place.exercise.original(), "same\n");
-    CHECK_THAT(difference(place.exercise.original(), place.exercise.answer()),
-               ContainsSubstring("--- original.cu\n+++ grid.cu\n"));
-    CHECK_THROWS_MATCHES(difference(place.exercise.original(), place.root / "gone.cu"), Refusal,
+    Place::write(place.exercise.stub(), "same\n");
+    CHECK_THAT(difference(place.exercise.stub(), place.exercise.own_answer()),
+               ContainsSubstring("--- exercises/1_basics/grid/grid.cu\n+++ answers/1_basics/grid/grid.cu\n"));
+    Place::write(place.exercise.folder / "beside.cu", "other\n");
+    CHECK_THAT(difference(place.exercise.folder / "beside.cu", place.exercise.stub()),
+               ContainsSubstring("--- beside.cu\n+++ grid.cu\n"));
+    CHECK_THROWS_MATCHES(difference(place.exercise.stub(), place.root / "gone.cu"), Refusal,
                          MessageMatches(ContainsSubstring("gone.cu")));
     // Not text, and a name that looks like an option.
     Place::write(place.root / "-x", std::string("\0\1", 2) + "\n");
-    CHECK_THAT(difference(place.exercise.original(), place.root / "-x"), ContainsSubstring("-same"));
+    CHECK_THAT(difference(place.exercise.stub(), place.root / "-x"), ContainsSubstring("-same"));
 }
 
 TEST_CASE("without diff, the package to install is named", "[guide]") {
     const Place place;
-    Place::write(place.exercise.answer(), "a");
-    Place::write(place.exercise.original(), "b");
+    Place::write(place.exercise.own_answer(), "a");
+    Place::write(place.exercise.stub(), "b");
     const std::string path = std::getenv("PATH");
     ::setenv("PATH", place.root.c_str(), 1);
-    CHECK_THROWS_MATCHES(difference(place.exercise.original(), place.exercise.answer()), Refusal,
+    CHECK_THROWS_MATCHES(difference(place.exercise.stub(), place.exercise.own_answer()), Refusal,
                          MessageMatches(ContainsSubstring("diffutils")));
     ::setenv("PATH", path.c_str(), 1);
 }

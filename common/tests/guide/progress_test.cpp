@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "common/guide/project.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;

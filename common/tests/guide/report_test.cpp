@@ -25,12 +25,12 @@
 #include <vector>
 
 #include "common/guide/command.h"
-#include "common/guide/refusal.h"
 #include "common/guide/report_charts.h"
 #include "common/guide/report_page.h"
 #include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
 #include "common/guide/report_traces.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/trace_file.h"
 
 using namespace guide;

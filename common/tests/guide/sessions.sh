@@ -3,17 +3,20 @@
 #
 #     common/tests/guide/sessions.sh
 #
-# Works on the copy that it lies in: needs a build for the CPU device there, answers as they were handed out, and no
+# Works on the copy that it lies in: needs a build for the CPU device there, no answer to the first exercise, and no
 # progress so far. Puts everything back. Exit status 0 when every session went as it should.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 
 command -v tmux >/dev/null || { echo "sessions.sh needs tmux"; exit 2; }
 [[ ! -e .warpwise.json ]] || { echo "there is progress in this copy (.warpwise.json): not touched"; exit 2; }
-first=exercises/1_basics_and_pi/index_and_guard
+first=answers/1_basics_and_pi/index_and_guard
 answer=$first/index_and_guard.cu
+stub=exercises/1_basics_and_pi/index_and_guard/index_and_guard.cu
 solution=solutions/1_basics_and_pi/index_and_guard/index_and_guard.cu
-cmp -s "$answer" "$first/original.cu" || { echo "$answer has been edited: not touched"; exit 2; }
+git diff --quiet HEAD -- "$stub" || { echo "$stub has been edited: not touched"; exit 2; }
+[[ ! -e "$answer" ]] || cmp -s "$answer" "$stub" || { echo "$answer has been edited: not touched"; exit 2; }
+rm -rf "$first"
 
 total=$(grep -c '"kind"' build/cpu/catalog.json)
 session=warpwise_sessions_$$
@@ -23,8 +26,8 @@ tmux() { command tmux -L $session "$@"; }
 tmux new-session -d -s keeper
 put_back() {
     tmux kill-server 2>/dev/null || true
-    cp "$first/original.cu" "$answer"
-    rm -rf .warpwise.json .warpwise.json.broken* "$first"/*.before_reset* "$folder"
+    git checkout --quiet -- "$stub"
+    rm -rf .warpwise.json .warpwise.json.broken* "$first" "$stub".before_reset* "$folder"
 }
 trap put_back EXIT
 
@@ -68,6 +71,8 @@ start 100 45 "./warpwise --device cpu"
 expect "Welcome" 60
 expect "Basics and pi"
 grep -q '"started"' .warpwise.json || fail "the first start was not noted"
+cmp -s "$answer" "$stub" || fail "the first start made no answer from the stub"
+[[ -z "$(git status --porcelain -- answers exercises)" ]] || fail "git sees the answers"
 keys q
 expect "status=0"
 passed "first start welcomes, and q leaves"
@@ -115,7 +120,7 @@ passed "passing is noticed ($took ms from save to verdict)"
 sleep 1
 expect "$answer"
 keys n
-expect "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.cu" 30
+expect "answers/1_basics_and_pi/launch_shape_2d/launch_shape_2d.cu" 30
 passed "n goes on, and only n"
 
 # ---- list, resize, reset, solution -------------------------------------------------------------------------------
@@ -142,10 +147,22 @@ keys x
 expect "y/n"
 keys y
 expect "Not yet" 30
-cmp -s "$answer" "$first/original.cu" || fail "reset did not put the original back"
+cmp -s "$answer" "$stub" || fail "reset did not put back what was handed out"
 cmp -s "$answer.before_reset" "$solution" || fail "reset did not keep the answer"
 expect "1/$total"
 passed "reset asks, keeps the answer beside it, and the mark"
+
+# ---- edited in place ---------------------------------------------------------------------------------------------
+cp "$solution" "$stub"
+expect "Passed: index_and_guard" 60
+expect "$stub"
+passed "a stub that is edited in place is graded, and named"
+echo "// saved last" >>"$answer"
+expect "Not yet" 30
+expect "$answer"
+passed "of two answers the one saved last is graded"
+git checkout --quiet -- "$stub"
+expect "$answer" 30
 
 keys s
 expect "From your answer" 10
@@ -166,7 +183,7 @@ keys C-c
 expect "status=130"
 pgrep -f "bin/cpu/exercises/index_and_guard" >/dev/null && fail "a grader is left behind"
 passed "Ctrl-C ends everything"
-cp "$first/original.cu" "$answer"
+cp "$stub" "$answer"
 
 # ---- broken state, no terminal -----------------------------------------------------------------------------------
 echo '{ this is not JSON' >.warpwise.json

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/guide/refusal.h"
 #include "common/guide/try_build.h"
 #include "common/guide/try_messages.h"
 #include "common/guide/try_program.h"
 #include "common/guide/try_support/kernel_table.h"
 #include "common/guide/try_support/launch_groups.h"
+#include "common/lesson/refusal.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -54,6 +54,7 @@ public:
     bool refuses = false;
     std::string kept = "grid_stride.cu.before_reset";
     std::map<std::string, std::vector<std::string>> hint_texts;
+    std::string answer_folder = "answers/";
 
     double now() override { return time; }
     Progress update(const std::function<void(Progress&)>& change) override {
@@ -62,6 +63,7 @@ public:
         change(progress);
         return progress;
     }
+    std::string answer(const Exercise& exercise) override { return answer_folder + exercise.name + ".cu"; }
     std::string task(const Exercise& exercise) override {
         if (refuses) throw Refusal("README.md is missing");
         return "the task of " + exercise.name;
@@ -130,6 +132,14 @@ TEST_CASE("watch: an exercise is graded once when it is opened, and again at eve
     desk.session->saved();
     CHECK_FALSE(desk.state().verdict);  // it was about something else
     CHECK(desk.session->take_job());
+}
+
+TEST_CASE("watch: each save may change which file is graded") {
+    Desk desk;
+    CHECK(desk.state().answer == "answers/index_and_guard.cu");
+    desk.surroundings.answer_folder = "exercises/";
+    desk.session->saved();
+    CHECK(desk.state().answer == "exercises/index_and_guard.cu");
 }
 
 TEST_CASE("watch: a save while a job runs cancels it and starts anew, and the old verdict is dropped") {

@@ -113,6 +113,7 @@ struct Scene {
         for (const Exercise& each : chapters[0].exercises) state.way.push_back({&chapters[0], &each});
         state.way.push_back({&chapters[1], nullptr});
         state.exercise = &chapters[0].exercises[0];
+        state.answer = "answers/1_basics/exercise_0/exercise_0.cu";
         state.progress.chapters["1_basics"] = "2026-11-20";
         project.root = "/copy";
         project.caller = "/copy";
@@ -186,7 +187,7 @@ TEST_CASE("view: the bar shows how far it is") {
 TEST_CASE("view: a new exercise is introduced until it was saved") {
     Scene scene;
     CHECK_THAT(scene.body(), StartsWith("exercise_0: Title of it\nFix: find the mistake.\n"));
-    CHECK_THAT(scene.body(), ContainsSubstring("\n    exercises/1_basics/exercise_0/exercise_0.cu\n"));
+    CHECK_THAT(scene.body(), ContainsSubstring("\n    answers/1_basics/exercise_0/exercise_0.cu\n"));
     CHECK_THAT(scene.body(), ContainsSubstring("t shows the task"));
     scene.state.was_saved = true;
     CHECK(scene.body().empty());
@@ -262,7 +263,7 @@ TEST_CASE("view: the block holds bar, path, title and keys, and n only after pas
     Scene scene;
     CHECK_THAT(scene.block(), ContainsSubstring("Exercises [>"));
     CHECK_THAT(scene.block(),
-               ContainsSubstring("] 0/3\nexercises/1_basics/exercise_0/exercise_0.cu\nTitle of it\nh hint"));
+               ContainsSubstring("] 0/3\nanswers/1_basics/exercise_0/exercise_0.cu\nTitle of it\nh hint"));
     CHECK(scene.block().find("n next") == std::string::npos);
     scene.pass(1);
     CHECK_THAT(scene.block(), ContainsSubstring("n next   h hint   l list"));
