@@ -33,12 +33,14 @@ endif()
 # with clang, the compiler reads the header itself.
 set(WARPWISE_WATCHED_HEADER ${PROJECT_BINARY_DIR}/watched_headers/cuda_runtime.h)
 if("cpu" IN_LIST WARPWISE_DEVICES)
-    set(include_folder ${PROJECT_SOURCE_DIR}/common/cpu_device/include)
+    include(${PROJECT_SOURCE_DIR}/common/cpu_device/headers.cmake)
+    list(GET CPU_DEVICE_HEADERS 0 include_folder)
+    list(TRANSFORM CPU_DEVICE_HEADERS PREPEND -I OUTPUT_VARIABLE WARPWISE_CPU_DEVICE_INCLUDES)
     file(CONFIGURE OUTPUT ${WARPWISE_WATCHED_HEADER} CONTENT "#include \"${include_folder}/cuda_runtime.h\"\n")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         add_custom_command(
             OUTPUT ${WARPWISE_WATCHED_HEADER}.gch
-            COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -I${include_folder}
+            COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
                     ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS} -w
                     -MD -MF ${WARPWISE_WATCHED_HEADER}.d -x c++-header ${WARPWISE_WATCHED_HEADER}
                     -o ${WARPWISE_WATCHED_HEADER}.gch
@@ -224,7 +226,7 @@ function(add_exercise name kind)
     set_property(GLOBAL PROPERTY WARPWISE_FORMERLY_${name} ${arg_FORMERLY})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
     set(solution ${PROJECT_SOURCE_DIR}/solutions/${chapter}/${name}/${name}.cu)
-    file(GLOB wrong_answers ${folder}/wrong_answers/*.cu)
+    file(GLOB wrong_answers ${folder}/wrong_answers/*.patch ${folder}/wrong_answers/*.cu)
     list(LENGTH wrong_answers count)
     if(count LESS 3)
         message(FATAL_ERROR "Exercise ${name} has ${count} wrong answers; its grader should prove itself on three or more")
@@ -296,7 +298,7 @@ function(write_answer_tools name folder solution)
         $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
         $<TARGET_FILE:Catch2::Catch2>
         -pthread)
-    set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -I${PROJECT_SOURCE_DIR}/common/cpu_device/include
+    set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
         -include ${WARPWISE_WATCHED_HEADER} ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
     separate_arguments(link_options UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}")
     if(WARPWISE_FAST_LINKER)
@@ -390,13 +392,15 @@ function(write_try_tools)
     endif()
     json_strings(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -include ${WARPWISE_WATCHED_HEADER}
         ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
-    json_strings(include_folders ${PROJECT_SOURCE_DIR}/common/cpu_device/include ${PROJECT_SOURCE_DIR})
+    json_strings(headers ${CPU_DEVICE_HEADERS})
+    json_strings(include_folders ${PROJECT_SOURCE_DIR})
     json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:lesson_text>
         $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
         $<TARGET_FILE:fmt::fmt> -pthread)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
 "{\"compiler\": \"${CMAKE_CXX_COMPILER}\",
  \"options\": [${options}],
+ \"cpu_device_headers\": [${headers}],
  \"include_folders\": [${include_folders}],
  \"libraries\": [${libraries}],
  \"rewriter\": \"$<TARGET_FILE:cuda_to_cpp>\"}

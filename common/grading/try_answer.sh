@@ -11,9 +11,10 @@
 #     --no-build       takes the grader as it is
 #     --nvcc           compiles each answer with nvcc as well, so that none leans on what only the CPU device has
 #
-# A file that begins with `// Wrong answer: ...` has to be rejected by the test case in its line `// Rejected by: ...` with
-# the text in its line `// Message: ...`; one that begins with `// Correct answer: ...` has to be accepted. Of any other file
-# the grader's own output is shown. Status 0 when all were judged as they should be.
+# Answers are stored as answers.sh says, as a patch or as a whole file. One that begins with `// Wrong answer: ...` has to be
+# rejected by the test case in its line `// Rejected by: ...` with the text in its line `// Message: ...`; one that begins
+# with `// Correct answer: ...` has to be accepted. Of any other file the grader's own output is shown. Status 0 when all
+# were judged as they should be.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -55,10 +56,20 @@ if [ -n "$make_grader" ]; then
         { cat "$build/answers/$exercise/build.txt"; exit 2; }
 fi
 if [ ${#answers[@]} -eq 0 ]; then
-    for answer in "$folder"/wrong_answers/*.cu "$folder"/correct_answers/*.cu "$solution"; do
+    for answer in "$folder"/wrong_answers/*.{patch,cu} "$folder"/correct_answers/*.{patch,cu} "$solution"; do
         [ -f "$answer" ] && answers+=("$answer")
     done
 fi
+
+# The whole file of an answer that is stored as a patch; it keeps its time as long as it is the same.
+whole_file() {
+    local stored=$1 whole
+    whole=$work/$(basename "$(dirname "$stored")")/$(basename "$stored" .patch).cu
+    mkdir -p "$(dirname "$whole")"
+    "$root/common/grading/answers.sh" show "$stored" >"$whole.new" || return 1
+    if cmp -s "$whole.new" "$whole"; then rm "$whole.new"; else mv "$whole.new" "$whole"; fi
+    echo "$whole"
+}
 
 # Makes the program of one answer, unless it is newer than all that it is made of.
 make_program() {
@@ -76,8 +87,13 @@ make_program() {
 
 judge() {
     local answer=$1 name kind program output status
-    name=$(basename "$answer" .cu)
+    name=$(basename "${answer%.*}")
     kind=$(basename "$(dirname "$answer")")
+    if [[ $answer == *.patch ]] && ! answer=$(whole_file "$answer" 2>&1); then
+        echo "DOES NOT APPLY  $name"
+        printf '%s\n' "$answer" | sed 's/^/    /'
+        return 1
+    fi
     program=$work/$kind.$name
     if ! output=$(make_program "$answer" "$program" 2>&1); then
         echo "NOT BUILT  $name"

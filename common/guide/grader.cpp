@@ -87,10 +87,11 @@ Verdict check(const Project& project, const Exercise& exercise, const CheckOptio
         verdict.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
         verdict.text = built.output;
         if (project.device == "cpu" && !built.cancelled) {
-            const std::filesystem::path headers = project.root / "common" / "cpu_device" / "include";
+            const std::vector<std::string> headers = {project.root / "common" / "cpu_device" / "include",
+                                                      project.build_folder() / "unsupported_headers"};
             verdict.text = explain_compiler(built.output, {answer.file.string(),
                                                            answer.file.lexically_relative(project.root).string(),
-                                                           project.root.string(), headers.string()})
+                                                           project.root.string(), headers})
                                .text;
         }
         return verdict;

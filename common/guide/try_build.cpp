@@ -65,8 +65,8 @@ TryTools read_try_tools(const std::filesystem::path& file) {
     }
     try {
         const nlohmann::json json = nlohmann::json::parse(stream);
-        return {json.at("compiler"), json.at("options"), json.at("include_folders"), json.at("libraries"),
-                json.at("rewriter")};
+        return {json.at("compiler"),        json.at("options"),   json.at("cpu_device_headers"),
+                json.at("include_folders"), json.at("libraries"), json.at("rewriter")};
     } catch (const nlohmann::json::exception& error) {
         throw Refusal(fmt::format("{} cannot be read ({}). Delete the folder {} and try again", file.string(),
                                   error.what(), file.parent_path().string()));
@@ -85,6 +85,7 @@ std::vector<std::string> compile_command(const TryTools& tools, const TrySource&
     append(command, tools.options);
     // Warnings about a program that others wrote help nobody here; nvcc says as little.
     append(command, {"-w", source.colors ? "-fdiagnostics-color=always" : "-fdiagnostics-color=never"});
+    for (const std::string& folder : tools.cpu_device_headers) command.push_back("-I" + folder);
     for (const std::string& folder : tools.include_folders) command.push_back("-I" + folder);
     append(command, options_of(source));
     if (source.uses_openmp) command.emplace_back("-fopenmp");

@@ -18,8 +18,9 @@ namespace guide {
 struct TryTools {
     std::string compiler;
     std::vector<std::string> options;
-    std::vector<std::string> include_folders;  ///< the CPU device's headers first
-    std::vector<std::string> libraries;        ///< in link order
+    std::vector<std::string> cpu_device_headers;  ///< folders
+    std::vector<std::string> include_folders;     ///< other folders, for after them
+    std::vector<std::string> libraries;           ///< in link order
     std::string rewriter;
 };
 

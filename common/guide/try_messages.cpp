@@ -291,7 +291,8 @@ bool is_below(const std::string& file, const std::string& folder) {
 
 /// Headers of the CPU device; its cuda_runtime.h may come precompiled from another folder. clang: "<built-in>".
 bool is_own_header(const std::string& file, const MessagePlaces& places) {
-    return is_below(file, places.headers) || file.ends_with("/cuda_runtime.h") || file.starts_with("<");
+    const auto holds = [&](const std::string& folder) { return is_below(file, folder); };
+    return std::ranges::any_of(places.headers, holds) || file.ends_with("/cuda_runtime.h") || file.starts_with("<");
 }
 
 /// Where the reader has to look: not into a header of the CPU device.

@@ -7,15 +7,17 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace guide {
 
 /// How places in messages are to be written.
 struct MessagePlaces {
-    std::string source;   ///< absolute path of the tried file, as compilers name it
-    std::string shown;    ///< the same as the reader typed it
-    std::string caller;   ///< absolute path of the reader's folder: files below it are named relative to it
-    std::string headers;  ///< absolute path of the CPU device's headers: no place for a reader to look at
+    std::string source;  ///< absolute path of the tried file, as compilers name it
+    std::string shown;   ///< the same as the reader typed it
+    std::string caller;  ///< absolute path of the reader's folder: files below it are named relative to it
+    /// Absolute paths of the folders with the CPU device's headers: no place for a reader to look at.
+    std::vector<std::string> headers;
 };
 
 struct BuildMessage {

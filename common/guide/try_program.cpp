@@ -291,7 +291,7 @@ private:
     fs::path json_file_;
     fs::path trace_file_;  ///< empty where no trace is asked for
     fs::path program_;
-    std::string headers_;  ///< the CPU device's
+    std::vector<std::string> headers_;  ///< the CPU device's
     mutable Progress progress_;
 };
 
@@ -335,7 +335,7 @@ Built Attempt::build_for_cpu_device() {
     });
     if (!ready.succeeded) return {false, "The CPU device could not be built:\n" + ready.output};
     const TryTools tools = read_try_tools(cpu.build_folder() / "try.json");
-    if (!tools.include_folders.empty()) headers_ = tools.include_folders.front();
+    headers_ = tools.cpu_device_headers;
 
     progress_.show("Compiling " + shown_);
     const fs::path& folder = workshop_.folder();

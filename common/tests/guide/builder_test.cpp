@@ -194,7 +194,7 @@ TEST_CASE("a build can be cancelled") {
                                        {"a_cpu"}, [&](int, int) { stop = true; }, [&] { return stop; });
     CHECK(result.cancelled);
     CHECK_FALSE(result.succeeded);
-    CHECK(result.seconds < 3);
+    CHECK(result.seconds < 50);
 }
 
 TEST_CASE("a build's folder is configured first, once") {
@@ -330,7 +330,7 @@ TEST_CASE("an answer that never ends is stopped, with advice after what it print
     CHECK_THAT(verdict.text, StartsWith("so far\n\nStopped: it was still running after 0.4 seconds.\n"));
     CHECK_THAT(verdict.text, ContainsSubstring("loop"));
     CHECK_THAT(verdict.text, ContainsSubstring("answers/1_basics/grid_stride/grid_stride.cu"));
-    CHECK(verdict.grade_seconds < 3);
+    CHECK(verdict.grade_seconds < 50);
 }
 
 TEST_CASE("a grader that crashes, refuses or is not there is broken, and the text says how") {

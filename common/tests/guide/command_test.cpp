@@ -1,7 +1,6 @@
 #include "common/guide/command.h"
 
 #include <fcntl.h>
-#include <pty.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include <thread>
 
 #include "common/helpers/child_process.h"
+#include "common/tests/guide/terminal.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -61,6 +61,13 @@ pid_t process_in(const warpwise::TemporaryFile& file) {
     return static_cast<pid_t>(std::atoi(file.read().c_str()));
 }
 
+/// Whether a command ended within so many seconds, or does so when it is run again: a busy computer takes longer now
+/// and then, but not 20 times.
+bool can_end_within(double seconds, CommandResult result, const std::function<CommandResult()>& run) {
+    for (int i = 0; i < 20 && result.seconds >= seconds; ++i) result = run();
+    return result.seconds < seconds;
+}
+
 /// Signals act as in a program of its own: Catch2 has handlers.
 void use_standard_signals() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV, SIGTSTP}) std::signal(signal, SIG_DFL);
@@ -69,20 +76,22 @@ void use_standard_signals() {
 }  // namespace
 
 TEST_CASE("a command's output and exit status come back") {
+    const auto begin = std::chrono::steady_clock::now();
     const CommandResult result = run_shell("echo one; echo two >&2; echo three; exit 3");
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     CHECK(result.status == 3);
     CHECK(result.output == "one\ntwo\nthree\n");
     CHECK_FALSE(result.timed_out);
     CHECK_FALSE(result.cancelled);
     CHECK(result.seconds > 0);
-    CHECK(result.seconds < 5);
+    CHECK(result.seconds <= passed.count());
 }
 
 TEST_CASE("a command that does nothing is over at once") {
     const CommandResult result = run_command({"true"});
     CHECK(result.status == 0);
     CHECK(result.output.empty());
-    CHECK(result.seconds < 0.9);
+    CHECK(can_end_within(0.9, result, [] { return run_command({"true"}); }));
 }
 
 TEST_CASE("a command gets its arguments as they are") {
@@ -145,16 +154,16 @@ TEST_CASE("a command gets none of the guide's open files") {
 }
 
 TEST_CASE("output comes in pieces while the command runs") {
+    const warpwise::TemporaryFile answer;
     std::string seen;
-    double first = -1;
-    const auto begin = std::chrono::steady_clock::now();
     const CommandResult result =
-        run_shell("echo early; sleep 0.6; echo late", {.on_output = [&](std::string_view piece) {
-                      if (first < 0)
-                          first = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-                      seen += piece;
-                  }});
-    CHECK(first < result.seconds - 0.3);
+        run_shell("echo early; until [ -s " + answer.path() + " ]; do sleep 0.01; done; echo late",
+                  {.limit_seconds = 60, .on_output = [&](std::string_view piece) {
+                       seen += piece;
+                       if (seen == "early\n") std::ofstream(answer.path()) << "go on\n";
+                   }});
+    CHECK_FALSE(result.timed_out);
+    CHECK(seen == "early\nlate\n");
     CHECK(seen == result.output);
 }
 
@@ -202,16 +211,18 @@ TEST_CASE("a command that takes too long is stopped") {
     CHECK(result.status == 128 + SIGTERM);
     CHECK(result.output == "begun\n");
     CHECK(result.seconds >= 0.3);
-    CHECK(result.seconds < 1.2);
+    CHECK(can_end_within(1.2, result, [] { return run_shell("echo begun; sleep 100", {.limit_seconds = 0.3}); }));
 }
 
 TEST_CASE("a command that ignores SIGTERM is killed a second later") {
-    const CommandResult result =
-        run_shell("trap '' TERM; echo begun; while :; do sleep 0.05; done", {.limit_seconds = 0.3});
+    const auto run = [] {
+        return run_shell("trap '' TERM; echo begun; while :; do sleep 0.05; done", {.limit_seconds = 0.3});
+    };
+    const CommandResult result = run();
     CHECK(result.timed_out);
     CHECK(result.status == 128 + SIGKILL);
     CHECK(result.seconds > 1.2);
-    CHECK(result.seconds < 4);
+    CHECK(can_end_within(4, result, run));
 }
 
 TEST_CASE("a command that ends well at SIGTERM may say so") {
@@ -226,7 +237,7 @@ TEST_CASE("a command that ends well at SIGTERM may say so") {
 TEST_CASE("a command that prints for ever is stopped") {
     const CommandResult result = run_command({"yes"}, {.limit_seconds = 0.3});
     CHECK(result.timed_out);
-    CHECK(result.seconds < 3);
+    CHECK(can_end_within(3, result, [] { return run_command({"yes"}, {.limit_seconds = 0.3}); }));
     CHECK_THAT(result.output, ContainsSubstring("bytes left out ...]"));
 }
 
@@ -238,12 +249,16 @@ TEST_CASE("a stopped command is ended, too") {
 
 TEST_CASE("a command is cancelled soon after somebody wants it") {
     int questions = 0;
-    const CommandResult result = run_shell("sleep 100", {.cancelled = [&] { return ++questions == 6; }});
+    const auto run = [&] {
+        questions = 0;
+        return run_shell("sleep 100", {.cancelled = [&] { return ++questions == 6; }});
+    };
+    const CommandResult result = run();
     CHECK(result.cancelled);
     CHECK_FALSE(result.timed_out);
     CHECK(questions == 6);
     CHECK(result.seconds > 0.2);
-    CHECK(result.seconds < 1.5);
+    CHECK(can_end_within(1.5, result, run));
 }
 
 TEST_CASE("a command that prints for ever can be cancelled") {
@@ -268,21 +283,25 @@ TEST_CASE("what a command leaves behind does not hold up its end") {
     const warpwise::TemporaryFile file;
     const std::string redirection = GENERATE("", ">/dev/null 2>&1");  // it holds the pipe, or not
     CAPTURE(redirection);
-    const CommandResult result = run_shell("sleep 100 " + redirection + " & echo $! > " + file.path() + "; echo done");
+    const auto run = [&] {
+        return run_shell("sleep 100 " + redirection + " & echo $! > " + file.path() + "; echo done");
+    };
+    const CommandResult result = run();
     CHECK(result.status == 0);
     CHECK(result.output == "done\n");
     CHECK_FALSE(result.timed_out);
-    CHECK(result.seconds < 1);
+    CHECK(can_end_within(1, result, run));
     CHECK(ends(process_in(file)));
 }
 
 TEST_CASE("what left the process group and holds the pipe does not hang the guide") {
     const warpwise::TemporaryFile file;
     const CommandResult result =
-        run_shell("setsid sh -c 'echo $$ > " + file.path() + "; exec sleep 20' & sleep 0.2; echo done");
+        run_shell("setsid sh -c 'echo $$ > " + file.path() + "; exec sleep 100' & until [ -s " + file.path() +
+                  " ]; do sleep 0.01; done; echo done");
     CHECK(result.status == 0);
     CHECK(result.output == "done\n");
-    CHECK(result.seconds < 3);
+    CHECK(result.seconds < 50);
     kill(process_in(file), SIGKILL);
 }
 
@@ -335,7 +354,7 @@ TEST_CASE("signals that are ignored stay so while a command runs") {
     if (guide == 0) {
         use_standard_signals();
         std::signal(SIGHUP, SIG_IGN);
-        run_shell("kill -HUP $PPID; sleep 0.2");
+        run_shell("kill -HUP $PPID");
         _exit(9);
     }
     int status = 0;
@@ -351,7 +370,7 @@ class GuideOnTerminal {
 public:
     explicit GuideOnTerminal(const std::function<int()>& guide) {
         std::fflush(nullptr);  // the child is not to write it again
-        process_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+        process_ = fork_on_terminal(terminal_);
         if (process_ == 0) {
             use_standard_signals();
             _exit(guide());
@@ -386,6 +405,8 @@ public:
         process_ = -1;
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
+    /// The process group that reads from the terminal.
+    pid_t foreground() const { return tcgetpgrp(terminal_); }
     termios modes() const {
         termios result{};
         tcgetattr(terminal_, &result);
@@ -489,10 +510,11 @@ TEST_CASE("Ctrl-Z stops the command and the guide, and both go on together") {
         return WIFEXITED(status) ? WEXITSTATUS(status) : 97;
     });
     REQUIRE(shell.shows("ready"));
+    const pid_t command = shell.foreground();
     shell.type("\032");
     REQUIRE(shell.shows("stopped "));
     REQUIRE(shell.shows("goes on "));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    REQUIRE(becomes_true([&] { return shell.foreground() == command; }));
     shell.type("again\n");
     CHECK(shell.shows("<again>"));
     CHECK(shell.wait() == 6);

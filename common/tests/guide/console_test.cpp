@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "common/guide/command.h"
+#include "common/tests/guide/terminal.h"
 
 using namespace guide;
 using std::chrono::milliseconds;
@@ -81,7 +81,7 @@ public:
     explicit OnTerminal(const std::function<int()>& program) {
         const winsize size{.ws_row = 30, .ws_col = 90, .ws_xpixel = 0, .ws_ypixel = 0};
         std::fflush(nullptr);  // the child is not to write it again
-        process_ = forkpty(&terminal_, nullptr, nullptr, &size);
+        process_ = fork_on_terminal(terminal_, &size);
         if (process_ == 0) {
             use_standard_signals();
             setenv("TERM", "xterm", 1);
@@ -172,9 +172,10 @@ int name_keys() {
 }
 
 /// The names of the keys that these bytes are, written one after the other with a pause between them.
-std::string keys_of(const std::vector<std::string>& pieces, milliseconds pause = milliseconds(20)) {
+std::string keys_of(const std::vector<std::string>& pieces, milliseconds pause = milliseconds(20),
+                    const std::function<int()>& name_them = name_keys) {
     for (int attempt = 0; attempt < 20; ++attempt) {
-        OnTerminal program(name_keys);
+        OnTerminal program(name_them);
         if (!program.shows("<ready>")) return "the program did not start";
         auto longest = std::chrono::steady_clock::duration::zero();
         for (const std::string& piece : pieces) {
@@ -250,20 +251,25 @@ TEST_CASE("bytes that are no UTF-8 hurt nobody") {
 TEST_CASE("reading a key does not wait longer than asked") {
     OnTerminal program([] {
         Console console;
-        const auto begin = std::chrono::steady_clock::now();
-        const bool none_at_once = console.read_key(0) == key::none && console.read_key(-1) == key::none;
-        const auto middle = std::chrono::steady_clock::now();
-        const bool none_later = console.read_key(0.2) == key::none;
-        const auto end = std::chrono::steady_clock::now();
-        if (middle - begin > milliseconds(100)) return 1;
-        if (end - middle < milliseconds(199) || end - middle > milliseconds(1500)) return 2;
-        return none_at_once && none_later ? 0 : 3;
+        bool none = true, at_once = false, soon = false;
+        for (int i = 0; i < 20 && !(at_once && soon); ++i) {  // a busy computer takes longer now and then
+            const auto begin = std::chrono::steady_clock::now();
+            none = none && console.read_key(0) == key::none && console.read_key(-1) == key::none;
+            const auto middle = std::chrono::steady_clock::now();
+            none = none && console.read_key(0.2) == key::none;
+            const auto end = std::chrono::steady_clock::now();
+            if (end - middle < milliseconds(199)) return 1;
+            at_once = at_once || middle - begin <= milliseconds(100);
+            soon = soon || end - middle <= milliseconds(1500);
+        }
+        if (!at_once || !soon) return 2;
+        return none ? 0 : 3;
     });
     CHECK(program.wait() == 0);
 }
 
 TEST_CASE("a sequence is not torn when nobody waits for its end") {
-    OnTerminal program([] {
+    const auto never_wait = [] {
         Console console;
         say("<ready>");
         while (true) {
@@ -272,15 +278,8 @@ TEST_CASE("a sequence is not torn when nobody waits for its end") {
             if (pressed == 'q') return 0;
             std::this_thread::sleep_for(milliseconds(1));
         }
-    });
-    REQUIRE(program.shows("<ready>"));
-    program.type("\033");
-    std::this_thread::sleep_for(milliseconds(30));
-    program.type("[A");
-    std::this_thread::sleep_for(milliseconds(30));
-    program.type("q");
-    REQUIRE(program.shows("<U+0071>"));
-    CHECK(program.before() == "<up>");
+    };
+    CHECK(keys_of({"\033", "[A"}, milliseconds(30), never_wait) == "<up>");
 }
 
 TEST_CASE("a descriptor ends the wait for a key, and a key comes first") {
@@ -293,8 +292,8 @@ TEST_CASE("a descriptor ends the wait for a key, and a key comes first") {
         if (console.read_key_or(ends[0], 20) != 'k') return 3;
         [[maybe_unused]] const ssize_t written = write(ends[1], "x", 1);
         const auto begin = std::chrono::steady_clock::now();
-        if (console.read_key_or(ends[0], 20) != key::none) return 4;
-        if (std::chrono::steady_clock::now() - begin > milliseconds(1000)) return 5;
+        if (console.read_key_or(ends[0], 100) != key::none) return 4;
+        if (std::chrono::steady_clock::now() - begin > milliseconds(50000)) return 5;
         say("<now>");
         pollfd typed{STDIN_FILENO, POLLIN, 0};
         poll(&typed, 1, 10000);

@@ -3,21 +3,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/guide/doctor.h"
@@ -439,15 +439,18 @@ TEST_CASE("every finding that is not well is followed by what puts it right") {
 }
 
 TEST_CASE("probes run at the same time") {
-    std::atomic<int> running = 0;
-    std::atomic<int> most = 0;
+    std::mutex mutex;
+    std::condition_variable five_run;
+    int running = 0;
+    bool at_the_same_time = false;
+    bool waited_in_vain = false;
     const System slow{.run =
                           [&](const Words&) {
-                              const int now = ++running;
-                              int seen = most;
-                              while (now > seen && !most.compare_exchange_weak(seen, now)) {
-                              }
-                              std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                              std::unique_lock lock(mutex);
+                              if (++running > 4) at_the_same_time = true;
+                              five_run.notify_all();
+                              const auto enough = [&] { return at_the_same_time || waited_in_vain; };
+                              if (!five_run.wait_for(lock, std::chrono::seconds(20), enough)) waited_in_vain = true;
                               --running;
                               return says("1.0\n");
                           },
@@ -457,7 +460,7 @@ TEST_CASE("probes run at the same time") {
                       .free_bytes = [](const fs::path&) { return std::optional(1e12); },
                       .files = "/nowhere"};
     examine(Project{}, slow);
-    CHECK(most > 4);
+    CHECK(at_the_same_time);
 }
 
 TEST_CASE("this machine, on which the tests were built, can be used") {

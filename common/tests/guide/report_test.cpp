@@ -1082,7 +1082,7 @@ TEST_CASE("the report goes where the reader wants it, into a folder too, seen fr
 TEST_CASE("Ctrl-C ends the running chapter, and leaves neither a report nor half of any file") {
     const Copy copy;
     copy.chapter_does(
-        "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && echo '{' > \"$2\"; shift; done\ntouch started\nsleep 60\n");
+        "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && echo '{' > \"$2\"; shift; done\ntouch started\nsleep 110\n");
     std::thread impatient([&] {
         for (int i = 0; i < 400 && !fs::exists(copy.project.root / "started"); ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(25));
@@ -1091,9 +1091,10 @@ TEST_CASE("Ctrl-C ends the running chapter, and leaves neither a report nor half
     });
     const auto begin = std::chrono::steady_clock::now();
     const int status = copy.report();
+    const auto took = std::chrono::steady_clock::now() - begin;
     impatient.join();
     CHECK(status == 130);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    CHECK(took < std::chrono::seconds(100));
     CHECK_FALSE(fs::exists(copy.project.root / "build/report.html"));
     CHECK(fs::is_empty(copy.project.results()));
     CHECK_THAT(copy.printed(), ContainsSubstring("no report was written"));

@@ -30,7 +30,10 @@ using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
 using guide::BuildMessage;
 
-const guide::MessagePlaces places = {"/home/me/work/add.cu", "add.cu", "/home/me/work", "/opt/warpwise/include"};
+const guide::MessagePlaces places = {"/home/me/work/add.cu",
+                                     "add.cu",
+                                     "/home/me/work",
+                                     {"/opt/warpwise/include", "/opt/warpwise/build/unsupported_headers"}};
 
 class TemporaryFolder {
 public:
@@ -128,22 +131,22 @@ TEST_CASE("names Nsight Compute when a GPU run is asked for counts") {
 // ---- commands --------------------------------------------------------------------------------------------
 
 guide::TryTools example_tools() {
-    return {"/usr/bin/c++",
-            {"-O1", "-include", "cuda_runtime.h"},
-            {"/w/include", "/w"},
-            {"libtry_support.a", "-lfmt"},
-            "/w/cuda_to_cpp"};
+    return {"/usr/bin/c++", {"-O1", "-include", "cuda_runtime.h"}, {"/w/include", "/w/unsupported"},
+            {"/w"},         {"libtry_support.a", "-lfmt"},         "/w/cuda_to_cpp"};
 }
 
 const guide::TryParts parts = {"/t/add.cpu.cpp", "/t/include", "/t/add.o", "/t/add"};
 
 TEST_CASE("reads what CMake wrote down, and says what to do when it is not there or broken") {
     const TemporaryFolder folder;
-    folder.write("try.json", R"({"compiler": "/usr/bin/c++", "options": ["-O1"], "include_folders": ["/w"],
+    folder.write("try.json", R"({"compiler": "/usr/bin/c++", "options": ["-O1"],
+                                 "cpu_device_headers": ["/w/include"], "include_folders": ["/w"],
                                  "libraries": ["-lfmt"], "rewriter": "/w/cuda_to_cpp"})");
     const guide::TryTools tools = guide::read_try_tools(folder.path() / "try.json");
     CHECK(tools.compiler == "/usr/bin/c++");
     CHECK(tools.options == std::vector<std::string>{"-O1"});
+    CHECK(tools.cpu_device_headers == std::vector<std::string>{"/w/include"});
+    CHECK(tools.include_folders == std::vector<std::string>{"/w"});
     CHECK(tools.libraries == std::vector<std::string>{"-lfmt"});
     CHECK(tools.rewriter == "/w/cuda_to_cpp");
     folder.write("try.json", R"({"compiler": 3})");
@@ -230,12 +233,14 @@ TEST_CASE("shows an ordinary error as the compiler put it, with the path as the 
 TEST_CASE("says in one line that a library is missing, whatever errors follow") {
     const BuildMessage message = guide::explain_compiler(
         "In file included from /home/me/work/add.cu:2:\n"
-        "/opt/warpwise/include/thrust/sort.h:1:2: error: #error \"The CPU device does not support the parallel "
+        "/opt/warpwise/build/unsupported_headers/thrust/sort.h:1:2: error: #error \"The CPU device does not support "
+        "the parallel "
         "algorithms of Thrust (<thrust/sort.h>): build this program with nvcc\"\n"
         "    1 | #error \\\n"
         "In file included from /home/me/work/lib/more.h:7,\n"
         "                 from /home/me/work/add.cu:3:\n"
-        "/opt/warpwise/include/thrust/copy.h:1:2: error: #error \"The CPU device does not support the parallel "
+        "/opt/warpwise/build/unsupported_headers/thrust/copy.h:1:2: error: #error \"The CPU device does not support "
+        "the parallel "
         "algorithms of Thrust (<thrust/copy.h>): build this program with nvcc\"\n"
         "/home/me/work/add.cu: In function 'int main()':\n"
         "/home/me/work/add.cu:3:14: error: 'thrust' has not been declared\n"
@@ -499,7 +504,7 @@ TEST_CASE("says what the linker misses") {
 }
 
 TEST_CASE("names files of the root folder as they are") {
-    const guide::MessagePlaces at_root = {"/add.cu", "add.cu", "/", "/opt"};
+    const guide::MessagePlaces at_root = {"/add.cu", "add.cu", "/", {"/opt"}};
     CHECK(guide::with_shown_paths("/usr/include/a.h:1 and /add.cu:2", at_root) == "/usr/include/a.h:1 and add.cu:2");
 }
 

@@ -1,1 +1,0 @@
-#error "The CPU device does not support the block and device primitives of CUB (<cub/device/device_scan.cuh>): build this program with nvcc"

@@ -1,1 +1,0 @@
-#error "The CPU device does not support the linear algebra library cuBLAS (<cublasXt.h>): build this program with nvcc"

@@ -1,1 +1,0 @@
-#error "The CPU device does not support asynchronous copy pipelines (<cuda_pipeline.h>): build this program with nvcc"

@@ -1,1 +1,0 @@
-#error "The CPU device does not support the management library NVML (<nvml.h>): build this program with nvcc"

@@ -1,2 +1,0 @@
-#error \
-    "The CPU device does not support the parallel algorithms of Thrust (<thrust/scatter.h>): build this program with nvcc"
