@@ -19,6 +19,7 @@
 #include "common/guide/commands.h"
 #include "common/guide/completion.h"
 #include "common/guide/doctor.h"
+#include "common/guide/new_files.h"
 #include "common/guide/refusal.h"
 #include "common/guide/report.h"
 #include "common/guide/try_program.h"
@@ -50,6 +51,7 @@ struct Values {
     BookOptions book;
     bool no_run = false;
     TryOptions program;
+    NewItem item;
     std::string keep;
     Words untouched;                    ///< of a command that hands its arguments on
     std::optional<Words> after_dashes;  ///< what follows "--"
@@ -128,6 +130,40 @@ int try_file(Session& session, const Values& values) {
     if (!values.keep.empty()) options.keep = std::filesystem::path(values.keep == "true" ? "" : values.keep);
     options.colors = session.terminal().colors;
     return try_program(session.project(), options);
+}
+
+void configure_new(CLI::App& app, Values& values) {
+    NewItem& item = values.item;
+    app.add_option("WHAT", item.what, "lesson or exercise")->required()->type_name("");
+    app.add_option("NAME", item.name, "its name, as in prefix_sum")->required()->type_name("");
+    app.add_option("--chapter", item.chapter, "its number or name; without it the last chapter")->type_name("CHAPTER");
+    app.add_option("--after", item.after, "the lesson or exercise it follows; without it the chapter's last one")
+        ->type_name("NAME");
+    app.add_option("--kind", item.kind, "of an exercise: fill (the default), fix, or speed")->type_name("KIND");
+    app.add_option("--about", item.about, "of a lesson: the line that lists show")->type_name("TEXT");
+}
+
+int create_files(Session& session, const Values& values) {
+    const Project& project = session.project();
+    const NewItem& item = values.item;
+    const NewFiles files = create(project, item);
+    for (const std::filesystem::path& file : files.created) fmt::print("created  {}\n", project.shown(file));
+    fmt::print("changed  {}\n\n", project.shown(files.list));
+    if (!files.stamped) {
+        fmt::print(
+            "There is no sha256sum here, so the Chinese page has to be stamped: node docs/scripts/check_book.mjs "
+            "--stamp {}\n\n",
+            project.shown(*std::find_if(files.created.rbegin(), files.created.rend(),
+                                        [](const auto& file) { return file.extension() == ".md"; })));
+    }
+    if (item.what == "lesson") {
+        fmt::print("It runs as it is: {}. Now replace its problem by yours; docs/add_a_lesson.md says how.\n",
+                   session.typed(fmt::format("run {} {}", files.chapter, item.name)));
+    } else {
+        fmt::print("Its tests pass as they are: {}. Now replace its task by yours; docs/add_a_lesson.md says how.\n",
+                   session.typed(fmt::format("test -R '{}:'", item.name)));
+    }
+    return all_right;
 }
 
 std::vector<Command> make_commands() {
@@ -270,6 +306,15 @@ std::vector<Command> make_commands() {
          .configure = nullptr,
          .run = [](Session& session, const Values& values) { return run_tests(session, values.untouched); },
          .examples = {"test", "test -R grid_stride", "test -L exercise"}},
+        {.name = "new",
+         .arguments = "lesson|exercise NAME",
+         .help = "for writers: the files of a new lesson or exercise, with their tests",
+         .argument = Wants::nothing,
+         .configure = configure_new,
+         .run = create_files,
+         .examples = {"new lesson prefix_sum --chapter 4", "new exercise scan_in_a_warp --kind fix --after prefix_sum"},
+         .more = "What it creates builds, runs, and passes its tests. It also adds the name to the chapter's list, "
+                 "chapters/N_name/chapter.json."},
         {.name = "setup",
          .arguments = "",
          .help = "install what is missing, and stop there",
