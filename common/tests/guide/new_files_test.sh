@@ -32,7 +32,7 @@ create lesson next_steps >/dev/null
 cmake -S "$copy" -B "$copy/build/cpu" -G Ninja -DWARPWISE_DEVICE=cpu -DWARPWISE_BIN_DIR="$copy/build/bin" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DWARPWISE_WERROR=ON >"$copy/log" 2>&1 ||
     { cat "$copy/log"; fail "the copy cannot be configured"; }
-cmake --build "$copy/build/cpu" --target brand_new_cpu brand_new_plain answers fill_it_cpu >"$copy/log" 2>&1 ||
+cmake --build "$copy/build/cpu" --target brand_new_cpu brand_new_plain answers >"$copy/log" 2>&1 ||
     { cat "$copy/log"; fail "the copy does not build"; }
 
 "$copy/build/bin/cpu/brand_new" --list | tee "$copy/listed"
@@ -41,10 +41,10 @@ grep -q '9\.2  next_steps ' "$copy/listed" || fail "the second lesson is not lis
 grep -o '"name": "[a-z_]*"' "$copy/build/cpu/catalog.json" | tr '\n' ' ' |
     grep -q '"fill_it" "name": "fix_it" "name": "speed_it"' || fail "the exercises are not listed in their order"
 
-# Its tests: both lessons at every step, and of each exercise that the stub fails, the solution passes, wrong answers are
-# rejected, and correct ones accepted.
+# Its tests: both lessons at every step, and of each exercise that the stub fails and the solution passes. Wrong and correct
+# answers are the same files for all kinds, so those of one exercise have to do.
 tests=$(ctest --test-dir "$copy/build/cpu" -N | grep -c ': \(lesson\|[a-z]*_it:\)')
 [[ "$tests" == 11 ]] || fail "11 tests were expected, not $tests"
-ctest --test-dir "$copy/build/cpu" --output-on-failure -R ': (lesson|[a-z]*_it:)' -FA answers
+ctest --test-dir "$copy/build/cpu" --output-on-failure -j 2 -R ': (lesson|[a-z]*_it:)' -E '(fix|speed)_it: wrong' -FA answers
 "$copy/build/bin/cpu/brand_new" --check --device cpu >"$copy/log" 2>&1 || { cat "$copy/log"; fail "--check finds a mistake"; }
 grep -q 'No mistakes found\|Checked all' "$copy/log" || { cat "$copy/log"; fail "--check checked nothing"; }
