@@ -17,9 +17,7 @@
 namespace cpu_device {
 namespace {
 
-std::string at(const Site& site) {
-    return short_name(site.file) + ":" + std::to_string(site.line);
-}
+std::string at(const Site& site) { return short_name(site.file) + ":" + std::to_string(site.line); }
 
 std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 

@@ -40,7 +40,8 @@ enum class FindingKind {
 };
 
 /// Messages name a source file by the end of its path: by what follows the last `folder` in it, as in
-/// "coalescing/kernels.cuh" for "chapters/2_memory_model", and by the file's own name where `folder` is not in its path.
+/// "coalescing/kernels.cuh" for "chapters/2_memory_model", and by the file's own name where `folder` is not in its
+/// path.
 void name_sources_from(const std::string& folder);
 
 /// "data race" ...
