@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "chapters/1_basics_and_pi/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace basics_and_pi {
 namespace {

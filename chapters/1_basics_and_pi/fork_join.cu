@@ -18,7 +18,6 @@
 #include <omp.h>
 #endif
 
-#include "chapters/1_basics_and_pi/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/device_buffer.h"
@@ -26,6 +25,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/helpers/timer.h"
+#include "common/lesson/lesson.h"
 
 namespace basics_and_pi {
 namespace {

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "chapters/1_basics_and_pi/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/launch_shape.h"
+#include "common/lesson/lesson.h"
 #include "common/lesson/refusal.h"
 
 namespace basics_and_pi {

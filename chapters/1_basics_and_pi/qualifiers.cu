@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "chapters/1_basics_and_pi/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/lesson/lesson.h"
 
 namespace basics_and_pi {
 namespace {

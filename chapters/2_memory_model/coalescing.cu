@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "chapters/2_memory_model/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -24,6 +23,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace memory_model {
 namespace {

@@ -25,7 +25,6 @@
 #include <cub/device/device_reduce.cuh>
 #endif
 
-#include "chapters/2_memory_model/lessons.h"
 #include "chapters/2_memory_model/provoked.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
@@ -34,6 +33,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace memory_model {
 namespace {

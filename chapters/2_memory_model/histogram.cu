@@ -24,7 +24,6 @@
 #include <cub/device/device_histogram.cuh>
 #endif
 
-#include "chapters/2_memory_model/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -33,6 +32,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace memory_model {
 namespace {

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "chapters/2_memory_model/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -25,6 +24,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace memory_model {
 namespace {

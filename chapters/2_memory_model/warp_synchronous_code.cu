@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
-#include "chapters/2_memory_model/lessons.h"
 #include "chapters/2_memory_model/provoked.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/lesson/lesson.h"
 
 namespace memory_model {
 namespace {

@@ -35,7 +35,6 @@
 #endif
 
 #include "chapters/3_optimization/exact_sum.h"
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -43,6 +42,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

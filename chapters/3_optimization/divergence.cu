@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -28,6 +27,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

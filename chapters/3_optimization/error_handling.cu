@@ -24,10 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/child_process.h"
 #include "common/helpers/watch.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

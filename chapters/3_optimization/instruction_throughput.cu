@@ -21,7 +21,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/device_buffer.h"
@@ -29,6 +28,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/device_buffer.h"
@@ -25,6 +24,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

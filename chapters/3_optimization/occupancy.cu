@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -23,6 +22,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/helpers/watch.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "chapters/3_optimization/serial_c_loops.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

@@ -26,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "chapters/3_optimization/roofline.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
@@ -35,6 +34,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 #include "common/lesson/results.h"
 
 namespace optimization {

@@ -25,13 +25,13 @@
 #include <thread>
 #include <vector>
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/text.h"
 #include "common/helpers/timer.h"
 #include "common/helpers/watch.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

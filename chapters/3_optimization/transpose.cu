@@ -22,7 +22,6 @@
 #include <cublas_v2.h>
 #endif
 
-#include "chapters/3_optimization/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -31,6 +30,7 @@
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
+#include "common/lesson/lesson.h"
 
 namespace optimization {
 namespace {

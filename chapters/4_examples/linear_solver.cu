@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "chapters/4_examples/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/counts.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/helpers/watch.h"
+#include "common/lesson/lesson.h"
 
 namespace examples {
 namespace {

@@ -26,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include "chapters/4_examples/lessons.h"
 #include "chapters/4_examples/matrix_multiply.h"
 #include "chapters/4_examples/matrix_multiply_pipeline.h"
 #include "chapters/4_examples/matrix_multiply_registers.h"
@@ -39,6 +38,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace examples {
 namespace {

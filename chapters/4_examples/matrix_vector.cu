@@ -20,7 +20,6 @@
 #include <cublas_v2.h>
 #endif
 
-#include "chapters/4_examples/lessons.h"
 #include "chapters/4_examples/matrix_vector.h"
 #include "chapters/4_examples/matrix_vector_pieces.h"
 #include "common/helpers/benchmark.h"
@@ -29,6 +28,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/read_only.cuh"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace examples {
 namespace {

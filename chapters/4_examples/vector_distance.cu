@@ -27,7 +27,6 @@
 #include <cub/device/device_reduce.cuh>
 #endif
 
-#include "chapters/4_examples/lessons.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -38,6 +37,7 @@
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/read_only.cuh"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace examples {
 namespace {

@@ -1,10 +1,10 @@
 # How programs are made: from the same sources once for each device of WARPWISE_DEVICES.
 #
-#     add_chapter(basics_and_pi SOURCES main.cpp device_query.cu ...)   a chapter's program
-#     add_exercise(grid_stride fill)                                     stub, solution and grader of an exercise
-#     write_catalog()                                                    what there is to learn, for the guide
-#     add_device_library(lesson SOURCES ...)                             -> lesson_cpu, lesson_cuda
-#     add_device_program(speed SOURCES ...)                              -> speed_cpu, speed_cuda
+#     add_device_library(lesson SOURCES ...)          -> lesson_cpu, lesson_cuda
+#     add_device_program(speed SOURCES ...)           -> speed_cpu, speed_cuda
+#     add_exercise(1_basics_and_pi grid_stride)       stub, solution and grader of an exercise
+#
+# Chapters.cmake makes the programs of chapters, and calls add_exercise for each exercise that a chapter lists.
 
 # Rewritten files include what nvcc includes by itself. Kernels read floats as integers, and null pointers and endless loops
 # have to act where they are written, not to be reasoned away: they are to be found. `#pragma unroll` is nvcc's.
@@ -72,16 +72,19 @@ function(add_device_sources target device options)
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
         cmake_path(GET source EXTENSION LAST_ONLY extension)
         if(device STREQUAL "cpu" AND extension STREQUAL ".cu")
-            cmake_path(GET source STEM name)
-            # One rewritten file for each target: ninja wants an output to have one rule.
-            set(rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${target}/${name}.cpp)
-            file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${target})  # make, unlike ninja, does not
+            # One rewritten file for each target: ninja wants an output to have one rule. With the source's folder in
+            # its path: every lesson may have a lesson.cu.
+            cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+            set(rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${target}/${name})
+            cmake_path(REPLACE_EXTENSION rewritten LAST_ONLY cpp)
+            cmake_path(GET rewritten PARENT_PATH rewritten_folder)
+            file(MAKE_DIRECTORY ${rewritten_folder})  # make, unlike ninja, does not
             add_custom_command(
                 OUTPUT ${rewritten}
                 COMMAND cuda_to_cpp ${source} -o ${rewritten} --depfile ${rewritten}.d -I ${PROJECT_SOURCE_DIR}
                 DEPENDS ${source} cuda_to_cpp
                 DEPFILE ${rewritten}.d
-                COMMENT "Rewriting ${name}.cu for the CPU device"
+                COMMENT "Rewriting ${name} for the CPU device"
                 VERBATIM)
             set_source_files_properties(${rewritten} PROPERTIES
                 COMPILE_OPTIONS "${options}"
@@ -171,60 +174,13 @@ function(use_openmp target)
     endif()
 endfunction()
 
-# On the CPU device twice: watched, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
-# CUDA_LIBRARIES: those of the toolkit whose routines its lessons are measured against, on a GPU only.
-function(add_chapter name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LESSONS;CUDA_LIBRARIES")
-    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
-    set_property(GLOBAL APPEND PROPERTY WARPWISE_CHAPTERS ${folder})
-    set_property(GLOBAL PROPERTY WARPWISE_PROGRAM_${folder} ${name})
-    set_property(GLOBAL PROPERTY WARPWISE_LESSONS_${folder} ${arg_LESSONS})
-    add_device_program(${name} WATCHED_SOURCES ${arg_SOURCES} DEVICE_LIBRARIES lesson)
-    add_custom_target(${name})
-    if("cuda" IN_LIST WARPWISE_DEVICES)
-        target_link_libraries(${name}_cuda PRIVATE ${arg_CUDA_LIBRARIES})
-    endif()
-    if("cpu" IN_LIST WARPWISE_DEVICES)
-        add_executable(${name}_plain)
-        target_device_sources(${name}_plain cpu ${arg_SOURCES})
-        target_link_libraries(${name}_plain PRIVATE lesson_cpu)
-        use_openmp(${name}_plain)
-        set_target_properties(${name}_plain PROPERTIES
-            OUTPUT_NAME ${name}
-            RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/cpu/plain)
-        add_dependencies(${name} ${name}_plain)
-    endif()
-    foreach(device IN LISTS WARPWISE_DEVICES)
-        add_dependencies(${name} ${name}_${device})
-        use_openmp(${name}_${device})
-        can_run(${device} runs)
-        if(runs)
-            foreach(lesson IN LISTS arg_LESSONS)
-                add_test(NAME "${device}: lesson ${lesson} is right at every step"
-                    COMMAND ${name}_${device} ${lesson} --device ${device})
-                lock_of(${device} lock)
-                set_tests_properties("${device}: lesson ${lesson} is right at every step" PROPERTIES LABELS ${device} ${lock})
-            endforeach()
-        endif()
-    endforeach()
-endfunction()
-
-# The exercise in the current folder's subfolder `name`. KIND: fill (a part is missing), fix (there is a mistake in it),
-# speed (it is right and has to become faster). FORMERLY: names that it once had, so that learners keep their marks.
+# The exercise in exercises/CHAPTER/NAME.
 # Targets: `name` (the learner's answer: the file in answers/, or the stub where there is none), `name_original` (the stub
 # in exercises/), `name_solution`. Built on demand only; the tests build first what they need. The files in wrong_answers/
 # and correct_answers/ are no targets: there are hundreds, and common/grading/try_answer.sh makes and judges those of an
 # exercise, in one test.
-function(add_exercise name kind)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FORMERLY")
-    if(NOT kind MATCHES "^(fill|fix|speed)$")
-        message(FATAL_ERROR "Exercise ${name}: its kind is fill, fix or speed, not '${kind}'")
-    endif()
-    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME chapter)
-    set_property(GLOBAL APPEND PROPERTY WARPWISE_EXERCISES_${chapter} ${name})
-    set_property(GLOBAL PROPERTY WARPWISE_KIND_${name} ${kind})
-    set_property(GLOBAL PROPERTY WARPWISE_FORMERLY_${name} ${arg_FORMERLY})
-    set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+function(add_exercise chapter name)
+    set(folder ${PROJECT_SOURCE_DIR}/exercises/${chapter}/${name})
     set(solution ${PROJECT_SOURCE_DIR}/solutions/${chapter}/${name}/${name}.cu)
     file(GLOB wrong_answers ${folder}/wrong_answers/*.patch ${folder}/wrong_answers/*.cu)
     list(LENGTH wrong_answers count)
@@ -244,9 +200,9 @@ function(add_exercise name kind)
         endif()
         target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
-        add_answer(${name} ${device} ${name} ${answer})
-        add_answer(${name} ${device} ${name}_original ${folder}/${name}.cu)
-        add_answer(${name} ${device} ${name}_solution ${solution})
+        add_answer(${name} ${device} ${folder} ${name} ${answer})
+        add_answer(${name} ${device} ${folder} ${name}_original ${folder}/${name}.cu)
+        add_answer(${name} ${device} ${folder} ${name}_solution ${solution})
         can_run(${device} runs)
         if(runs)
             add_graded_test("${device}: ${name}: the solution passes" ${device} COMMAND ${name}_solution_${device})
@@ -274,10 +230,10 @@ function(add_exercise name kind)
     endif()
 endfunction()
 
-function(add_answer exercise device program source)
+function(add_answer exercise device folder program source)
     add_executable(${program}_${device} EXCLUDE_FROM_ALL)
     target_watched_sources(${program}_${device} ${device} ${source})
-    target_include_directories(${program}_${device} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${exercise})
+    target_include_directories(${program}_${device} PRIVATE ${folder})
     target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device} grader_main_${device})
     set_target_properties(${program}_${device} PROPERTIES
         OUTPUT_NAME ${program}
@@ -360,29 +316,6 @@ function(json_strings result)
     list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE quoted)
     list(JOIN quoted ", " joined)
     set(${result} "${joined}" PARENT_SCOPE)
-endfunction()
-
-# Writes catalog.json into the build's folder: chapters, lessons and exercises in the order in which they were added.
-function(write_catalog)
-    set(chapters "")
-    get_property(folders GLOBAL PROPERTY WARPWISE_CHAPTERS)
-    foreach(folder IN LISTS folders)
-        get_property(program GLOBAL PROPERTY WARPWISE_PROGRAM_${folder})
-        get_property(lessons GLOBAL PROPERTY WARPWISE_LESSONS_${folder})
-        get_property(names GLOBAL PROPERTY WARPWISE_EXERCISES_${folder})
-        set(exercises "")
-        foreach(name IN LISTS names)
-            get_property(kind GLOBAL PROPERTY WARPWISE_KIND_${name})
-            get_property(formerly GLOBAL PROPERTY WARPWISE_FORMERLY_${name})
-            json_strings(formerly ${formerly})
-            list(APPEND exercises "     {\"name\": \"${name}\", \"kind\": \"${kind}\", \"formerly\": [${formerly}]}")
-        endforeach()
-        list(JOIN exercises ",\n" exercises)
-        json_strings(lessons ${lessons})
-        list(APPEND chapters "  {\"folder\": \"${folder}\", \"program\": \"${program}\",\n   \"lessons\": [${lessons}],\n   \"exercises\": [\n${exercises}]}")
-    endforeach()
-    list(JOIN chapters ",\n" chapters)
-    file(WRITE ${CMAKE_BINARY_DIR}/catalog.json "{\"warpwise_catalog\": 1, \"chapters\": [\n${chapters}]}\n")
 endfunction()
 
 # Writes try.json into the build's folder: how `warpwise try` makes a program of a .cu file.

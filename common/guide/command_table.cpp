@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/guide/doctor.h"
@@ -258,6 +259,54 @@ Command test_command() {
             .examples = {"test", "test -R grid_stride", "test -L exercise"}};
 }
 
+void configure_new(CLI::App& app, Values& values) {
+    NewItem& item = values.item;
+    app.add_option("WHAT", item.what, "lesson or exercise")->required()->type_name("");
+    app.add_option("NAME", item.name, "its name, as in prefix_sum")->required()->type_name("");
+    app.add_option("--chapter", item.chapter, "its number or name; without it the last chapter")->type_name("CHAPTER");
+    app.add_option("--after", item.after, "the lesson or exercise it follows; without it the chapter's last one")
+        ->type_name("NAME");
+    app.add_option("--kind", item.kind, "of an exercise: fill (the default), fix, or speed")->type_name("KIND");
+    app.add_option("--about", item.about, "of a lesson: the line that lists show")->type_name("TEXT");
+}
+
+int create_files(Session& session, const Values& values) {
+    const Project& project = session.project();
+    const NewItem& item = values.item;
+    const NewFiles files = create(project, item);
+    for (const std::filesystem::path& file : files.created) fmt::print("created  {}\n", project.shown(file));
+    fmt::print("changed  {}\n\n", project.shown(files.list));
+    if (!files.stamped) {
+        fmt::print(
+            "There is no sha256sum here, so the Chinese page has to be stamped: node docs/scripts/check_book.mjs "
+            "--stamp {}\n\n",
+            project.shown(*std::find_if(files.created.rbegin(), files.created.rend(),
+                                        [](const auto& file) { return file.extension() == ".md"; })));
+    }
+    if (item.what == "lesson") {
+        fmt::print("It runs as it is: {}. Now replace its problem by yours; docs/add_a_lesson.md says how.\n",
+                   session.typed(fmt::format("run {} {}", files.chapter, item.name)));
+    } else {
+        fmt::print("Its tests pass as they are: {}. Now replace its task by yours; docs/add_a_lesson.md says how.\n",
+                   session.typed(fmt::format("test -R '{}:'", item.name)));
+    }
+    return all_right;
+}
+
+Command new_command() {
+    return {
+        .name = "new",
+        .arguments = "lesson|exercise NAME",
+        .help = "for writers: the files of a new lesson or exercise, with their tests",
+        .argument = Wants::nothing,
+        .configure = configure_new,
+        .run = create_files,
+        .examples = {"new lesson prefix_sum --chapter 4", "new exercise scan_in_a_warp --kind fix --after prefix_sum"},
+        .more =
+            "What it creates builds, runs, and passes its tests. It also adds the name to the chapter's list, "
+            "chapters/N_name/chapter.json."};
+}
+
 Command setup_command() {
     return {.name = "setup",
             .arguments = "",
@@ -299,10 +348,10 @@ Command help_command() {
 }  // namespace
 
 std::vector<Command> make_commands() {
-    return {list_command(), run_command(),    check_command(),      watch_command(),
-            hint_command(), task_command(),   reset_command(),      solution_command(),
-            try_command(),  report_command(), docs_command(),       doctor_command(),
-            test_command(), setup_command(),  completion_command(), help_command()};
+    return {list_command(),       run_command(),    check_command(),    watch_command(), hint_command(),
+            task_command(),       reset_command(),  solution_command(), try_command(),   report_command(),
+            docs_command(),       doctor_command(), test_command(),     new_command(),   setup_command(),
+            completion_command(), help_command()};
 }
 
 }  // namespace guide

@@ -12,6 +12,7 @@
 #include "common/guide/book.h"
 #include "common/guide/commands.h"
 #include "common/guide/completion.h"
+#include "common/guide/new_files.h"
 #include "common/guide/report.h"
 #include "common/guide/try_program.h"
 
@@ -29,6 +30,7 @@ struct Values {
     BookOptions book;
     bool no_run = false;
     TryOptions program;
+    NewItem item;
     std::string keep;
     Words untouched;                    ///< of a command that hands its arguments on
     std::optional<Words> after_dashes;  ///< what follows "--"

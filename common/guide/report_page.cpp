@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -306,6 +307,16 @@ std::string version_text(int number) {  // 13020 is 13.2
 }
 
 std::string gibibytes(std::size_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / 0x1p30); }
+
+/// "vector_add/kernels.cuh" of "chapters/1_basics_and_pi/vector_add/kernels.cuh": several lessons have files of that
+/// name.
+std::string name_in_chapter(const std::filesystem::path& file) {
+    const auto chapters = std::find(file.begin(), file.end(), "chapters");
+    if (std::distance(chapters, file.end()) < 3) return file.filename().string();
+    std::filesystem::path name;
+    std::for_each(std::next(chapters, 2), file.end(), [&](const std::filesystem::path& part) { name /= part; });
+    return name.string();
+}
 
 /// The line of a source file; empty where it cannot be read.
 std::string source_line(const std::string& file, int line) {
@@ -744,8 +755,7 @@ private:
             const warpwise::RequestCounts shared = costliest->counts.shared();
             const std::string code = source_line(costliest->file, costliest->line);
             rows.push_back(
-                {step.name,
-                 fmt::format("{}:{}", std::filesystem::path(costliest->file).filename().string(), costliest->line),
+                {step.name, fmt::format("{}:{}", name_in_chapter(costliest->file), costliest->line),
                  code.empty() ? "-" : "`" + code + "`",
                  fmt::format("{:.0f} %", 100 * costliest->counts.cost() / warpwise::sum_of(*step.launches).cost()),
                  global.requests > 0 ? warpwise::ratio_text(global.sectors_per_request()) : "-",

@@ -176,6 +176,8 @@ std::string coverage_text(const std::string& how_to_check_all) {
     return cpu_device::text_of(cpu_device::coverage(), how_to_check_all);
 }
 
+void name_sources_from(const std::string& folder) { cpu_device::name_sources_from(folder); }
+
 void report_leaks() {
     cpu_device::report_unseen_errors();
     if (cudaDeviceSynchronize() == cudaSuccess) cpu_device::report_leaks();
@@ -212,6 +214,8 @@ std::vector<Mistake> mistakes_during(const std::function<void()>& body) {
 void forget_mistakes(const std::vector<Mistake>&) {}
 
 std::string coverage_text(const std::string&) { return {}; }
+
+void name_sources_from(const std::string&) {}
 
 void report_leaks() {}
 

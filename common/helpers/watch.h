@@ -70,6 +70,10 @@ struct Mistake {
     bool is_note = false;  ///< worth knowing, but no error: a program with nothing worse is right
 };
 
+/// Messages of the CPU device name a source by what follows `folder` in its path, "coalescing/kernels.cuh" for
+/// "chapters/2_memory_model"; all other files by their own names.
+void name_sources_from(const std::string& folder);
+
 /// What was found since the last call; forgotten by that. With this the program's exit status stays its own.
 std::vector<Mistake> take_mistakes();
 

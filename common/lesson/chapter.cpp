@@ -338,6 +338,7 @@ void keep_freed_memory() {
 
 int run_chapter(int argc, char** argv, const Chapter& chapter) {
     try {
+        name_sources_from("chapters/" + chapter.folder);
         Request request;
         if (const std::optional<int> status = parse_command_line(argc, argv, chapter, request)) return *status;
         measure_only_once(request.options.once);

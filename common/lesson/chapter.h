@@ -1,4 +1,4 @@
-// The main function of a chapter program.
+// The main function of a chapter program. CMake writes it from the chapter's list (common/cmake/Chapters.cmake):
 //
 //     int main(int argc, char** argv) {
 //         return warpwise::run_chapter(argc, argv, {1, "Basics and pi", "1_basics_and_pi", {
@@ -16,7 +16,7 @@
 namespace warpwise {
 
 struct LessonEntry {
-    std::string name;     ///< as on the command line, and the name of its `.cu` file
+    std::string name;     ///< as on the command line, and the name of its folder
     std::string summary;  ///< one line for `--list`
     void (*run)(Lesson&);
 };

@@ -14,11 +14,11 @@ compiler=${compiler:-g++}
 name=g++
 if "$compiler" --version | grep -q clang; then name=clang++; fi
 
-for lists in chapters/*/CMakeLists.txt; do
-    chapter=$(basename "$(dirname "$lists")")
+for list in chapters/*/chapter.json; do
+    chapter=$(basename "$(dirname "$list")")
     number=${chapter%%_*}
     [[ $# -eq 0 || " $* " == *" $number "* ]] || continue
-    program=build/bin/cpu/$(sed -n 's/.*add_chapter(\([a-z_0-9]*\).*/\1/p' "$lists")
+    program=build/bin/cpu/$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).program' "$list")
     if [[ ! -x "$program" ]]; then
         echo "record_cpu.sh: $program is not built: ./warpwise --device cpu run $number" >&2
         exit 1

@@ -84,10 +84,7 @@ bool is_host(MemoryKind kind) { return kind == MemoryKind::pinned || kind == Mem
 
 std::string bytes_of(const Allocation& a) { return std::to_string(a.bytes) + " bytes of " + name_of(a.kind); }
 
-std::string short_text(const Site& site) {
-    const std::string_view file = site.file;
-    return std::string(file.substr(file.find_last_of('/') + 1)) + ":" + std::to_string(site.line);
-}
+std::string short_text(const Site& site) { return short_name(site.file) + ":" + std::to_string(site.line); }
 
 struct Registry {
     std::mutex mutex;

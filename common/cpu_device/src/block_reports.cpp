@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,10 +17,7 @@
 namespace cpu_device {
 namespace {
 
-std::string at(const Site& site) {
-    const char* slash = std::strrchr(site.file, '/');
-    return std::string(slash ? slash + 1 : site.file) + ":" + std::to_string(site.line);
-}
+std::string at(const Site& site) { return short_name(site.file) + ":" + std::to_string(site.line); }
 
 std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 

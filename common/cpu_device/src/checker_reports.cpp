@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checker_state.h"
+#include "source_lines.h"
 
 namespace cpu_device {
 namespace {
@@ -36,9 +37,8 @@ namespace {
 std::string shared_text(const SharedRange& range) {
     const std::string size = std::to_string(range.end - range.begin) + " bytes of ";
     if (range.variable == nullptr) return size + "dynamic shared memory";
-    std::string file = range.variable->site.file;
-    file.erase(0, file.rfind('/') + 1);  // npos + 1 is 0
-    return size + "shared memory, declared at " + file + ":" + std::to_string(range.variable->site.line);
+    const Site& site = range.variable->site;
+    return size + "shared memory, declared at " + short_name(site.file) + ":" + std::to_string(site.line);
 }
 
 std::string name_of(const SharedRange& range) {

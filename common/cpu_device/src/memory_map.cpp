@@ -11,6 +11,7 @@
 
 #include "block.h"
 #include "checker.h"
+#include "source_lines.h"
 
 namespace cpu_device {
 namespace {
@@ -56,10 +57,7 @@ const char* kind_text(const Allocation& allocation) {
 
 std::string at_text(const char* what, const Site& site) {
     if (site.line <= 0) return "";
-    const std::string_view file = site.file;
-    const std::size_t slash = file.rfind('/');
-    return std::string(what) + " at " + std::string(slash == file.npos ? file : file.substr(slash + 1)) + ":" +
-           std::to_string(site.line);
+    return std::string(what) + " at " + short_name(site.file) + ":" + std::to_string(site.line);
 }
 
 /// A part of a loaded program or library.

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "common/helpers/child_process.h"
+#include "cpu_device/findings.h"
 
 namespace cpu_device {
 namespace {
@@ -169,11 +170,26 @@ private:
     std::map<std::string, std::vector<std::string>> files_;
 };
 
+/// "/chapters/2_memory_model/", or empty. Set before anything runs, if at all.
+std::string& folder_of_names() {
+    static auto* const folder = new std::string;  // findings are printed at exit as well
+    return *folder;
+}
+
 }  // namespace
 
 std::vector<SourceLine> source_lines(const std::vector<const void*>& code) {
     static Lines* lines = new Lines;  // still needed when the process exits
     return lines->find(code);
+}
+
+void name_sources_from(const std::string& folder) { folder_of_names() = folder.empty() ? "" : "/" + folder + "/"; }
+
+std::string short_name(std::string_view file) {
+    const std::string& folder = folder_of_names();
+    const std::size_t at = folder.empty() ? file.npos : file.rfind(folder);
+    const std::size_t begin = at == file.npos ? file.rfind('/') + 1 : at + folder.size();  // npos + 1 is 0
+    return std::string(file.substr(begin));
 }
 
 std::string source_text(const std::string& file, int line) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cpu_device {
@@ -19,6 +20,9 @@ struct SourceLine {
 /// Asks `addr2line` once for all addresses it has not seen; keeps what it learned. Unknown everywhere when there is
 /// none.
 std::vector<SourceLine> source_lines(const std::vector<const void*>& code);
+
+/// "/home/me/add.cu" as messages name it: "add.cu", or with folders as name_sources_from (findings.h) wants it.
+std::string short_name(std::string_view file);
 
 /// Line `line` (from 1) of `file` without leading blanks; empty when it cannot be read. Files are kept.
 std::string source_text(const std::string& file, int line);

@@ -519,6 +519,19 @@ TEST_CASE("all findings of a process are written to CPU_DEVICE_FINDINGS when it 
     CHECK(run("says why a line is not known") == nlohmann::json::array());
 }
 
+TEST_CASE("messages name a file by its own name, or from the folder on that a program names") {
+    const std::string lesson = "/copy/chapters/2_memory_model/coalescing/kernels.cuh";
+    CHECK(cpu_device::short_name(lesson) == "kernels.cuh");
+    CHECK(cpu_device::short_name("add.cu") == "add.cu");
+    cpu_device::name_sources_from("chapters/2_memory_model");
+    CHECK(cpu_device::short_name(lesson) == "coalescing/kernels.cuh");
+    CHECK(cpu_device::short_name("/copy/chapters/2_memory_model/coalescing.cu") == "coalescing.cu");
+    CHECK(cpu_device::short_name("/copy/more_chapters/2_memory_model/kernels.cuh") == "kernels.cuh");
+    CHECK(cpu_device::short_name("/copy/common/helpers/check.h") == "check.h");
+    cpu_device::name_sources_from("");
+    CHECK(cpu_device::short_name(lesson) == "kernels.cuh");
+}
+
 TEST_CASE("reads lines of source without the blanks around them") {
     CHECK(cpu_device::source_text(__FILE__, 2) == "#include <fcntl.h>");
     CHECK(cpu_device::source_text(__FILE__, 5).empty());

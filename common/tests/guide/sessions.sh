@@ -96,7 +96,7 @@ expect "$answer"
 expect "0/$total"
 keys n
 sleep 0.5
-expect_not "launch_shape_2d.cu"
+expect_not "grid_stride.cu"
 passed "watch mode grades at once, and does not go on before the exercise is done"
 
 keys h
@@ -120,27 +120,27 @@ passed "passing is noticed ($took ms from save to verdict)"
 sleep 1
 expect "$answer"
 keys n
-expect "answers/1_basics_and_pi/launch_shape_2d/launch_shape_2d.cu" 30
+expect "answers/1_basics_and_pi/grid_stride/grid_stride.cu" 30
 passed "n goes on, and only n"
 
 # ---- list, resize, reset, solution -------------------------------------------------------------------------------
 keys l
 expect "type to search"
 keys pi_bl
-expect_gone "grid_stride"
+expect_gone "launch_shape_2d"
 expect "pi_block_sum"
 keys Escape
 sleep 0.3
 tmux resize-window -t $session -x 50 -y 16
 sleep 0.5
-expect "launch_shape_2d"
+expect "grid_stride"
 tmux resize-window -t $session -x 100 -y 60
 passed "the list is searched, and the window may change its size"
 
 keys l
 expect "type to search"
 keys index_and
-expect_gone "grid_stride"
+expect_gone "launch_shape_2d"
 keys Enter
 expect "Passed: index_and_guard" 30
 keys x

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { chapters, exercises, root } from './repository.mjs';
+import { chapters, exercises, root, sourceOfLesson } from './repository.mjs';
 import { recordedLesson, recordedRun, recordedRuns } from './results.mjs';
 
 const docs = path.join(root, 'docs');
@@ -79,8 +79,9 @@ function unwrittenLesson(chapter, lesson) {
             // not recorded there
         }
     }
-    const source = `chapters/${chapter.folder}/${lesson.name}.cu`;
-    const sourceLine = fs.existsSync(path.join(root, source)) ? `Its source is [${lesson.name}.cu](../../${source}). ` : '';
+    const source = sourceOfLesson(chapter.folder, lesson.name);
+    const shown = source.replace(`chapters/${chapter.folder}/`, '');
+    const sourceLine = fs.existsSync(path.join(root, source)) ? `Its source is [${shown}](../../${source}). ` : '';
     const tables = measured.map((run) => `\`\`\`results\n${run} ${lesson.name}\n\`\`\``);
     return `---
 outline: false

@@ -1,5 +1,5 @@
 // What the repository says about itself: chapters with their lessons, and exercises, in the order in which they are
-// taught. Read from the files that the build reads, so that the book has no list of its own.
+// taught. Read from chapters/N_name/chapter.json, which the build reads as well, so that the book has no list of its own.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,43 +9,45 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (...parts) => fs.readFileSync(path.join(...parts), 'utf8');
 const exists = (...parts) => fs.existsSync(path.join(...parts));
 const folders = (folder) =>
-    fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort();
+    fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 
-/// "a" "b" of C++ as one text.
-const joined = (literals) => [...literals.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1].replace(/\\(.)/g, '$1')).join('');
+/// The list of a chapter's folder, or undefined where it has none yet.
+function listOf(folder, repository) {
+    if (!exists(repository, 'chapters', folder, 'chapter.json')) return undefined;
+    const list = JSON.parse(read(repository, 'chapters', folder, 'chapter.json'));
+    for (const member of ['title', 'program', 'path']) {
+        if (!list[member]) throw new Error(`chapters/${folder}/chapter.json: there is no "${member}"`);
+    }
+    return list;
+}
 
-/// [{number, folder, title, program, lessons: [{name, about}]}] of the folders in chapters/ that CMake builds.
+/// [{number, folder, title, program, lessons: [{name, about}]}] of the chapters, in their order.
 export function chapters(repository = root) {
-    const all = [];
-    for (const folder of folders(path.join(repository, 'chapters'))) {
-        if (!['CMakeLists.txt', 'main.cpp'].every((file) => exists(repository, 'chapters', folder, file))) continue; // to come
-        const cmake = read(repository, 'chapters', folder, 'CMakeLists.txt');
-        const main = read(repository, 'chapters', folder, 'main.cpp');
-        const about = new Map(
-            [...main.matchAll(/\{\s*"(\w+)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+),\s*\w+\s*\}/g)].map((match) => [match[1], joined(match[2])]));
-        const program = cmake.match(/add_chapter\(\s*(\w+)/)?.[1];
-        const names = cmake.match(/\bLESSONS\s+([a-z_0-9\s]*)/)?.[1].trim().split(/\s+/); // up to the next keyword
-        const title = main.match(/\.title\s*=\s*"([^"]*)"/)?.[1];
-        if (!program || !names || !title) throw new Error(`chapters/${folder}: no add_chapter(... LESSONS ...) or no title`);
-        all.push({
+    return folders(path.join(repository, 'chapters'))
+        .map((folder) => ({ folder, list: listOf(folder, repository) }))
+        .filter(({ list }) => list !== undefined)
+        .map(({ folder, list: { title, program, path: items } }) => ({
             number: Number.parseInt(folder, 10),
             folder,
             title,
             program,
-            lessons: names.map((name) => ({ name, about: about.get(name) ?? '' })),
-        });
-    }
-    return all;
+            lessons: items.filter((item) => item.lesson).map(({ lesson, about }) => ({ name: lesson, about })),
+        }))
+        .sort((one, other) => one.number - other.number);
 }
 
 /// [{name, kind, about}] of a chapter's folder.
 export function exercises(folder, repository = root) {
-    if (!exists(repository, 'exercises', folder, 'CMakeLists.txt')) return [];
-    const cmake = read(repository, 'exercises', folder, 'CMakeLists.txt');
-    const listed = [...cmake.matchAll(/^\s*add_exercise\(\s*(\w+)\s+(\w+)/gm)];
-    return listed.filter(([, name]) => exists(repository, 'exercises', folder, name, 'README.md')).map(([, name, kind]) => {
+    const listed = (listOf(folder, repository)?.path ?? []).filter((item) => item.exercise);
+    return listed.map(({ exercise: name, kind }) => {
         const stub = path.join(repository, 'exercises', folder, name, `${name}.cu`);
         const about = fs.existsSync(stub) ? read(stub).match(/^\/\/ Exercise: (.*?)\.? See /)?.[1] : undefined;
         return { name, kind, about: about ?? '' };
     });
+}
+
+/// The file in which a lesson begins, as a path in the repository.
+export function sourceOfLesson(folder, lesson, repository = root) {
+    const inFolder = `chapters/${folder}/${lesson}/lesson.cu`;
+    return exists(repository, inFolder) ? inFolder : `chapters/${folder}/${lesson}.cu`;
 }

@@ -93,7 +93,9 @@ test('an unknown name is refused, with those that there are', () => {
 test('every kernel of every lesson can be found', () => {
     let kernels = 0;
     for (const chapter of fs.readdirSync(path.join(root, 'chapters'))) {
-        for (const file of fs.readdirSync(path.join(root, 'chapters', chapter)).filter((name) => name.endsWith('.cu'))) {
+        const files = fs.readdirSync(path.join(root, 'chapters', chapter), { recursive: true }).map(String);
+        assert.ok(chapter !== '1_basics_and_pi' || files.includes(path.join('vector_add', 'kernels.cuh')));
+        for (const file of files.filter((name) => /\.cuh?$/.test(name))) {
             const text = fs.readFileSync(path.join(root, 'chapters', chapter, file), 'utf8');
             const names = [...text.matchAll(/^__global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\([^;{]*\{/gm)].map((match) => match[1]);
             for (const name of names) {

@@ -44,6 +44,13 @@ test('what changed is marked', () => {
     assert.equal((html.match(/class="line diff add"/g) ?? []).length, 4);
 });
 
+test('what changed from one file to another names the later one', () => {
+    const html = render(code('chapters/1_basics_and_pi/vector_add/kernels.cuh: add_one_per_thread -> chapters/1_basics_and_pi/matrix_add.cu: add_x_along_rows', 'change'));
+    assert.match(html, /chapters\/1_basics_and_pi\/matrix_add\.cu:\d+<\/a><\/figcaption>/);
+    assert.match(html, /class="line diff add"/);
+    assert.match(failed(code('chapters/1_basics_and_pi/vector_add/kernels.cuh: add_one_per_thread -> chapters/no.cu: x', 'change'))[0], /there is no file chapters\/no\.cu/);
+});
+
 test('an unknown kernel, file, run, lesson or table fails with page and line', () => {
     failures.length = 0;
     render(`text\n\n${code(`${file}: energy_from_nothing`)}`);

@@ -39,6 +39,11 @@ enum class FindingKind {
     unseen_output,       ///< a kernel printed and the program never waited for it: a note
 };
 
+/// Messages name a source file by the end of its path: by what follows the last `folder` in it, as in
+/// "coalescing/kernels.cuh" for "chapters/2_memory_model", and by the file's own name where `folder` is not in its
+/// path.
+void name_sources_from(const std::string& folder);
+
 /// "data race" ...
 const char* name_of(FindingKind kind);
 /// "data_race" ...: for programs, and for tests.

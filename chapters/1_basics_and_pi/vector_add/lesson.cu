@@ -1,0 +1,258 @@
+// Problem: sum[i] = a[i] + b[i] for two vectors of n floats.
+//
+// One addition for every twelve bytes: eight read, four written. Every processor of today
+// adds far faster than its memory delivers, so the work is the moving of data and the best
+// possible time is bytes / bandwidth. The lesson first goes through the five moves of every
+// GPU program, then leaves the data on the device and closes in on that time.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#ifndef __CPU_DEVICE__
+#if __has_include(<cub/device/device_transform.cuh>)
+#include <cub/device/device_transform.cuh>
+#include <cuda/std/functional>
+#include <cuda/std/tuple>
+#define VENDOR_ROUTINE "cub::DeviceTransform"
+#else
+#include <thrust/execution_policy.h>
+#include <thrust/functional.h>
+#include <thrust/transform.h>
+#define VENDOR_ROUTINE "thrust::transform"
+#endif
+#endif
+
+#include "chapters/1_basics_and_pi/vector_add/kernels.cuh"
+#include "common/helpers/check.h"
+#include "common/helpers/compare.h"
+#include "common/helpers/device_buffer.h"
+#include "common/helpers/inputs.h"
+#include "common/helpers/launch_shape.h"
+#include "common/lesson/lesson.h"
+
+namespace basics_and_pi {
+namespace {
+
+using warpwise::DeviceBuffer;
+
+// The two vectors on the host and on the device, and room for their sum on both sides.
+struct VectorAdd {
+    std::size_t count;
+    std::vector<float> a, b, sum;
+    DeviceBuffer<float> d_a, d_b, d_sum;
+    bool sum_is_on_host = false;  // set by the steps that leave their result in `sum`
+
+    explicit VectorAdd(const warpwise::Size& size)
+        : count(size[0]),
+          a(warpwise::uniform<float>(count, 1)),
+          b(warpwise::uniform<float>(count, 2)),
+          sum(count),
+          d_a(a),
+          d_b(b),
+          d_sum(count) {}
+
+    void poison() {
+        std::fill(sum.begin(), sum.end(), std::numeric_limits<float>::quiet_NaN());
+        d_sum.fill_bytes(0xFF);
+        sum_is_on_host = false;
+    }
+
+    // The reference is the sum in double precision. A float addition rounds it once: by at
+    // most half the distance of two floats, epsilon / 2 of the sum. The double sum's own
+    // rounding is below a billionth of that.
+    warpwise::Comparison compare() {
+        if (!sum_is_on_host) sum = d_sum.download();
+        const double half_epsilon = std::numeric_limits<float>::epsilon() / 2.0;
+        return warpwise::compare_each(
+            sum, count, [&](std::size_t i) { return static_cast<double>(a[i]) + b[i]; },
+            {.relative = half_epsilon * (1 + 1e-8)});
+    }
+
+    warpwise::Work work() const {
+        return {.bytes = 3.0 * sizeof(float) * count, .operations = 1.0 * count};
+    }
+
+    // Twice three vectors: the step `five_moves` allocates its own beside those of the
+    // problem.
+    static std::size_t device_bytes(const warpwise::Size& size) {
+        return 6 * sizeof(float) * size[0];
+    }
+};
+
+// Step 1, the loop that all the others replace. One core of the host works through the
+// elements one after the other.
+// Slow: one core cannot use even the host's own memory to the full.
+void serial(VectorAdd& problem) {
+    for (std::size_t i = 0; i < problem.count; ++i)
+        problem.sum[i] = problem.a[i] + problem.b[i];
+    problem.sum_is_on_host = true;
+}
+
+// What to do about an error in a program that has nothing else yet: say where, say what,
+// stop. Every call of the runtime returns a status; one that nobody looks at is an error
+// that shows up somewhere else.
+void stop_on_error(cudaError_t status, const char* what) {
+    if (status == cudaSuccess) return;
+    std::fprintf(stderr, "vector_add: %s: %s: %s\n", what, cudaGetErrorName(status),
+                 cudaGetErrorString(status));
+    std::exit(EXIT_FAILURE);
+}
+
+// Step 2, the five moves with nothing but the runtime's own calls: allocate, copy in,
+// launch, copy out, free. The launch itself returns nothing: cudaGetLastError tells
+// whether it was accepted. What goes wrong inside the kernel is told by the next call
+// that waits for it, here the copy out.
+// Better: thousands of threads add.
+// Still slow: the data cross the bus to the device and back for a single addition each,
+// and from pageable memory at that. Allocating and freeing cost time as well.
+void five_moves(VectorAdd& problem) {
+    const std::size_t bytes = problem.count * sizeof(float);
+    float *d_a = nullptr, *d_b = nullptr, *d_sum = nullptr;
+
+    // 1. allocate
+    stop_on_error(cudaMalloc(&d_a, bytes), "allocating a");
+    stop_on_error(cudaMalloc(&d_b, bytes), "allocating b");
+    stop_on_error(cudaMalloc(&d_sum, bytes), "allocating the sum");
+
+    // 2. copy in
+    stop_on_error(cudaMemcpy(d_a, problem.a.data(), bytes, cudaMemcpyHostToDevice),
+                  "copying a in");
+    stop_on_error(cudaMemcpy(d_b, problem.b.data(), bytes, cudaMemcpyHostToDevice),
+                  "copying b in");
+
+    // 3. launch: as many blocks as it takes to give every element a thread, and never 0,
+    // which is an error
+    const std::size_t blocks =
+        std::max<std::size_t>(1, (problem.count + kThreads - 1) / kThreads);
+    add_one_per_thread<<<static_cast<unsigned>(blocks), kThreads>>>(d_a, d_b, d_sum,
+                                                                    problem.count);
+    stop_on_error(cudaGetLastError(), "launching add_one_per_thread");
+
+    // 4. copy out: waits for the kernel, because both are in the default stream
+    stop_on_error(cudaMemcpy(problem.sum.data(), d_sum, bytes, cudaMemcpyDeviceToHost),
+                  "copying the sum out");
+
+    // 5. free
+    stop_on_error(cudaFree(d_a), "freeing a");
+    stop_on_error(cudaFree(d_b), "freeing b");
+    stop_on_error(cudaFree(d_sum), "freeing the sum");
+    problem.sum_is_on_host = true;
+}
+
+// Step 3, the same kernel on data that are on the device already, as they are in the
+// middle of a real computation. From here on (and in the rest of the book) buffers free
+// themselves, `blocks_for` rounds up, and `check_launch` throws an exception that names
+// file and line.
+// Better: nothing crosses the bus.
+// Still slow: a thread asks for 8 bytes, waits, writes 4, and has ended. The SMs spend
+// much of their time starting threads and computing addresses, and too few bytes are in
+// flight at a time.
+void one_per_thread(VectorAdd& problem) {
+    const unsigned blocks = warpwise::blocks_for(problem.count, kThreads);
+    add_one_per_thread<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(),
+                                             problem.d_sum.data(), problem.count);
+    warpwise::check_launch();
+}
+
+// Step 4, a grid of fixed size: as many blocks as fit on the device at once.
+void grid_stride(VectorAdd& problem) {
+    const unsigned blocks = std::min(warpwise::blocks_for(problem.count, kThreads),
+                                     warpwise::blocks_that_fill(add_grid_stride, kThreads));
+    add_grid_stride<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(),
+                                          problem.d_sum.data(), problem.count);
+    warpwise::check_launch();
+}
+
+// Step 5, 16 bytes per access: one block per tile of kTile float4s. The end of the
+// vectors may cut the last tile short.
+void float4_add(VectorAdd& problem) {
+    const unsigned blocks = warpwise::blocks_for(problem.count, 4 * kTile);
+    add_float4<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(),
+                                     problem.d_sum.data(), problem.count);
+    warpwise::check_launch();
+}
+
+#ifndef __CPU_DEVICE__
+// What a user would call instead: a routine of the CUDA Core Compute Libraries, which come
+// with the CUDA Toolkit.
+void vendor(VectorAdd& problem) {
+    const float* a = problem.d_a.data();
+    const float* b = problem.d_b.data();
+#if __has_include(<cub/device/device_transform.cuh>)
+    warpwise::check(cub::DeviceTransform::Transform(cuda::std::make_tuple(a, b),
+                                                    problem.d_sum.data(), problem.count,
+                                                    cuda::std::plus<float>{}));
+#else
+    thrust::transform(thrust::device, a, a + problem.count, b, problem.d_sum.data(),
+                      thrust::plus<float>{});
+#endif
+}
+#endif
+
+}  // namespace
+
+void vector_add(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(Adding two vectors: one addition for every twelve bytes moved. The memory's bandwidth decides, never the
+adders.
+
+What you will see: first the loop on the host, then the five moves of every GPU program (allocate, copy in, launch,
+copy out, free), then three ways to give the elements to threads once the data are on the device.
+
+Before you look at the table, predict two things: whether the GPU beats the host's plain loop when the copies in and
+out are counted, and which of the three kernels is the fastest although all of them move the same bytes.)");
+
+    std::vector<warpwise::Step<VectorAdd>> steps = {
+        {"serial", "a loop on one core of the host", serial, warpwise::StepKind::host},
+        {"five_moves", "a kernel, with all copies and allocations counted", five_moves},
+        {"add_one_per_thread", "the same kernel, data on the device already",
+         one_per_thread},
+        {"add_grid_stride", "a grid that just fills the device, threads loop", grid_stride},
+        {"add_float4", "16 bytes an access, several under way a thread", float4_add},
+    };
+#ifndef __CPU_DEVICE__
+    steps.push_back({"vendor", VENDOR_ROUTINE, vendor, warpwise::StepKind::vendor});
+#endif
+    lesson.steps<VectorAdd>(
+        {.gpu = {std::size_t{1} << 28},
+         .cpu = {std::size_t{1} << 18},
+         .awkward = {{0}, {1}, {31}, {32}, {33}, {1009}, {2048}, {4096 + 3}, {100003}}},
+        steps);
+
+    if (warpwise::Lesson::on_gpu()) {
+        lesson.text(
+            R"(Why it is so. The five moves spend nearly all of their time on the bus between host and device, which
+is tens of times slower than the device's own memory. A GPU pays off when data stay there over many operations, not
+for one addition.
+
+On the device the time is twelve bytes an element divided by the bandwidth, if enough bytes are under way at any
+moment: bandwidth times latency, some megabytes. A thread that loads one float of each vector has 8 bytes under way;
+with two float4s of each it has 64, and a quarter of the instructions. The roof in the table is a copy; an addition
+reads two bytes for each that it writes. Probably because memory loses time when it turns from reading to writing, an
+addition can come out slightly above the copy.)");
+    } else {
+        lesson.text(
+            R"(Why there are no times: this is the CPU device. It runs every kernel as it stands and checks every
+result, but its times would say nothing about a GPU. There, the five moves spend nearly all of their time on the bus
+between host and device, and of the kernels the last is the fastest: it needs a quarter of the instructions for the
+same bytes, and keeps 64 bytes a thread under way instead of 8. That matters because bandwidth times latency, some
+megabytes, have to be under way at any moment to keep the memory busy.)");
+    }
+    lesson.text(
+        R"(Mistakes to avoid: leaving out the guard (threads of the last block write behind the end); forgetting to
+round the number of blocks up (the last elements stay unset, and the runner's NaN shows it); casting to float4* a
+pointer that is not a multiple of 16, such as &a[1].
+
+Try next: a size that fits in the cache and one that is all launch cost; then change kVectors to 1, 4 and 8, and
+remove the guard in add_one_per_thread.
+
+    basics_and_pi vector_add --size 1000003
+    basics_and_pi vector_add --size 4Ki --step add_float4)");
+}
+
+}  // namespace basics_and_pi

@@ -1,0 +1,206 @@
+# Chapters. The file chapters/N_name/chapter.json is the one place that lists what a chapter teaches:
+#
+#     {
+#         "title": "Basics and pi",
+#         "program": "basics_and_pi",
+#         "path": [
+#             {"lesson": "vector_add", "about": "the five moves of every GPU program, then the memory's full speed"},
+#             {"exercise": "index_and_guard", "kind": "fill", "formerly": ["first_index"]},
+#             ...
+#         ]
+#     }
+#
+# `program` names the program and the C++ namespace of its lessons. `path` is the order in which lessons and exercises are
+# taken; `about` is what lists show of a lesson. An exercise has the kind fill (a part is missing), fix (there is a mistake
+# in it) or speed (it is right and has to become faster); `formerly` are names that it once had, so that learners keep
+# their marks. `./warpwise new lesson` and `./warpwise new exercise` add to the list.
+#
+#     add_chapter(CUDA_LIBRARIES CUDA::cublas)    the program and the exercises of the current folder's chapter.json
+#     write_catalog()                             what there is to learn, for the guide
+
+# Writes the file only if that changes it, so that nothing is compiled anew without need.
+function(write_if_changed file content)
+    set(old "")
+    if(EXISTS ${file})
+        file(READ ${file} old)
+    endif()
+    if(NOT old STREQUAL content)
+        file(WRITE ${file} "${content}")
+    endif()
+endfunction()
+
+# The member of an object in JSON; fails with the file's name. TYPE: what it has to be.
+function(json_member result json type)
+    string(JSON actual ERROR_VARIABLE error TYPE "${json}" ${ARGN})
+    list(JOIN ARGN "." place)
+    if(error OR NOT actual STREQUAL type)
+        string(TOLOWER ${type} type)
+        message(FATAL_ERROR "${WARPWISE_LIST}: there is no ${type} '${place}'")
+    endif()
+    if(type STREQUAL "ARRAY")
+        string(JSON value LENGTH "${json}" ${ARGN})
+    else()
+        string(JSON value GET "${json}" ${ARGN})
+    endif()
+    set(${result} "${value}" PARENT_SCOPE)
+endfunction()
+
+# The text as a string literal of C++ and JSON.
+function(quoted result text)
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    set(${result} "\"${text}\"" PARENT_SCOPE)
+endfunction()
+
+function(require_identifier what name)
+    if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
+        message(FATAL_ERROR "${WARPWISE_LIST}: the ${what} is '${name}', but names have small letters, digits and _ only")
+    endif()
+endfunction()
+
+# The sources of the lessons: each lesson is a folder with a lesson.cu and whatever else it is made of, or a file
+# LESSON.cu, which may have others beside it.
+function(find_lesson_sources result lessons)
+    file(GLOB sources CONFIGURE_DEPENDS *.cu *.cpp */*.cu */*.cpp)
+    foreach(lesson IN LISTS lessons)
+        set(found ${sources})
+        list(FILTER found INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/(${lesson}/[^/]*|${lesson})\\.cu$")
+        if(NOT found)
+            message(FATAL_ERROR "${WARPWISE_LIST}: lesson '${lesson}' has no ${lesson}/lesson.cu")
+        endif()
+    endforeach()
+    foreach(source IN LISTS sources)
+        cmake_path(GET source PARENT_PATH folder)
+        cmake_path(GET folder FILENAME lesson)
+        if(NOT folder STREQUAL CMAKE_CURRENT_SOURCE_DIR AND NOT lesson IN_LIST lessons)
+            message(FATAL_ERROR "${folder}: chapter.json has no lesson '${lesson}'; add it to the path")
+        endif()
+    endforeach()
+    set(${result} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# On the CPU device twice: watched, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
+# CUDA_LIBRARIES: those of the toolkit whose routines its lessons are measured against, on a GPU only.
+function(add_chapter)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "CUDA_LIBRARIES")
+    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME chapter)
+    set(WARPWISE_LIST chapters/${chapter}/chapter.json)  # for messages
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/chapter.json)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    if(NOT chapter MATCHES "^([0-9]+)_[a-z0-9_]+$")
+        message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}: the folder of a chapter is called NUMBER_NAME")
+    endif()
+    set(number ${CMAKE_MATCH_1})
+    file(READ ${file} json)
+    string(JSON type ERROR_VARIABLE error TYPE "${json}")
+    if(error)
+        message(FATAL_ERROR "${WARPWISE_LIST}: ${error}")
+    endif()
+    json_member(title "${json}" STRING title)
+    json_member(name "${json}" STRING program)
+    require_identifier("program" "${name}")
+    json_member(length "${json}" ARRAY path)
+
+    set(lessons "")
+    set(exercises "")
+    set(declarations "")
+    set(entries "")
+    set(catalog_exercises "")
+    foreach(index RANGE ${length})
+        if(index EQUAL length)
+            break()
+        endif()
+        string(JSON lesson ERROR_VARIABLE no_lesson GET "${json}" path ${index} lesson)
+        if(NOT no_lesson)
+            require_identifier("lesson" "${lesson}")
+            json_member(about "${json}" STRING path ${index} about)
+            quoted(about "${about}")
+            list(APPEND lessons ${lesson})
+            string(APPEND declarations "void ${lesson}(warpwise::Lesson& lesson);\n")
+            string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}},\n")
+            continue()
+        endif()
+        json_member(exercise "${json}" STRING path ${index} exercise)
+        require_identifier("exercise" "${exercise}")
+        json_member(kind "${json}" STRING path ${index} kind)
+        if(NOT kind MATCHES "^(fill|fix|speed)$")
+            message(FATAL_ERROR "${WARPWISE_LIST}: the kind of ${exercise} is fill, fix or speed, not '${kind}'")
+        endif()
+        string(JSON formerly ERROR_VARIABLE never_renamed GET "${json}" path ${index} formerly)
+        if(never_renamed)
+            set(formerly "[]")
+        endif()
+        list(APPEND exercises ${exercise})
+        if(catalog_exercises)
+            string(APPEND catalog_exercises ",\n")
+        endif()
+        string(APPEND catalog_exercises
+            "     {\"name\": \"${exercise}\", \"kind\": \"${kind}\", \"formerly\": ${formerly}}")
+    endforeach()
+
+    json_strings(lesson_names ${lessons})
+    set_property(GLOBAL APPEND_STRING PROPERTY WARPWISE_CATALOG
+        "  {\"folder\": \"${chapter}\", \"program\": \"${name}\",\n   \"lessons\": [${lesson_names}],
+   \"exercises\": [\n${catalog_exercises}]},\n")
+    quoted(title "${title}")
+    set(main ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
+    write_if_changed(${main} "// Written by CMake from ${WARPWISE_LIST}.
+#include \"common/lesson/chapter.h\"
+
+namespace ${name} {
+
+${declarations}
+}  // namespace ${name}
+
+int main(int argc, char** argv) {
+    return warpwise::run_chapter(
+        argc, argv,
+        {.number = ${number},
+         .title = ${title},
+         .folder = \"${chapter}\",
+         .lessons = {
+${entries}         }});
+}
+")
+    find_lesson_sources(sources "${lessons}")
+    list(PREPEND sources ${main})
+
+    add_device_program(${name} WATCHED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
+    add_custom_target(${name})
+    if("cuda" IN_LIST WARPWISE_DEVICES)
+        target_link_libraries(${name}_cuda PRIVATE ${arg_CUDA_LIBRARIES})
+    endif()
+    if("cpu" IN_LIST WARPWISE_DEVICES)
+        add_executable(${name}_plain)
+        target_device_sources(${name}_plain cpu ${sources})
+        target_link_libraries(${name}_plain PRIVATE lesson_cpu)
+        use_openmp(${name}_plain)
+        set_target_properties(${name}_plain PROPERTIES
+            OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/cpu/plain)
+        add_dependencies(${name} ${name}_plain)
+    endif()
+    foreach(device IN LISTS WARPWISE_DEVICES)
+        add_dependencies(${name} ${name}_${device})
+        use_openmp(${name}_${device})
+        can_run(${device} runs)
+        if(runs)
+            foreach(lesson IN LISTS lessons)
+                add_test(NAME "${device}: lesson ${lesson} is right at every step"
+                    COMMAND ${name}_${device} ${lesson} --device ${device})
+                lock_of(${device} lock)
+                set_tests_properties("${device}: lesson ${lesson} is right at every step" PROPERTIES LABELS ${device} ${lock})
+            endforeach()
+        endif()
+    endforeach()
+    foreach(exercise IN LISTS exercises)
+        add_exercise(${chapter} ${exercise})
+    endforeach()
+endfunction()
+
+# Writes catalog.json into the build's folder: the chapters that were added, with their lessons and exercises.
+function(write_catalog)
+    get_property(chapters GLOBAL PROPERTY WARPWISE_CATALOG)
+    string(REGEX REPLACE ",\n$" "\n" chapters "${chapters}")
+    file(WRITE ${CMAKE_BINARY_DIR}/catalog.json "{\"warpwise_catalog\": 1, \"chapters\": [\n${chapters}]}\n")
+endfunction()
