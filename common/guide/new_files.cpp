@@ -165,7 +165,6 @@ std::vector<File> files_of_exercise(const Project& project, const std::string& c
     const fs::path stub = "exercise/stub_" + item.kind + ".cu.in";
     std::vector<File> files = {
         {stub, folder / (name + ".cu")},
-        {stub, folder / "original.cu"},
         {"exercise/header.h.in", folder / (name + ".h")},
         {"exercise/grader_test.cpp.in", folder / (name + "_test.cpp")},
         {"exercise/README.md.in", folder / "README.md"},

@@ -114,6 +114,7 @@ test('the roofline takes the fastest right step of each lesson, of one machine',
         chapter('GPU A', '2026-01-01', 1, [
             {
                 name: 'one',
+                date: '2026-01-03T00:00:00Z',
                 roof: { gb_per_s: 3000 },
                 steps: [
                     step('slow', 'device', 1e9, 0, 2),
@@ -136,6 +137,7 @@ test('the roofline takes the fastest right step of each lesson, of one machine',
             ['two', 'a'],
         ],
     );
+    assert.deepEqual(data.dates, ['2026-01-02', '2026-01-03']);
     assert.equal(data.gbPerS, 4000);
     assert.equal(Math.round(data.gopPerS), 66908);
     assert.equal(roofline.intensityOf(data.points[0]), Infinity);

@@ -27,13 +27,14 @@ export interface ChapterResults {
     device: { name: string; kind: string; compute_capability: string; processors: number; clock_mhz?: number };
     lessons: {
         name: string;
-        roof: { gb_per_s: number } | null;
+        date?: string; // of a lesson that was recorded later than the others
+        roof?: { gb_per_s: number } | null;
         steps: {
             name: string;
             kind: string;
-            bytes: number | null;
-            operations: number | null;
-            seconds: { median: number } | null;
+            bytes?: number | null;
+            operations?: number | null;
+            seconds?: { median: number } | null;
             check: { passed: boolean };
         }[];
     }[];
@@ -78,7 +79,7 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
     );
     const data = {
         machine: latest.device.name,
-        dates: [...new Set(same.map((result) => result.date.slice(0, 10)))].sort(),
+        dates: [...new Set(same.flatMap((result) => result.lessons.map((lesson) => (lesson.date ?? result.date).slice(0, 10))))].sort(),
         commands: [...new Set(same.map((result) => result.command.join(' ')))],
         gbPerS: Math.max(0, ...roofs),
         gopPerS: Math.max(0, ...peaks),
