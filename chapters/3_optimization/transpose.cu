@@ -537,18 +537,14 @@ __global__ void transpose_hinted_loads(const float* in, float* out, std::size_t 
     }
 }
 
-// Step 16: tuning, a longer tile. It has 112 x 96 elements instead of 64 x 64, so that
-// there are fewer ends of rows and fewer rows that two tiles load, and blocks have 12 rows
-// of threads.
-// What was tried, for 10007 x 16411 on one H200 (trial versions of 2026-11-22): step 14 had
-// 3879 GB/s, with 256 bytes per fetch 3962, with the longer tile alone 3919, and with both
-// 4030. For 32771 x 32779 both together were slower, 3738 GB/s after 3828, because the tile
-// beside comes 293 tiles later there; numbered in bands that are 146 tiles high, the tiles
-// made 3924.
+// Step 16: the longer tile alone, beside step 14. It has 112 x 96 elements instead of 64 x
+// 64, without the hint of step 15.
+// Faster because there are fewer ends of rows, and fewer rows that two tiles load. Still
+// slow because the bytes around the ends of a row are still fetched in parts.
 // (112 + 8 rows of 96 + 1 floats are nearly the 48 KiB that an array in shared memory may
 // have. 12 rows of threads take the 120 rows in ten goes, and the 96 columns in eight.
-// __launch_bounds__ tells the compiler that two blocks per SM are enough, so that all loads
-// get registers.)
+// __launch_bounds__ is content with two blocks per SM, so that all loads get registers.
+// Matrices whose rows begin at multiples of 256 bytes go to step 14 here, too.)
 constexpr unsigned kLongRows = 112, kLongCols = 96;
 constexpr unsigned kLongSkewedRows = kLongRows + kSectorFloats;  // its rows, and those that columns may begin higher
 constexpr unsigned kLongBlockRows = 12, kLongThreads = kLanes * kLongBlockRows;
@@ -556,6 +552,45 @@ constexpr unsigned kLoadsARow = kLongCols / kLanes, kStoresAColumn = (kLongRows 
 constexpr unsigned kLongLoads = kLongSkewedRows / kLongBlockRows * kLoadsARow;
 constexpr unsigned kLongStores = kLongCols / kLongBlockRows * kStoresAColumn;
 
+__global__ void __launch_bounds__(kLongThreads, 2)
+    transpose_long_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kLongSkewedRows][kLongCols + 1];
+    const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kLongRows - 1) / kLongRows);
+    const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kLongRows,
+                           std::size_t{blockIdx.x / tiles_a_column} * kLongCols};
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
+
+    float values[kLongLoads];
+#pragma unroll
+    for (unsigned k = 0; k < kLongLoads; ++k) {
+        const unsigned x = threadIdx.x + k % kLoadsARow * kLanes, y = threadIdx.y + k / kLoadsARow * kLongBlockRows;
+        const std::size_t row = corner.row + y - kSkew;
+        const bool inside = y >= top && y < kSkew + kLongRows && row < rows && corner.col + x < cols;
+        values[k] = inside ? in[row * cols + corner.col + x] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kLongLoads; ++k) {
+        const unsigned x = threadIdx.x + k % kLoadsARow * kLanes, y = threadIdx.y + k / kLoadsARow * kLongBlockRows;
+        tile[y][x] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kLongStores; ++k) {
+        const unsigned x = threadIdx.x + k % kStoresAColumn * kLanes;
+        const unsigned y = threadIdx.y + k / kStoresAColumn * kLongBlockRows;
+        const std::size_t col = corner.col + y;
+        const unsigned higher = static_cast<unsigned>(col * rows % kSectorFloats);
+        const std::size_t row = corner.row + x - higher;
+        if (x < kLongRows && col < cols && row < rows) out[col * rows + row] = tile[kSkew + x - higher][y];
+    }
+}
+
+// Step 17: tuning, both. The longer tile of step 16, with the hint of step 15.
+// What was tried, for 10007 x 16411 on one H200 (trial versions of 2026-11-22): step 14 had
+// 3879 GB/s, with the hint alone 3962, with the longer tile alone 3919, and with both 4030.
+// For 32771 x 32779 both together were slower, 3738 GB/s after 3828, because the tile
+// beside comes 293 tiles later there; numbered in bands that are 146 tiles high, the tiles
+// made 3924.
 __global__ void __launch_bounds__(kLongThreads, 2)
     transpose_whole_chunks(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kLongSkewedRows][kLongCols + 1];
@@ -624,17 +659,22 @@ void hinted_loads(Transpose& problem) {
     }
 }
 
-void whole_chunks(Transpose& problem) {
+// Matrices whose rows begin at multiples of 256 bytes have nothing to gain; they go to step 14.
+template <TileKernel kernel>
+void run_long(Transpose& problem) {
     if (problem.cols % kChunkFloats == 0) {
         whole_sectors(problem);
         return;
     }
     const std::size_t tiles_a_column = warpwise::ceil_div(problem.rows + kSkew, kLongRows);
     const std::size_t tiles = tiles_a_column * warpwise::ceil_div(problem.cols, kLongCols);
-    transpose_whole_chunks<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kLongBlockRows)>>>(
-        problem.d_in.data(), problem.d_out.data(), problem.rows, problem.cols);
+    kernel<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kLongBlockRows)>>>(problem.d_in.data(), problem.d_out.data(),
+                                                                             problem.rows, problem.cols);
     warpwise::check_launch();
 }
+
+constexpr auto long_tile = run_long<transpose_long_tile>;
+constexpr auto whole_chunks = run_long<transpose_whole_chunks>;
 
 #ifndef __CPU_DEVICE__
 // What a user would call instead: C = alpha op(A) + beta op(B) with op(A) the transpose of A, and beta = 0, so that B
@@ -660,7 +700,7 @@ struct Method {
     double sectors_a_load, sectors_a_store;  // for each request
     double passes_a_tile_load;               // of shared memory; 0: no tile
 };
-constexpr std::array<Method, 16> methods = {
+constexpr std::array<Method, 17> methods = {
     {{"transpose_row_a_thread", "a thread reads a row", row_a_thread, 32, 4, 0},
      {"transpose_column_a_thread", "a thread writes a row", column_a_thread, 4, 32, 0},
      {"transpose_naive", "a thread an element, 2-D blocks", naive, 4, 32, 0},
@@ -680,7 +720,8 @@ constexpr std::array<Method, 16> methods = {
      {"transpose_shifted_columns", "columns begin where sectors do", shifted_columns, 4, 4, 1},
      {"transpose_whole_sectors", "tiles numbered down the columns", whole_sectors, 4, 4, 1},
      {"transpose_hinted_loads", "256 bytes per fetch", hinted_loads, 4, 4, 1},
-     {"transpose_whole_chunks", "tuning: a longer tile", whole_chunks, 4, 4, 1}}};
+     {"transpose_long_tile", "a longer tile, without the hint", long_tile, 4, 4, 1},
+     {"transpose_whole_chunks", "tuning: the hint and the longer tile", whole_chunks, 4, 4, 1}}};
 constexpr std::size_t kFirstForAnyRows = 6;  // the steps that are compared for rows of any length: this one and on
 
 // Runs the step, expects a transposed matrix, and returns the counts where there are any.
@@ -715,9 +756,9 @@ struct Pieces {
 
 Pieces pieces_of(const Method& method, const Shape& shape) {
     const std::size_t skew = shape.rows % kSectorFloats == 0 ? 0 : kSkew;
-    if (method.run == whole_chunks && shape.cols % kChunkFloats != 0) return {kLanes, shape.rows, skew, kLongRows};
-    if (method.run == shifted_columns || method.run == whole_sectors || method.run == hinted_loads ||
-        method.run == whole_chunks) {
+    const bool has_long_tile = method.run == long_tile || method.run == whole_chunks;
+    if (has_long_tile && shape.cols % kChunkFloats != 0) return {kLanes, shape.rows, skew, kLongRows};
+    if (method.run == shifted_columns || method.run == whole_sectors || method.run == hinted_loads || has_long_tile) {
         return {kLanes, shape.rows, skew};
     }
     if (method.run == float4_tile && shape.rows % 4 == 0 && shape.cols % 4 == 0) return {kWide, kWide};
@@ -885,7 +926,7 @@ load of 4 bytes in flight, in steps 7 and 9 it has four of them, in steps 8, 10,
 has sixteen. Between steps 7 and 10 two things change: elements per thread, and the size of
 the tile. Step 8 has only the first change, and step 9 has only the second. Step 12 has as
 many bytes as step 11 in a quarter of the requests: 16 sectors and 4 passes are the least
-for 16 bytes per lane, and no more for each byte than before. Steps 13 to 16 are for other
+for 16 bytes per lane, and no more for each byte than before. Steps 13 to 17 are for other
 matrices.)");
     lesson.text(warpwise::Lesson::on_gpu()
                     ? R"(The times in the table tell what that is worth. A step that stops far below the roof, with
@@ -899,18 +940,18 @@ begin anywhere. Then a request for 32 neighbors touches five sectors in seven ca
 eight, on both sides of a transpose, and float4s are out of the question. Step 13 cuts the
 tile so that all of its stores are whole sectors, and pays with 7 rows that two tiles load.
 Step 14 gives both tiles their turn at the same time. Step 15 has 256 bytes fetched at a
-time, and step 16 has a longer tile, 112 x 96 instead of 64 x 64. (Where rows begin at
-multiples of 256 bytes, steps 15 and 16 do what step 14 does.) Predict for rows of an odd
-length, as a multiple of the sectors that the matrix fills: what do steps 7 to 11 load and
-store, what steps 13 to 15, and what step 16?)");
+time. Step 16 has a longer tile instead, 112 x 96 and not 64 x 64, and step 17 has both.
+(Where rows begin at multiples of 256 bytes, steps 15 to 17 do what step 14 does.) Predict
+for rows of an odd length, as a multiple of the sectors that the matrix fills: what do steps
+7 to 11 load and store, what steps 13 to 15, and what steps 16 and 17?)");
     compare_row_lengths(lesson);
     lesson.text(
         R"(32 floats that begin anywhere are 4 and 7/8 sectors instead of 4, or 1.22 times
 the least; and a little more where the last tile of a row is cut short. Steps 13 to 15 load
-71 rows for 64, 1.35 times the least, step 16 119 rows for 112, 1.29 times. They store 1.03
-times the least: what is too many are the ends of rows. Rows of a multiple of 4 floats lie
-in between: every other one begins in the middle of a sector, and step 12 may still take
-float4s. For all other matrices step 12 does what step 11 does.
+71 rows for 64, 1.35 times the least, steps 16 and 17 load 119 rows for 112, 1.29 times.
+They store 1.03 times the least: what is too many are the ends of rows. Rows of a multiple
+of 4 floats lie in between: every other one begins in the middle of a sector, and step 12
+may still take float4s. For all other matrices step 12 does what step 11 does.
 
 So by the counters step 13 is hardly better than the others: in all, 1.19 times the least
 against 1.22. But the sectors are not equal. One that is loaded twice at about the same time
@@ -927,7 +968,7 @@ fastest for 10007 x 16411?)");
     lesson.text(
         R"(What is left to improve in step 14? Trial versions tell (their runs are not
 recorded): one that only stores wrote 10007 x 16411 floats at 4286 GB/s, one that only loads
-read them at 2926. So steps 15 and 16 are about loads. In another trial step 14 had 3879
+read them at 2926. So steps 15 to 17 are about loads. In another trial step 14 had 3879
 GB/s for this matrix, with 256 bytes per fetch 3962, with the longer tile alone 3919, and
 with both 4030. There is a limit to it: for 32771 x 32779 both together made 3738 GB/s of
 3828. The tile beside comes 293 tiles later there, too late, it seems, for what was fetched
@@ -951,7 +992,7 @@ row * cols; rows in grid.y without a loop; a test with 1024 x 1024 and no other.
 transpose_both_ways begin there.
 
 Try next: leave the exclusive or away where step 7 reads its tile, then also where it writes
-it; number the tiles of step 16 in bands; let step 15 fetch 128 bytes at a time; give step 8
+it; number the tiles of step 17 in bands; let step 15 fetch 128 bytes at a time; give step 8
 a block of 32 x 1 threads; transpose a matrix of 4 columns, and compare the requests of
 loads and stores: what shape should a tile have for it?
 

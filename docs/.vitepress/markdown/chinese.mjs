@@ -808,7 +808,8 @@ const words = {
     '16 bytes per access, if rows allow': '行允许时，每次访问 16 字节',
     'tiles numbered down the columns': '分块沿着列编号',
     '256 bytes per fetch': '一次取 256 字节',
-    'tuning: a longer tile': '调优：更长的分块',
+    'a longer tile, without the hint': '更长的分块，没有提示',
+    'tuning: the hint and the longer tile': '调优：提示和更长的分块',
     'a copy': '拷贝',
 
     // ---- what a GPU measured in chapters 3 and 4 ----------------------------------------------------------------------
