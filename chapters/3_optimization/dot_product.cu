@@ -391,9 +391,7 @@ __global__ void dot_four_loads(const float* a, const float* b, std::size_t count
     if (!is_last) return;
 
     float rest = 0;
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
-        rest += block_sums[block];
-    }
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
     rest = tree_of_shuffles(rest);
     if (threadIdx.x == 0) *dot = rest;
 }
@@ -402,7 +400,7 @@ __global__ void dot_four_loads(const float* a, const float* b, std::size_t count
 // tile has 4096 products. The vectors must start at multiples of 16 bytes, as memory from
 // cudaMalloc does; a pointer into the middle of an array would not do.
 // Faster because one load instruction does the work of four, and each thread has four times
-// as many bytes in flight. Still slow, perhaps, because all four products of a tile are
+// as many bytes in flight. Still slow, perhaps, because the products of all four loads are
 // added to the same sum, so that each addition waits for the one before it.
 __global__ void dot_float4_loads(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
                                  float* dot) {
@@ -441,9 +439,7 @@ __global__ void dot_float4_loads(const float* a, const float* b, std::size_t cou
     if (!is_last) return;
 
     float rest = 0;
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
-        rest += block_sums[block];
-    }
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
     rest = tree_of_shuffles(rest);
     if (threadIdx.x == 0) *dot = rest;
 }
@@ -476,9 +472,7 @@ __global__ void dot_four_sums(const float* a, const float* b, std::size_t count,
     }
     const std::size_t stride = std::size_t{gridDim.x} * kThreads;
     const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
-    for (std::size_t i = tiles * 4 * tile + thread; i < count; i += stride) {
-        sums[0] += a[i] * b[i];
-    }
+    for (std::size_t i = tiles * 4 * tile + thread; i < count; i += stride) sums[0] += a[i] * b[i];
     float sum = 0;
     for (unsigned k = 0; k < kLoads; ++k) sum += sums[k];
 
@@ -494,9 +488,7 @@ __global__ void dot_four_sums(const float* a, const float* b, std::size_t count,
     if (!is_last) return;
 
     float rest = 0;
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
-        rest += block_sums[block];
-    }
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
     rest = tree_of_shuffles(rest);
     if (threadIdx.x == 0) *dot = rest;
 }

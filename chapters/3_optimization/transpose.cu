@@ -255,9 +255,9 @@ __global__ void transpose_four_a_thread(const float* in, float* out, std::size_t
 // Step 8: sixteen elements per thread. The tile is that of step 7, and a block of 32 x 2
 // threads takes it in sixteen goes. So a block has 64 threads.
 // Faster because a thread has 64 bytes in flight instead of 16. (nvcc 13.0 gives it 64
-// registers, so an SM holds half as many threads as in step 7, and twice the bytes in flight.)
-// Still slow because a row of the tile is only 128 bytes long: a block reads 32 short pieces,
-// and writes 32 short pieces.
+// registers, so an SM holds half as many threads as in step 7, with twice the bytes in
+// flight.) Still slow because a row of the tile is only 128 bytes long: a block reads 32
+// short pieces, and writes 32 short pieces.
 constexpr unsigned kFewRows = 2;                 // of threads
 constexpr unsigned kSixteen = kTile / kFewRows;  // elements of a thread
 
@@ -330,8 +330,8 @@ __global__ void transpose_wide_swizzled_tile(const float* in, float* out, std::s
 
 // Step 11: padding instead of the swizzle, nothing else. Neither has a conflict, so this
 // should take about the same time. Padding spares the exclusive or, and nvcc 13.0 needs 34
-// registers for it instead of 40; the steps for rows that begin anywhere keep it. Still slow
-// if rows begin anywhere, as before.
+// registers for it instead of 40; the steps for rows that begin anywhere keep it. Still
+// slow if rows begin anywhere, as before.
 constexpr unsigned kWideElements = kWide * kWide / (kLanes * kBlockRows);
 
 __global__ void transpose_wide_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
@@ -415,9 +415,11 @@ constexpr unsigned kSkewedElements = kSkewedRows * kWide / (kLanes * kBlockRows)
 __global__ void transpose_shifted_columns(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kSkewedRows][kWide + 1];
     const Corner corner = corner_of_block(cols, kWide);
-    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;  // no column begins higher: the first rows stay empty
+    // If no column begins higher, the first rows stay empty.
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
 
-    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and is no row either.
+    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and
+    // is no row either.
     float values[kSkewedElements];
 #pragma unroll
     for (unsigned k = 0; k < kSkewedElements; ++k) {
@@ -451,9 +453,11 @@ __global__ void transpose_whole_sectors(const float* in, float* out, std::size_t
     const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kWide - 1) / kWide);
     const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kWide,
                            std::size_t{blockIdx.x / tiles_a_column} * kWide};
-    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;  // no column begins higher: the first rows stay empty
+    // If no column begins higher, the first rows stay empty.
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
 
-    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and is no row either.
+    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and
+    // is no row either.
     float values[kSkewedElements];
 #pragma unroll
     for (unsigned k = 0; k < kSkewedElements; ++k) {
@@ -511,9 +515,11 @@ __global__ void transpose_hinted_loads(const float* in, float* out, std::size_t 
     const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kWide - 1) / kWide);
     const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kWide,
                            std::size_t{blockIdx.x / tiles_a_column} * kWide};
-    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;  // no column begins higher: the first rows stay empty
+    // If no column begins higher, the first rows stay empty.
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
 
-    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and is no row either.
+    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and
+    // is no row either.
     float values[kSkewedElements];
 #pragma unroll
     for (unsigned k = 0; k < kSkewedElements; ++k) {
@@ -659,7 +665,7 @@ void hinted_loads(Transpose& problem) {
     }
 }
 
-// Matrices whose rows begin at multiples of 256 bytes have nothing to gain; they go to step 14.
+// Rows that begin at multiples of 256 bytes have nothing to gain: step 14 does those.
 template <TileKernel kernel>
 void run_long(Transpose& problem) {
     if (problem.cols % kChunkFloats == 0) {
