@@ -326,17 +326,160 @@ void last_block(Dot& problem) {
     problem.rounds_like(problem.chain(blocks));
 }
 
-// Step 10, bytes under way. A load brings 16 bytes, and a thread asks for Loads of them from each vector before it
-// needs the first. So a block takes tiles of Loads * 1024 floats; what is behind the last whole tile goes float by
-// float. Each load has a sum of its own, so that no addition waits for another one. The vectors start at multiples of
-// 16 bytes, as cudaMalloc has them: a pointer into the middle of an array would not do.
-// __launch_bounds__ promises blocks of 256 threads and is content with two of them on an SM: the compiler may spend
-// registers. Left alone, nvcc 13.0 saves them for sm_90, and begins to multiply when 6 of 8 loads have been asked for
-// (Loads = 8: 4 of 16).
-// Better: the memory always has work. Slow: nothing that could be helped; the bytes have to come.
+// Step 10: more loads in flight. A block now takes tiles of 1024 products of each vector,
+// and a thread issues four loads from each vector before it needs the first value. The
+// products after the last whole tile are taken one by one, as in step 9.
+// Faster because a full SM of 2048 threads now has 64 KiB in flight instead of 16 KiB, and
+// the memory delivers only as fast as it is asked (Little's law). Still slow because every
+// load brings only 4 bytes, so that the kernel issues many load instructions.
+constexpr unsigned kLoads = 4;  // from each vector
+
+__global__ void dot_four_loads(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
+                               float* dot) {
+    __shared__ bool is_last;
+    constexpr unsigned tile = kLoads * kThreads;  // floats of each vector
+    const std::size_t tiles = count / tile;
+    float sum = 0;
+    for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const std::size_t first = t * tile + threadIdx.x;
+        float of_a[kLoads], of_b[kLoads];
+#pragma unroll
+        for (unsigned k = 0; k < kLoads; ++k) {
+            of_a[k] = a[first + k * kThreads];
+            of_b[k] = b[first + k * kThreads];
+        }
+#pragma unroll
+        for (unsigned k = 0; k < kLoads; ++k) sum += of_a[k] * of_b[k];
+    }
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    for (std::size_t i = tiles * tile + thread; i < count; i += stride) sum += a[i] * b[i];
+
+    sum = tree_of_shuffles(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+
+    float rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = tree_of_shuffles(rest);
+    if (threadIdx.x == 0) *dot = rest;
+}
+
+// Step 11: wider loads. Each of the four loads is a float4 now and brings 16 bytes, so a
+// tile has 4096 products. The vectors must start at multiples of 16 bytes, as memory from
+// cudaMalloc does; a pointer into the middle of an array would not do.
+// Faster because one load instruction does the work of four, and each thread has four times
+// as many bytes in flight. Still slow, perhaps, because the products of all four loads are
+// added to the same sum, so that each addition waits for the one before it.
+__global__ void dot_float4_loads(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
+                                 float* dot) {
+    __shared__ bool is_last;
+    constexpr unsigned tile = kLoads * kThreads;  // float4 of each vector
+    const auto* fours_a = reinterpret_cast<const float4*>(a);
+    const auto* fours_b = reinterpret_cast<const float4*>(b);
+    const std::size_t tiles = count / (4 * tile);
+    float sum = 0;
+    for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const std::size_t first = t * tile + threadIdx.x;
+        float4 of_a[kLoads], of_b[kLoads];
+#pragma unroll
+        for (unsigned k = 0; k < kLoads; ++k) {
+            of_a[k] = fours_a[first + k * kThreads];
+            of_b[k] = fours_b[first + k * kThreads];
+        }
+#pragma unroll
+        for (unsigned k = 0; k < kLoads; ++k) {
+            sum += of_a[k].x * of_b[k].x + of_a[k].y * of_b[k].y + of_a[k].z * of_b[k].z + of_a[k].w * of_b[k].w;
+        }
+    }
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    for (std::size_t i = tiles * 4 * tile + thread; i < count; i += stride) sum += a[i] * b[i];
+
+    sum = tree_of_shuffles(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+
+    float rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = tree_of_shuffles(rest);
+    if (threadIdx.x == 0) *dot = rest;
+}
+
+// Step 12: one accumulator per load. The four sums are added up once, after the last tile.
+// This should be faster where additions wait for each other: the chain of dependent
+// additions is a quarter as long. Here the loads take much longer than four additions, so
+// we expect no gain. Still slow because nvcc 13.0 saves registers for sm_90 and mixes loads
+// and multiplications, so that not all eight loads are in flight together.
+__global__ void dot_four_sums(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
+                              float* dot) {
+    __shared__ bool is_last;
+    constexpr unsigned tile = kLoads * kThreads;  // float4 of each vector
+    const auto* fours_a = reinterpret_cast<const float4*>(a);
+    const auto* fours_b = reinterpret_cast<const float4*>(b);
+    const std::size_t tiles = count / (4 * tile);
+    float sums[kLoads] = {};
+    for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const std::size_t first = t * tile + threadIdx.x;
+        float4 of_a[kLoads], of_b[kLoads];
+#pragma unroll
+        for (unsigned k = 0; k < kLoads; ++k) {
+            of_a[k] = fours_a[first + k * kThreads];
+            of_b[k] = fours_b[first + k * kThreads];
+        }
+#pragma unroll
+        for (unsigned k = 0; k < kLoads; ++k) {
+            sums[k] += of_a[k].x * of_b[k].x + of_a[k].y * of_b[k].y + of_a[k].z * of_b[k].z + of_a[k].w * of_b[k].w;
+        }
+    }
+    const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+    const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+    for (std::size_t i = tiles * 4 * tile + thread; i < count; i += stride) sums[0] += a[i] * b[i];
+    float sum = 0;
+    for (unsigned k = 0; k < kLoads; ++k) sum += sums[k];
+
+    sum = tree_of_shuffles(sum);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = sum;
+        __threadfence();
+        const unsigned ticket = atomicInc(drawn, gridDim.x - 1);
+        __threadfence();
+        is_last = ticket == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+
+    float rest = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += block_sums[block];
+    rest = tree_of_shuffles(rest);
+    if (threadIdx.x == 0) *dot = rest;
+}
+
+// Step 13: tuning. __launch_bounds__ promises that no block has more than 256 threads, and
+// says that two blocks per SM are enough. So the compiler may use more registers, and
+// issues all eight loads before the first multiplication.
+// What was tried: 1, 2, 4, and 8 loads from each vector, and 1, 2, and 16 blocks per SM
+// (the table of small and large vectors shows all of them); without the bounds nvcc 13.0
+// begins to multiply when 6 of 8 loads have been issued, and with Loads = 8 when 4 of 16
+// have. The gain depends on the compiler more than on the idea. Nothing is left that could
+// be saved: the bytes have to come.
 template <unsigned Loads>
 __global__ void __launch_bounds__(kThreads, 2)
-    dot_float4(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn, float* dot) {
+    dot_tuned(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn, float* dot) {
     __shared__ bool is_last;
     constexpr unsigned tile = Loads * kThreads;  // float4 of each vector
     const auto* fours_a = reinterpret_cast<const float4*>(a);
@@ -379,16 +522,26 @@ __global__ void __launch_bounds__(kThreads, 2)
     if (threadIdx.x == 0) *dot = rest;
 }
 
-// Both numbers are tried out below. `BlocksAnSm`: 0 stands for as many as fit.
-template <unsigned Loads, unsigned BlocksAnSm = 0>
-void float4_loads(Dot& problem) {
-    const unsigned most = BlocksAnSm == 0 ? warpwise::blocks_that_fill(dot_float4<Loads>, kThreads)
-                                          : BlocksAnSm * warpwise::multiprocessors();
-    const unsigned blocks = std::min(warpwise::blocks_for(problem.count, Loads * 4 * kThreads), most);
-    dot_float4<Loads><<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count,
-                                            problem.d_block_sums.data(), problem.d_drawn.data(), problem.d_dot.data());
+// Steps 10 to 13: blocks take tiles in turn. There is one block for every `Products`
+// products, but at most `BlocksPerSm` blocks per SM; 0 stands for as many as fit.
+template <auto Kernel, std::size_t Products, unsigned BlocksPerSm = 0>
+void tiles_in_turn(Dot& problem) {
+    const unsigned most =
+        BlocksPerSm == 0 ? warpwise::blocks_that_fill(Kernel, kThreads) : BlocksPerSm * warpwise::multiprocessors();
+    const unsigned blocks = std::min(warpwise::blocks_for(problem.count, Products), most);
+    Kernel<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(), problem.count, problem.d_block_sums.data(),
+                                 problem.d_drawn.data(), problem.d_dot.data());
     warpwise::check_launch();
     problem.rounds_like(problem.chain(blocks));
+}
+
+constexpr auto four_loads = tiles_in_turn<dot_four_loads, kProductsAThread * kThreads>;
+constexpr auto float4_loads = tiles_in_turn<dot_float4_loads, kLoads * 4 * kThreads>;
+constexpr auto four_sums = tiles_in_turn<dot_four_sums, kLoads * 4 * kThreads>;
+
+template <unsigned Loads, unsigned BlocksPerSm = 0>
+void tuned(Dot& problem) {
+    tiles_in_turn<dot_tuned<Loads>, Loads * 4 * kThreads, BlocksPerSm>(problem);
 }
 
 #ifndef __CPU_DEVICE__
@@ -421,10 +574,12 @@ void vendor_cub(Dot& problem) {
 
 // ---- predictions, held against the counters -----------------------------------------------------------------------
 
-// What the warps of a step do with 65536 products: 256 tiles, or 32 blocks in steps 5 to 9 and 16 in step 10.
-// A tree: each of 8 warps stores its values, each warp with work in a round makes two loads and a store, and thread 0
-// reads the sum; 256 + 3 * 255 + 1 = 1022 lanes take part. With shuffles 8 lanes store, and 8 load at once. A ticket:
-// one lane stores is_last, and behind a barrier 8 warps read it. The last block has a tree more, and one load.
+// What the warps of a step do with 65536 products: 256 tiles, or 32 blocks in steps 5 to 10
+// and 16 in steps 11 to 13. A tree: each of 8 warps stores its values, each warp with work
+// in a round makes two loads and a store, and thread 0 reads the sum; 256 + 3 * 255 + 1 =
+// 1022 lanes take part. With shuffles 8 lanes store, and 8 load at once. A ticket: one lane
+// stores is_last, and behind a barrier 8 warps read it. The last block has a tree more, and
+// one load.
 struct Predicted {
     const char* step;
     void (*run)(Dot&);
@@ -442,7 +597,10 @@ const Predicted predictions[] = {
     {"dot_warp_tail", last_block<tree_with_warp_tail>, 33 * 45 + 32 * 9, 33 * 1022 + 32 * 257, 0, (33 * 3 + 32) * 8,
      4097, 32},
     {"dot_shuffles", last_block<tree_of_shuffles>, 33 * 9 + 32 * 9, 33 * 16 + 32 * 257, 0, (33 + 32) * 8, 4097, 32},
-    {"dot_float4", float4_loads<4>, 17 * 9 + 16 * 9, 17 * 16 + 16 * 257, 0, (17 + 16) * 8, 1025, 16},
+    {"dot_four_loads", four_loads, 33 * 9 + 32 * 9, 33 * 16 + 32 * 257, 0, (33 + 32) * 8, 4097, 32},
+    {"dot_float4_loads", float4_loads, 17 * 9 + 16 * 9, 17 * 16 + 16 * 257, 0, (17 + 16) * 8, 1025, 16},
+    {"dot_four_sums", four_sums, 17 * 9 + 16 * 9, 17 * 16 + 16 * 257, 0, (17 + 16) * 8, 1025, 16},
+    {"dot_tuned", tuned<4>, 17 * 9 + 16 * 9, 17 * 16 + 16 * 257, 0, (17 + 16) * 8, 1025, 16},
 };
 
 void show_predictions(warpwise::Lesson& lesson) {
@@ -468,7 +626,7 @@ void show_predictions(warpwise::Lesson& lesson) {
         lesson.expect(sums >= 0 && sums <= 4, step + ": whole sectors");
         lesson.expect(counts->global_atomic.requests == predicted.atomics, step + ": atomics");
     }
-    lesson.table("Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 9, 16 blocks in step 10",
+    lesson.table("Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 10, 16 blocks after",
                  {"step", "shared accesses", "lanes in each", "conflicts", "barriers", "loads", "atomics"}, rows);
 }
 
@@ -480,7 +638,8 @@ void read_both(Dot& problem) {
     warpwise::read_only<Loads>(problem.d_a.data(), problem.d_b.data(), problem.d_a.bytes(), problem.d_drawn.data());
 }
 
-// The steps from 5 on, step 10 with other numbers of loads and blocks, the vendor's routines, and the roof.
+// The steps from 5 on, step 13 with other numbers of loads and blocks, the vendor's
+// routines, and the roof.
 struct Timed {
     const char* name;
     void (*run)(Dot&);
@@ -491,13 +650,16 @@ const std::vector<Timed> timed = {
     {"dot_last_block", last_block<tree_of_halves>},
     {"dot_warp_tail", last_block<tree_with_warp_tail>},
     {"dot_shuffles", last_block<tree_of_shuffles>},
-    {"dot_float4", float4_loads<4>},
-    {"  with 1 load of each vector", float4_loads<1>},
-    {"  with 2 loads of each vector", float4_loads<2>},
-    {"  with 8 loads of each vector", float4_loads<8>},
-    {"  with 1 block an SM", float4_loads<4, 1>},
-    {"  with 2 blocks an SM", float4_loads<4, 2>},
-    {"  with 16 blocks an SM", float4_loads<4, 16>},
+    {"dot_four_loads", four_loads},
+    {"dot_float4_loads", float4_loads},
+    {"dot_four_sums", four_sums},
+    {"dot_tuned", tuned<4>},
+    {"  with 1 load of each vector", tuned<1>},
+    {"  with 2 loads of each vector", tuned<2>},
+    {"  with 8 loads of each vector", tuned<8>},
+    {"  with 1 block per SM", tuned<4, 1>},
+    {"  with 2 blocks per SM", tuned<4, 2>},
+    {"  with 16 blocks per SM", tuned<4, 16>},
 #ifndef __CPU_DEVICE__
     {"cublasSdot", vendor_cublas},
     {"cub::DeviceReduce", vendor_cub},
@@ -584,8 +746,9 @@ words apart four do, and the passes are 4 * 2, 2 * 4, 8, 8, 8, 4, 2, 1: 47 again
 lie, not on who fetches them: the second tree saves instructions, and no pass. A round is two loads and a store, so a
 tile has 3 * (47 - 12) = 105 conflicts. dot_halves moves the words together: 12 warps, 12 passes, no conflict.
 
-From step 5 on there is a tree for each block, not for each tile, and step 10 loads 16 bytes where the others load 4.
-The table says what that makes. Where there are counters they are held against it, each figure exactly.)");
+From step 5 on there is one tree per block and not one per tile, and from step 11 on a load
+brings 16 bytes where it brought 4. The table says what that makes. Where there are counters
+they are held against it, each figure exactly.)");
     show_predictions(lesson);
 
     std::vector<warpwise::Step<Dot>> steps = {
@@ -598,7 +761,10 @@ The table says what that makes. Where there are counters they are held against i
         {"dot_last_block", "the block with the last ticket finishes", last_block<tree_of_halves>},
         {"dot_warp_tail", "one warp does the last rounds", last_block<tree_with_warp_tail>},
         {"dot_shuffles", "warps add from register to register", last_block<tree_of_shuffles>},
-        {"dot_float4", "16 bytes a load, eight loads under way", float4_loads<4>},
+        {"dot_four_loads", "four loads of each vector in flight", four_loads},
+        {"dot_float4_loads", "16 bytes per load", float4_loads},
+        {"dot_four_sums", "one sum per load", four_sums},
+        {"dot_tuned", "tuning: more registers by launch bounds", tuned<4>},
     };
 #ifndef __CPU_DEVICE__
     steps.push_back({"cublas", "cublasSdot", vendor_cublas, warpwise::StepKind::vendor});
@@ -623,11 +789,15 @@ steps 6 to 9? Each of them improves what is done once a block, or once. They are
 copies and the way to the host are most of the time, and for kernels that cannot add first, because they need a sum
 for every few hundred elements.
 
-Step 10 makes a quarter of the loads, of the same sectors. What it is for is the time between asking and getting.
-Little's law: bytes under way = bandwidth * latency. An H200 delivers 4.8 TB/s, and answers after 332 ns when nobody
-else asks (lesson memory_spaces): 1.6 MB, or 12 KB for each of 132 multiprocessors, and a busy memory answers later.
-2048 threads with a float of each vector have asked for 16 KB; with four float4 of each, 256 threads for 32 KB, and
-1024 for 128 KB. Predict: is one block an SM enough? And one load?)");
+Steps 10 to 13 are about the time between asking and getting. Little's law: bytes in flight
+= bandwidth * latency. An H200 delivers 4.8 TB/s, and answers after 332 ns when nobody else
+asks (lesson memory_spaces): 1.6 MB, or 12 KB for each of 132 SMs, and a busy memory answers
+later. In step 9 the 2048 threads of an SM have one float of each vector in flight, 16 KB.
+Step 10 has four floats of each, and makes as many loads. Step 11 has four float4 of each,
+and makes a quarter of the loads: 256 threads have 32 KB in flight, and 1024 have 128 KB.
+Steps 12 and 13 do not change what is loaded: one gives each load a sum of its own, the
+other lets the compiler use more registers. Predict: which of the four pays? And in step 13,
+is one block per SM enough, and is one load of each vector?)");
     show_small_and_large(lesson);
     lesson.text(
         R"(Roof R reads the same bytes and adds nothing; the better of its two lines counts. (Roof C, of the steps on a

@@ -59,6 +59,14 @@ Polynomial polynomial_of(int degree) {
     return p;
 }
 
+// The same polynomial with its coefficients stored the other way round, that of the highest
+// power first.
+Polynomial highest_first(const Polynomial& p) {
+    Polynomial reversed = p;
+    std::reverse(reversed.coefficient, reversed.coefficient + p.degree + 1);
+    return reversed;
+}
+
 // What an H200 has, for predictions where there is none: a copy's bandwidth as it was measured (docs/results,
 // 2026-11-22), and the FP32 peak from its 132 SMs x 128 lanes x 2 x 1.98 GHz.
 constexpr double kH200Bandwidth = 4.25e12;
@@ -68,13 +76,18 @@ constexpr double kH200Peak = 66.9e12;
 
 struct Values {
     std::size_t count;
-    Polynomial p;
+    Polynomial p, p_highest_first;
     std::vector<float> x;
     DeviceBuffer<float> d_x, d_y;
     double operations_a_value = 0;  // as the step carries them out
 
     explicit Values(const warpwise::Size& size, int degree = kDegree)
-        : count(size[0]), p(polynomial_of(degree)), x(warpwise::uniform<float>(count, 40)), d_x(x), d_y(count) {}
+        : count(size[0]),
+          p(polynomial_of(degree)),
+          p_highest_first(highest_first(p)),
+          x(warpwise::uniform<float>(count, 40)),
+          d_x(x),
+          d_y(count) {}
 
     void poison() { d_y.fill_bytes(0xFF); }
 
@@ -132,10 +145,26 @@ __global__ void power_by_power(const float* x, float* y, std::size_t count, Poly
     y[i] = sum;
 }
 
-// Step 3, one thing changed: Horner's rule, p(x) = c0 + x (c1 + x (c2 ...)). A fused multiply-add for each
-// coefficient, 4 operations for each byte. Fewer are hardly possible. Slow: 4 bytes under way for each thread; and it
-// wants the coefficients in falling order, in which nvcc 13.0 fetches them one by one (LDC), and not two for a whole
-// warp (ULDC.64) as in step 2.
+// Step 3, one thing changed: Horner's rule, p(x) = c0 + x (c1 + x (c2 ...)). It needs the
+// coefficient of the highest power first, so the host has stored the coefficients in that
+// order, and the kernel reads them at rising addresses, as in step 2.
+// Faster because there is one fused multiply-add for each coefficient, 4 operations per
+// byte. Fewer are hardly possible. Still slow because a thread has only 4 bytes in flight.
+__global__ void horner_highest_first(const float* x, float* y, std::size_t count, Polynomial p) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const float value = x[i];
+    float sum = p.coefficient[0];
+    for (int k = 1; k <= p.degree; ++k) sum = sum * value + p.coefficient[k];
+    y[i] = sum;
+}
+
+// Step 4, one thing changed: the coefficients are stored as in steps 1 and 2, that of the
+// lowest power first, so Horner's rule reads them backwards. This is how most people would
+// write it.
+// Slower, if anything: the formula is that of step 3, but for falling addresses nvcc 13.0
+// fetches the coefficients one by one (LDC), and for rising ones two at a time for a whole
+// warp (ULDC.64).
 __global__ void horner(const float* x, float* y, std::size_t count, Polynomial p) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i >= count) return;
@@ -145,8 +174,38 @@ __global__ void horner(const float* x, float* y, std::size_t count, Polynomial p
     y[i] = sum;
 }
 
-// Step 4, one thing changed: four values a thread, in one access of 16 bytes. The operations are the same; a turn of
-// the loop and a fetch of a coefficient serve four values.
+// Step 5, one thing changed: four values per thread. They are 256 values apart, so that a
+// load of a warp still reads 32 neighbors, 4 bytes per lane.
+// Faster because one turn of the loop and one fetch of a coefficient serve four values.
+// Each thread also has four loads in flight: that comes with the four values. Still slow
+// because a warp makes four requests where one would do.
+constexpr unsigned kValues = 4;  // of a thread
+
+__global__ void horner_four_values(const float* x, float* y, std::size_t count, Polynomial p) {
+    const std::size_t first = std::size_t{kValues} * blockIdx.x * blockDim.x + threadIdx.x;
+    float value[kValues], sum[kValues];
+#pragma unroll
+    for (unsigned j = 0; j < kValues; ++j) {
+        const std::size_t i = first + j * blockDim.x;
+        value[j] = i < count ? x[i] : 0;
+        sum[j] = p.coefficient[p.degree];
+    }
+    for (int k = p.degree - 1; k >= 0; --k) {
+        const float next = p.coefficient[k];
+#pragma unroll
+        for (unsigned j = 0; j < kValues; ++j) sum[j] = sum[j] * value[j] + next;
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kValues; ++j) {
+        const std::size_t i = first + j * blockDim.x;
+        if (i < count) y[i] = sum[j];
+    }
+}
+
+// Step 6, one thing changed: the four values of a thread are neighbors, and it loads and
+// stores them in one access of 16 bytes.
+// Faster because a warp makes a quarter of the requests, for the same bytes. Nothing is
+// left to gain if the time is that of a copy.
 __global__ void horner_float4(const float* x, float* y, std::size_t count, Polynomial p) {
     const std::size_t first = 4 * (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
     if (first + 4 <= count) {
@@ -170,9 +229,48 @@ __global__ void horner_float4(const float* x, float* y, std::size_t count, Polyn
     }
 }
 
-// Step 5, one thing changed, and the wrong one: even and odd powers apart, two chains of half the length for each
-// value (p = even(x^2) + x odd(x^2)). A good move where a thread waits for its own last result. Here nobody waits
-// for that; and the four values are worked out one after the other, each with coefficients fetched anew.
+// Step 7, one thing changed: even and odd powers apart, p = even(x^2) + x odd(x^2). So
+// there are two chains of half the length for each value, and the four values still share
+// each fetch of a coefficient.
+// This is a good move where a thread waits for its own last result. Here we expect no gain,
+// because each thread has four independent chains already, and the bytes are the limit.
+__global__ void even_and_odd_together(const float* x, float* y, std::size_t count, Polynomial p) {
+    const std::size_t first = 4 * (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
+    if (first + 4 <= count) {
+        const float4 value = *reinterpret_cast<const float4*>(x + first);
+        const float4 square = {value.x * value.x, value.y * value.y, value.z * value.z, value.w * value.w};
+        float4 even = {0, 0, 0, 0}, odd = {0, 0, 0, 0};
+        for (int k = p.degree / 2; k >= 0; --k) {
+            const float next = p.coefficient[2 * k];
+            even.x = even.x * square.x + next;
+            even.y = even.y * square.y + next;
+            even.z = even.z * square.z + next;
+            even.w = even.w * square.w + next;
+            if (2 * k + 1 > p.degree) continue;
+            const float next_odd = p.coefficient[2 * k + 1];
+            odd.x = odd.x * square.x + next_odd;
+            odd.y = odd.y * square.y + next_odd;
+            odd.z = odd.z * square.z + next_odd;
+            odd.w = odd.w * square.w + next_odd;
+        }
+        *reinterpret_cast<float4*>(y + first) = {odd.x * value.x + even.x, odd.y * value.y + even.y,
+                                                 odd.z * value.z + even.z, odd.w * value.w + even.w};
+    } else {
+        for (std::size_t i = first; i < count; ++i) {
+            const float square = x[i] * x[i];
+            float even = 0, odd = 0;
+            for (int k = p.degree / 2; k >= 0; --k) {
+                even = even * square + p.coefficient[2 * k];
+                if (2 * k + 1 <= p.degree) odd = odd * square + p.coefficient[2 * k + 1];
+            }
+            y[i] = odd * x[i] + even;
+        }
+    }
+}
+
+// Step 8, one thing changed: the formula is a function of one value, which is called four
+// times. It is shorter to read, and slower: the compiler works out the four values one
+// after the other and fetches each coefficient four times, once for each value.
 __global__ void even_and_odd(const float* x, float* y, std::size_t count, Polynomial p) {
     const std::size_t first = 4 * (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x);
     const auto at = [&p](float value) {
@@ -195,11 +293,16 @@ __global__ void even_and_odd(const float* x, float* y, std::size_t count, Polyno
 
 // `values`: of a thread. `operations`: for each value.
 template <auto Kernel>
-void run(Values& problem, unsigned values, double operations) {
+void run(Values& problem, unsigned values, double operations, const Polynomial& p) {
     problem.operations_a_value = operations;
     const unsigned blocks = warpwise::blocks_for(warpwise::ceil_div(problem.count, values), kThreads);
-    Kernel<<<blocks, kThreads>>>(problem.d_x.data(), problem.d_y.data(), problem.count, problem.p);
+    Kernel<<<blocks, kThreads>>>(problem.d_x.data(), problem.d_y.data(), problem.count, p);
     warpwise::check_launch();
+}
+
+template <auto Kernel>
+void run(Values& problem, unsigned values, double operations) {
+    run<Kernel>(problem, values, operations, problem.p);
 }
 
 // ---- which of the two limits --------------------------------------------------------------------------------------
@@ -487,10 +590,14 @@ more than twice that of the operations. The loop has an instruction that the pea
 to be fetched before four multiply-adds can use it. The time grows as if an SM needed two cycles for each fetch of a
 warp, so that this loop meets its limit near degree 31, and not at 63.)");
     lesson.text(
-        R"(Now the circle, for degree 16. The first version raises x to each power anew: 21 operations for each byte,
-on the far side of the ridge. Limiter: operations. Change the formula, and they become 6, then 4. The limiter should
-be the bytes then, or rather how many are under way. Change the accesses. Then one change too many: shorter chains of
-operations, when nobody waits for operations any more. Predict which of the four changes pay.)");
+        R"(Now the circle, for degree 16. The first version raises x to each power anew: 21
+operations for each byte, on the far side of the ridge. Limiter: operations. Change the
+formula, and they become 6, then 4. The limiter should be the bytes then, or rather how many
+are in flight. From then on the formula stays, and the way to the data changes: the order in
+which coefficients are read, how many values a thread has, and how wide its accesses are.
+Then one change too many: shorter chains of operations, when nobody waits for operations any
+more. And last the same, as a function that is called for each value. Predict which of the
+seven changes pay, and which cost.)");
     constexpr double d = kDegree;
     lesson.steps<Values>(
         {.gpu = {std::size_t{1} << 28},
@@ -499,26 +606,32 @@ operations, when nobody waits for operations any more. Predict which of the four
         {{"each_power_anew", "the formula as it stands",
           [](Values& v) { run<each_power_anew>(v, 1, d * (d + 1) / 2 + 2 * (d + 1)); }},
          {"power_by_power", "x^k from x^(k-1)", [](Values& v) { run<power_by_power>(v, 1, 3 * (d + 1)); }},
-         {"horner", "a multiply-add for each coefficient", [](Values& v) { run<horner>(v, 1, 2 * d); }},
+         {"horner_highest_first", "a multiply-add for each coefficient",
+          [](Values& v) { run<horner_highest_first>(v, 1, 2 * d, v.p_highest_first); }},
+         {"horner", "coefficients read backwards", [](Values& v) { run<horner>(v, 1, 2 * d); }},
+         {"horner_four_values", "four values per thread", [](Values& v) { run<horner_four_values>(v, 4, 2 * d); }},
          {"horner_float4", "four values in one access", [](Values& v) { run<horner_float4>(v, 4, 2 * d); }},
-         {"even_and_odd", "two chains of half the length",
-          [](Values& v) { run<even_and_odd>(v, 4, 2 * (d + 1) + 3); }}});
+         {"even_and_odd_together", "two chains of half the length",
+          [](Values& v) { run<even_and_odd_together>(v, 4, 2 * (d + 1) + 3); }},
+         {"even_and_odd", "one value after the other", [](Values& v) { run<even_and_odd>(v, 4, 2 * (d + 1) + 3); }}});
     lesson.text(
         lesson.measures()
             ? R"(GB/s against the roof says how far it is to the limit of the bytes. A step that is near it is done,
 whatever else could be improved. One that is far from it is limited by its operations, or by waiting: too few bytes
 under way.)"
-            : R"(No times here. What the counters show is that the first three steps make the same requests, and that
-step 4 makes a quarter of them. So steps 2 and 3 should pay until the bytes are the limiter, step 4 should bring it to
-the roof, and step 5 should bring nothing.)");
+            : R"(No times here. What the counters show is that steps 1 to 5 make the same
+requests for each value, and that steps 6 to 8 make a quarter of them. So steps 2 and 3
+should pay until the bytes are the limiter, steps 5 and 6 should bring the program to the
+roof, and step 7 should bring nothing.)");
     lesson.text(
-        R"(On an H200 two of the four changes paid, steps 2 and 4: 5.94 ms became 1.10 ms with step 2 and 0.51 ms with
-step 4, which is the roof. Between them step 3 took 1.44 ms, longer than step 2, with fewer operations; and step 5 did
-not bring nothing, it cost: 1.35 ms. Both have probably the same reason, and no column shows it: the coefficients.
-Step 2 wants them in rising order, and there nvcc 13.0 fetches two at a time for a whole warp. Step 3 wants them in
-falling order, and gets a fetch for each multiply-add. Step 4 uses each fetch four times. Step 5 works the four values
-out one after the other, and fetches everything four times. So step 3 changed two things at once, and one of them was
-not meant.)");
+        R"(On an H200 step 2 took 1.10 ms after 5.94 ms, and step 6 took 0.51 ms, which is
+the roof. But step 4 took 1.44 ms, longer than step 2, with fewer operations; and step 8
+took 1.35 ms. Both have probably the same reason, and no column shows it: the coefficients.
+Step 2 wants them in rising order, and there nvcc 13.0 fetches two at a time for a whole
+warp. Step 4 wants them in falling order, and gets a fetch for each multiply-add. Step 3 has
+its formula, and the order of step 2, so it tells the formula and the order apart. Steps 5
+to 7 use each fetch four times. Step 8 works the four values out one after the other, and
+fetches everything four times.)");
 
     lesson.text(
         R"(Amdahl's law. A program does a share f of its work on a single warp, and spreads the rest over p blocks. It
@@ -563,8 +676,9 @@ lesson, not one lesson with another.
 Mistakes to avoid: improving what is easy to improve instead of what takes the time; changing two things at once;
 believing a change without measuring; a peak from the datasheet where a measured roof is to be had.
 
-Try next: set kDegree to 100, and predict which of the four changes pay now. Then let the roofline take your own
-results, or those of another folder, and write the picture where you want it:
+Try next: set kDegree to 100, and predict which of the seven changes pay now. Then let the
+roofline take your own results, or those of another folder, and write the picture where you
+want it:
 
     optimization strategy_and_amdahl --lines --step horner
     WARPWISE_RESULTS=docs/results WARPWISE_ROOFLINE=roofline.svg optimization strategy_and_amdahl)");

@@ -192,7 +192,7 @@ __global__ void transpose_padded_tile(const float* in, float* out, std::size_t r
 }
 
 // Step 6, the same without padding: element (row, col) is kept at column col ^ row. Neither better nor worse, since
-// there was no conflict left; but the tile's rows stay aligned, which step 9 will need.
+// there was no conflict left; but the tile's rows stay aligned, which step 12 will need.
 __global__ void transpose_swizzled_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kTile][kTile];
     const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -235,8 +235,86 @@ __global__ void transpose_four_a_thread(const float* in, float* out, std::size_t
     }
 }
 
-// Step 8, a tile of 64 x 64. Better: 16 elements a thread, 64 bytes under way. Slow: rows that begin anywhere, still.
+// Step 8: sixteen elements per thread. The tile is that of step 7, and a block of 32 x 2
+// threads takes it in sixteen goes. So a block has 64 threads.
+// Faster because a thread has 64 bytes in flight instead of 16. (nvcc 13.0 gives it 64
+// registers, so an SM holds half as many threads as in step 7, with twice the bytes in
+// flight.) Still slow because a row of the tile is only 128 bytes long: a block reads 32
+// short pieces, and writes 32 short pieces.
+constexpr unsigned kFewRows = 2;                 // of threads
+constexpr unsigned kSixteen = kTile / kFewRows;  // elements of a thread
+
+__global__ void transpose_sixteen_per_thread(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kTile][kTile];
+    const unsigned x = threadIdx.x;
+    const Corner corner = corner_of_block(cols, kTile);
+
+    float values[kSixteen];
+#pragma unroll
+    for (unsigned k = 0; k < kSixteen; ++k) {
+        const unsigned y = threadIdx.y + k * kFewRows;
+        const bool inside = corner.row + y < rows && corner.col + x < cols;
+        values[k] = inside ? in[(corner.row + y) * cols + corner.col + x] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kSixteen; ++k) {
+        const unsigned y = threadIdx.y + k * kFewRows;
+        tile[y][x ^ y] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kSixteen; ++k) {
+        const unsigned y = threadIdx.y + k * kFewRows;
+        const bool inside = corner.col + y < cols && corner.row + x < rows;
+        if (inside) out[(corner.col + y) * rows + corner.row + x] = tile[x][y ^ x];
+    }
+}
+
 constexpr unsigned kWide = 64;
+
+// Step 9: the other half of the change, beside step 7. The tile has 64 x 64 elements, and a
+// thread takes four of them, as in step 7. So a block has 32 x 32 threads. Each warp takes
+// two pieces of 32 neighbors from each of two rows. Only the lower five bits of the row
+// choose the place in a row of the tile, because there are 32 banks:
+// the swizzle is x ^ (y % 32).
+// This could be faster because rows of the tile are twice as long, and fewer tiles share
+// their edges. Still slow because 1024 threads wait at one barrier, as in step 5.
+//
+// Step 10 is the same kernel with 8 rows of threads: the larger tile of step 9, and the
+// sixteen elements per thread of step 8, in blocks of 256 threads as in step 7.
+// Faster if both changes pay, or if one of them pays only with the other. Still slow if
+// rows begin anywhere, because then most requests touch a fifth sector.
+template <unsigned BlockRows>
+__global__ void transpose_wide_swizzled_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kWide][kWide];
+    constexpr unsigned elements = kWide * kWide / (kLanes * BlockRows);
+    const Corner corner = corner_of_block(cols, kWide);
+
+    float values[elements];
+#pragma unroll
+    for (unsigned k = 0; k < elements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * BlockRows;
+        const bool inside = corner.row + y < rows && corner.col + x < cols;
+        values[k] = inside ? in[(corner.row + y) * cols + corner.col + x] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < elements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * BlockRows;
+        tile[y][x ^ (y % kLanes)] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < elements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * BlockRows;
+        const bool inside = corner.col + y < cols && corner.row + x < rows;
+        if (inside) out[(corner.col + y) * rows + corner.row + x] = tile[x][y ^ (x % kLanes)];
+    }
+}
+
+// Step 11: padding instead of the swizzle, nothing else. Neither has a conflict, so this
+// should take about the same time. Padding spares the exclusive or, and nvcc 13.0 needs 34
+// registers for it instead of 40; the steps for rows that begin anywhere keep it. Still
+// slow if rows begin anywhere, as before.
 constexpr unsigned kWideElements = kWide * kWide / (kLanes * kBlockRows);
 
 __global__ void transpose_wide_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
@@ -263,13 +341,15 @@ __global__ void transpose_wide_tile(const float* in, float* out, std::size_t row
     }
 }
 
-// Step 9, 16 bytes an access, for loads, stores and the tile. A float4 of the input is four columns of one row, one
-// of the output four rows of one column. So each thread takes four float4s, one below the other: 4 x 4 elements,
-// which it transposes in registers, where that costs nothing: it only gives other names to them. A column of the tile
-// is kept as 16 float4s. Number `y` of column 4 x + k is kept at y ^ (x % 8): eight lanes are served at a time, and
-// they are in eight different groups of four banks, x = 0 to 7 when the tile is written and y = 0 to 7 when it is
-// read. Better: a quarter of the requests. This needs rows of both matrices that begin at multiples of 16 bytes; a
-// matrix of any other shape goes to step 8.
+// Step 12, 16 bytes per access, for loads, stores and the tile. A float4 of the input is
+// four columns of one row, one of the output four rows of one column. So each thread takes
+// four float4s, one below the other: 4 x 4 elements, which it transposes in registers,
+// where that costs nothing: it only gives other names to them. A column of the tile is kept
+// as 16 float4s. Number `y` of column 4 x + k is kept at y ^ (x % 8): eight lanes are
+// served at a time, and they are in eight different groups of four banks, x = 0 to 7 when
+// the tile is written and y = 0 to 7 when it is read. Better: a quarter of the requests.
+// This needs rows of both matrices that begin at multiples of 16 bytes; a matrix of any
+// other shape goes to step 11.
 constexpr unsigned kFours = kWide / 4;
 
 __global__ void transpose_float4_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
@@ -300,25 +380,29 @@ __global__ void transpose_float4_tile(const float* in, float* out, std::size_t r
     }
 }
 
-// Step 10, for rows that begin anywhere. A sector that is stored in two pieces, by two tiles, is expensive: the memory
-// takes whole sectors only, and if both pieces do not meet in the L2 cache, it has to be read first. A sector that is
-// loaded by two tiles comes from the cache the second time. So let the loads pay. Row `col` of the output begins
-// (col * rows) % 8 floats behind a sector's edge; this column of the tile begins so many rows higher than the tile
-// does, and then every store is one of whole sectors. The tile gets 7 more rows at the top, which the tile above has,
-// too. Blocks are numbered down the columns: that tile's turn is at the same time, and its rows are in the cache.
+// Step 13: columns of the tile begin where sectors of the output begin. This is for rows
+// that begin anywhere. There, a sector at the edge of a tile is stored in two pieces, by
+// two tiles. The memory takes whole sectors, so we suppose that the sector has to be read
+// and put together if the two pieces do not meet in the L2 cache. Loads are different: a
+// sector that two tiles load comes from the cache the second time. So row `col` of the
+// output, which begins (col * rows) % 8 floats after the start of a sector, is stored from
+// so many rows above the tile on. The tile gets 7 more rows at the top, which the tile
+// above it loads, too.
+// Faster because all stores are whole sectors. Still slow because the tile above is far
+// away in the order of the blocks, so that the 7 rows may have left the cache by then.
 constexpr unsigned kSectorFloats = kSectorBytes / sizeof(float);
 constexpr unsigned kSkew = kSectorFloats - 1;  // the most rows that a column begins higher
 constexpr unsigned kSkewedRows = kWide + kSectorFloats;
 constexpr unsigned kSkewedElements = kSkewedRows * kWide / (kLanes * kBlockRows);
 
-__global__ void transpose_whole_sectors(const float* in, float* out, std::size_t rows, std::size_t cols) {
+__global__ void transpose_shifted_columns(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kSkewedRows][kWide + 1];
-    const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kWide - 1) / kWide);
-    const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kWide,
-                           std::size_t{blockIdx.x / tiles_a_column} * kWide};
-    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;  // no column begins higher: the first rows stay empty
+    const Corner corner = corner_of_block(cols, kWide);
+    // If no column begins higher, the first rows stay empty.
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
 
-    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and is no row either.
+    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and
+    // is no row either.
     float values[kSkewedElements];
 #pragma unroll
     for (unsigned k = 0; k < kSkewedElements; ++k) {
@@ -342,22 +426,52 @@ __global__ void transpose_whole_sectors(const float* in, float* out, std::size_t
     }
 }
 
-// Step 11, for the same matrices. Without its loads, step 10 writes as fast as a copy moves bytes; without its stores,
-// it reads at two thirds of that. A row of its tile is 256 bytes that begin anywhere, and what lies around their two
-// ends is asked for in parts, at two times: for this tile, and for the one beside it. So let the tile be longer, with
-// fewer ends, and let the first who asks have everything around it fetched: 256 bytes, from one multiple of 256 to the
-// next. What the tile beside it needs of them should be in the L2 cache when its turn comes. Rows that begin at
-// multiples of 256 bytes have nothing to gain; they go to step 10.
-//
-// (112 + 8 rows of 96 + 1 floats are nearly the 48 KiB that an array in shared memory may have. 12 rows of threads take
-// the 120 rows in ten rounds, and the 96 columns in eight.)
+// Step 14: tiles are numbered down the columns of the matrix, nothing else.
+// Faster because the tile above, which loads the same 7 rows, is the block before this one:
+// both have their turn at the same time, and the rows are in the L2 cache. Still slow
+// because a row of the tile is 256 bytes that begin anywhere, and the bytes around its two
+// ends are asked for in parts, at two times: for this tile, and for the one beside it.
+__global__ void transpose_whole_sectors(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kSkewedRows][kWide + 1];
+    const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kWide - 1) / kWide);
+    const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kWide,
+                           std::size_t{blockIdx.x / tiles_a_column} * kWide};
+    // If no column begins higher, the first rows stay empty.
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
+
+    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and
+    // is no row either.
+    float values[kSkewedElements];
+#pragma unroll
+    for (unsigned k = 0; k < kSkewedElements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * kBlockRows;
+        const std::size_t row = corner.row + y - kSkew;
+        const bool inside = y >= top && y < kSkew + kWide && row < rows && corner.col + x < cols;
+        values[k] = inside ? in[row * cols + corner.col + x] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kSkewedElements; ++k) {
+        tile[threadIdx.y + k / 2 * kBlockRows][threadIdx.x + k % 2 * kLanes] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kWideElements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * kBlockRows;
+        const std::size_t col = corner.col + y;
+        const unsigned higher = static_cast<unsigned>(col * rows % kSectorFloats);
+        const std::size_t row = corner.row + x - higher;
+        if (col < cols && row < rows) out[col * rows + row] = tile[kSkew + x - higher][y];
+    }
+}
+
+// Step 15: 256 bytes per fetch, for the same matrices. The kernel is that of step 14, but
+// its loads carry a hint: if a sector is not in the L2 cache, all of the 256 bytes around
+// it are to be fetched, from one multiple of 256 to the next. (load_with_neighbors does
+// this. The hint needs PTX, because CUDA C++ has no words for it.)
+// Faster because the tile beside this one should find its part of those bytes in the cache.
+// Where rows begin at multiples of 256 bytes there is nothing to gain; such matrices go to
+// step 14. Still slow because rows of the tile are short, so that there are many ends.
 constexpr std::size_t kChunkFloats = 256 / sizeof(float);
-constexpr unsigned kLongRows = 112, kLongCols = 96;
-constexpr unsigned kLongSkewedRows = kLongRows + kSectorFloats;  // its rows, and those that columns may begin higher
-constexpr unsigned kLongBlockRows = 12, kLongThreads = kLanes * kLongBlockRows;
-constexpr unsigned kLoadsARow = kLongCols / kLanes, kStoresAColumn = (kLongRows + kLanes - 1) / kLanes;
-constexpr unsigned kLongLoads = kLongSkewedRows / kLongBlockRows * kLoadsARow;
-constexpr unsigned kLongStores = kLongCols / kLongBlockRows * kStoresAColumn;
 
 // The element `index` after `first`; 0 if that is outside. If it is not in the L2 cache, all 256 bytes around it are to
 // be fetched (PTX ISA, ld with .level::prefetch_size). CUDA C++ has no words for this.
@@ -379,6 +493,93 @@ __device__ float load_with_neighbors(const float* first, std::size_t index, bool
 #endif
 }
 
+__global__ void transpose_hinted_loads(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kSkewedRows][kWide + 1];
+    const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kWide - 1) / kWide);
+    const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kWide,
+                           std::size_t{blockIdx.x / tiles_a_column} * kWide};
+    // If no column begins higher, the first rows stay empty.
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
+
+    // Row y of the tile is row corner.row + y - kSkew of the matrix. Below 0 that wraps, and
+    // is no row either.
+    float values[kSkewedElements];
+#pragma unroll
+    for (unsigned k = 0; k < kSkewedElements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * kBlockRows;
+        const std::size_t row = corner.row + y - kSkew;
+        const bool inside = y >= top && y < kSkew + kWide && row < rows && corner.col + x < cols;
+        values[k] = load_with_neighbors(in, row * cols + corner.col + x, inside);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kSkewedElements; ++k) {
+        tile[threadIdx.y + k / 2 * kBlockRows][threadIdx.x + k % 2 * kLanes] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kWideElements; ++k) {
+        const unsigned x = threadIdx.x + k % 2 * kLanes, y = threadIdx.y + k / 2 * kBlockRows;
+        const std::size_t col = corner.col + y;
+        const unsigned higher = static_cast<unsigned>(col * rows % kSectorFloats);
+        const std::size_t row = corner.row + x - higher;
+        if (col < cols && row < rows) out[col * rows + row] = tile[kSkew + x - higher][y];
+    }
+}
+
+// Step 16: the longer tile alone, beside step 14. It has 112 x 96 elements and not
+// 64 x 64, and no hint as in step 15.
+// Faster because there are fewer ends of rows, and fewer rows that two tiles load. Still
+// slow because the bytes around the ends of a row are still fetched in parts.
+// (112 + 8 rows of 96 + 1 floats are nearly the 48 KiB that an array in shared memory may
+// have. 12 rows of threads take the 120 rows in ten goes, and the 96 columns in eight.
+// __launch_bounds__ is content with two blocks per SM, so that all loads get registers.
+// Matrices whose rows begin at multiples of 256 bytes go to step 14 here, too.)
+constexpr unsigned kLongRows = 112, kLongCols = 96;
+constexpr unsigned kLongSkewedRows = kLongRows + kSectorFloats;  // its rows, and those that columns may begin higher
+constexpr unsigned kLongBlockRows = 12, kLongThreads = kLanes * kLongBlockRows;
+constexpr unsigned kLoadsARow = kLongCols / kLanes, kStoresAColumn = (kLongRows + kLanes - 1) / kLanes;
+constexpr unsigned kLongLoads = kLongSkewedRows / kLongBlockRows * kLoadsARow;
+constexpr unsigned kLongStores = kLongCols / kLongBlockRows * kStoresAColumn;
+
+__global__ void __launch_bounds__(kLongThreads, 2)
+    transpose_long_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
+    __shared__ float tile[kLongSkewedRows][kLongCols + 1];
+    const unsigned tiles_a_column = static_cast<unsigned>((rows + kSkew + kLongRows - 1) / kLongRows);
+    const Corner corner = {std::size_t{blockIdx.x % tiles_a_column} * kLongRows,
+                           std::size_t{blockIdx.x / tiles_a_column} * kLongCols};
+    const unsigned top = rows % kSectorFloats == 0 ? kSkew : 0;
+
+    float values[kLongLoads];
+#pragma unroll
+    for (unsigned k = 0; k < kLongLoads; ++k) {
+        const unsigned x = threadIdx.x + k % kLoadsARow * kLanes, y = threadIdx.y + k / kLoadsARow * kLongBlockRows;
+        const std::size_t row = corner.row + y - kSkew;
+        const bool inside = y >= top && y < kSkew + kLongRows && row < rows && corner.col + x < cols;
+        values[k] = inside ? in[row * cols + corner.col + x] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kLongLoads; ++k) {
+        const unsigned x = threadIdx.x + k % kLoadsARow * kLanes, y = threadIdx.y + k / kLoadsARow * kLongBlockRows;
+        tile[y][x] = values[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kLongStores; ++k) {
+        const unsigned x = threadIdx.x + k % kStoresAColumn * kLanes;
+        const unsigned y = threadIdx.y + k / kStoresAColumn * kLongBlockRows;
+        const std::size_t col = corner.col + y;
+        const unsigned higher = static_cast<unsigned>(col * rows % kSectorFloats);
+        const std::size_t row = corner.row + x - higher;
+        if (x < kLongRows && col < cols && row < rows) out[col * rows + row] = tile[kSkew + x - higher][y];
+    }
+}
+
+// Step 17: tuning, both. The longer tile of step 16, with the hint of step 15.
+// What was tried, for 10007 x 16411 on one H200 (trial versions of 2026-11-22): step 14 had
+// 3879 GB/s, with the hint alone 3962, with the longer tile alone 3919, and with both 4030.
+// For 32771 x 32779 both together were slower, 3738 GB/s after 3828, because the tile
+// beside comes 293 tiles later there; numbered in bands that are 146 tiles high, the tiles
+// made 3924.
 __global__ void __launch_bounds__(kLongThreads, 2)
     transpose_whole_chunks(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kLongSkewedRows][kLongCols + 1];
@@ -426,25 +627,43 @@ void float4_tile(Transpose& problem) {
     }
 }
 
-void whole_sectors(Transpose& problem) {
+// The rows that columns begin higher can make one more row of tiles.
+template <TileKernel kernel>
+void run_shifted(Transpose& problem) {
     const std::size_t tiles = warpwise::ceil_div(problem.rows + kSkew, kWide) * warpwise::ceil_div(problem.cols, kWide);
     if (tiles == 0) return;
-    transpose_whole_sectors<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kBlockRows)>>>(
-        problem.d_in.data(), problem.d_out.data(), problem.rows, problem.cols);
+    kernel<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kBlockRows)>>>(problem.d_in.data(), problem.d_out.data(),
+                                                                         problem.rows, problem.cols);
     warpwise::check_launch();
 }
 
-void whole_chunks(Transpose& problem) {
+constexpr auto shifted_columns = run_shifted<transpose_shifted_columns>;
+constexpr auto whole_sectors = run_shifted<transpose_whole_sectors>;
+
+void hinted_loads(Transpose& problem) {
+    if (problem.cols % kChunkFloats == 0) {
+        whole_sectors(problem);
+    } else {
+        run_shifted<transpose_hinted_loads>(problem);
+    }
+}
+
+// Rows that begin at multiples of 256 bytes have nothing to gain: step 14 does those.
+template <TileKernel kernel>
+void run_long(Transpose& problem) {
     if (problem.cols % kChunkFloats == 0) {
         whole_sectors(problem);
         return;
     }
     const std::size_t tiles_a_column = warpwise::ceil_div(problem.rows + kSkew, kLongRows);
     const std::size_t tiles = tiles_a_column * warpwise::ceil_div(problem.cols, kLongCols);
-    transpose_whole_chunks<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kLongBlockRows)>>>(
-        problem.d_in.data(), problem.d_out.data(), problem.rows, problem.cols);
+    kernel<<<warpwise::blocks_for(tiles, 1), dim3(kLanes, kLongBlockRows)>>>(problem.d_in.data(), problem.d_out.data(),
+                                                                             problem.rows, problem.cols);
     warpwise::check_launch();
 }
+
+constexpr auto long_tile = run_long<transpose_long_tile>;
+constexpr auto whole_chunks = run_long<transpose_whole_chunks>;
 
 #ifndef __CPU_DEVICE__
 // What a user would call instead: C = alpha op(A) + beta op(B) with op(A) the transpose of A, and beta = 0, so that B
@@ -470,7 +689,7 @@ struct Method {
     double sectors_a_load, sectors_a_store;  // for each request
     double passes_a_tile_load;               // of shared memory; 0: no tile
 };
-constexpr std::array<Method, 11> methods = {
+constexpr std::array<Method, 17> methods = {
     {{"transpose_row_a_thread", "a thread reads a row", row_a_thread, 32, 4, 0},
      {"transpose_column_a_thread", "a thread writes a row", column_a_thread, 4, 32, 0},
      {"transpose_naive", "a thread an element, 2-D blocks", naive, 4, 32, 0},
@@ -479,10 +698,19 @@ constexpr std::array<Method, 11> methods = {
      {"transpose_swizzled_tile", "the tile swizzled", run_tiles<transpose_swizzled_tile, kTile, kTile, kTile>, 4, 4, 1},
      {"transpose_four_a_thread", "four elements a thread",
       run_tiles<transpose_four_a_thread, kTile, kLanes, kBlockRows>, 4, 4, 1},
-     {"transpose_wide_tile", "64 x 64, sixteen elements a thread", wide_tile, 4, 4, 1},
-     {"transpose_float4_tile", "16 bytes an access, if rows allow", float4_tile, 16, 16, 4},
-     {"transpose_whole_sectors", "columns begin where sectors do", whole_sectors, 4, 4, 1},
-     {"transpose_whole_chunks", "256 bytes a fetch, a longer tile", whole_chunks, 4, 4, 1}}};
+     {"transpose_sixteen_per_thread", "sixteen elements per thread, same tile",
+      run_tiles<transpose_sixteen_per_thread, kTile, kLanes, kFewRows>, 4, 4, 1},
+     {"transpose_wide_four_per_thread", "64 x 64, four elements per thread",
+      run_tiles<transpose_wide_swizzled_tile<kLanes>, kWide, kLanes, kLanes>, 4, 4, 1},
+     {"transpose_wide_swizzled_tile", "64 x 64, sixteen elements per thread",
+      run_tiles<transpose_wide_swizzled_tile<kBlockRows>, kWide, kLanes, kBlockRows>, 4, 4, 1},
+     {"transpose_wide_tile", "padded instead of swizzled", wide_tile, 4, 4, 1},
+     {"transpose_float4_tile", "16 bytes per access, if rows allow", float4_tile, 16, 16, 4},
+     {"transpose_shifted_columns", "columns begin where sectors do", shifted_columns, 4, 4, 1},
+     {"transpose_whole_sectors", "tiles numbered down the columns", whole_sectors, 4, 4, 1},
+     {"transpose_hinted_loads", "256 bytes per fetch", hinted_loads, 4, 4, 1},
+     {"transpose_long_tile", "a longer tile, without the hint", long_tile, 4, 4, 1},
+     {"transpose_whole_chunks", "tuning: the hint and the longer tile", whole_chunks, 4, 4, 1}}};
 constexpr std::size_t kFirstForAnyRows = 6;  // the steps that are compared for rows of any length: this one and on
 
 // Runs the step, expects a transposed matrix, and returns the counts where there are any.
@@ -517,8 +745,11 @@ struct Pieces {
 
 Pieces pieces_of(const Method& method, const Shape& shape) {
     const std::size_t skew = shape.rows % kSectorFloats == 0 ? 0 : kSkew;
-    if (method.run == whole_chunks && shape.cols % kChunkFloats != 0) return {kLanes, shape.rows, skew, kLongRows};
-    if (method.run == whole_sectors || method.run == whole_chunks) return {kLanes, shape.rows, skew};
+    const bool has_long_tile = method.run == long_tile || method.run == whole_chunks;
+    if (has_long_tile && shape.cols % kChunkFloats != 0) return {kLanes, shape.rows, skew, kLongRows};
+    if (method.run == shifted_columns || method.run == whole_sectors || method.run == hinted_loads || has_long_tile) {
+        return {kLanes, shape.rows, skew};
+    }
     if (method.run == float4_tile && shape.rows % 4 == 0 && shape.cols % 4 == 0) return {kWide, kWide};
     return {kLanes, kLanes};
 }
@@ -664,10 +895,14 @@ loads in step 1, stores in steps 2 and 3. (Steps 2 and 3 ask for the same sector
 ask.) With a tile both sides are down to 4. What is left are 32 passes for a column, because all of it lies in one
 bank: 31 conflicts for each of 32 columns. Padding makes it one pass, and so does swizzling.
 
-From step 5 to step 8 a request costs the same. Counters say what a request costs; they do not say how many of them
-are under way at a time. In steps 4 to 6 a thread has a single load of 4 bytes under way, in step 7 four of them, in
-step 8 sixteen. Step 9 has as many bytes as step 8, in a quarter of the requests: 16 sectors and 4 passes are the
-least for 16 bytes a lane, and no more for each byte than before. Steps 10 and 11 are for other matrices.)");
+From step 5 to step 11 a request costs the same. Counters say what a request costs; they do
+not say how many requests are in flight at a time. In steps 4 to 6 a thread has a single
+load of 4 bytes in flight, in steps 7 and 9 it has four of them, in steps 8, 10, and 11 it
+has sixteen. Between steps 7 and 10 two things change: elements per thread, and the size of
+the tile. Step 8 has only the first change, and step 9 has only the second. Step 12 has as
+many bytes as step 11 in a quarter of the requests: 16 sectors and 4 passes are the least
+for 16 bytes per lane, and no more for each byte than before. Steps 13 to 17 are for other
+matrices.)");
     lesson.text(warpwise::Lesson::on_gpu()
                     ? R"(The times in the table tell what that is worth. A step that stops far below the roof, with
 nothing left to save in the counters, has too few bytes under way.)"
@@ -675,44 +910,54 @@ nothing left to save in the counters, has too few bytes under way.)"
 and look there.)");
 
     lesson.text(
-        R"(So far all rows began at a multiple of 32 bytes. Rows of an odd number of floats begin anywhere. Then a
-request for 32 neighbors touches five sectors in seven cases of eight, on both sides of a transpose, and float4s are
-out of the question. Step 10 cuts the tile so that all of its stores are whole sectors, and pays with 7 rows that two
-tiles load. Step 11 does the same with a longer tile, 112 x 96 instead of 64 x 64, and has 256 bytes fetched at a time.
-(Where rows begin at multiples of 256 bytes, it does what step 10 does.) Predict for rows of an odd length, as a
-multiple of the sectors that the matrix fills: what do steps 7 and 8 load and store, what step 10, and what step 11?)");
+        R"(So far all rows began at a multiple of 32 bytes. Rows of an odd number of floats
+begin anywhere. Then a request for 32 neighbors touches five sectors in seven cases of
+eight, on both sides of a transpose, and float4s are out of the question. Step 13 cuts the
+tile so that all of its stores are whole sectors, and pays with 7 rows that two tiles load.
+Step 14 gives both tiles their turn at the same time. Step 15 has 256 bytes fetched at a
+time. Step 16 has a longer tile instead, 112 x 96 and not 64 x 64, and step 17 has both.
+(Where rows begin at multiples of 256 bytes, steps 15 to 17 do what step 14 does.) Predict
+for rows of an odd length, as a multiple of the sectors that the matrix fills: what do steps
+7 to 11 load and store, what steps 13 to 15, and what steps 16 and 17?)");
     compare_row_lengths(lesson);
     lesson.text(
-        R"(32 floats that begin anywhere are 4 and 7/8 sectors instead of 4, or 1.22 times the least; and a little
-more where the last tile of a row is cut short. Step 10 loads 71 rows for 64, 1.35 times the least, step 11 119 rows for
-112, 1.29 times. They store 1.03 times the least: what is too many are the ends of rows. Rows of a multiple of 4 floats
-lie in between: every other one begins in the middle of a sector, and step 9 may still take float4s. For all other
-matrices step 9 does what step 8 does.
+        R"(32 floats that begin anywhere are 4 and 7/8 sectors instead of 4, or 1.22 times
+the least; and a little more where the last tile of a row is cut short. Steps 13 to 15 load
+71 rows for 64, 1.35 times the least, steps 16 and 17 load 119 rows for 112, 1.29 times.
+They store 1.03 times the least: what is too many are the ends of rows. Rows of a multiple
+of 4 floats lie in between: every other one begins in the middle of a sector, and step 12
+may still take float4s. For all other matrices step 12 does what step 11 does.
 
-So by the counters step 10 is hardly better than the others: in all, 1.19 times the least against 1.22. But the sectors
-are not equal. One that is loaded twice at about the same time comes from the memory once, and then from the L2 cache.
-One that is stored in two pieces by two tiles has to wait in the cache for its other piece; if that does not come in
-time, we suppose, the memory is asked for the sector, to have the rest of it, and gets it back. And no counter here
-tells how many bytes the L2 cache fetches at a time. Predict: which step is fastest for 10007 x 16411?)");
+So by the counters step 13 is hardly better than the others: in all, 1.19 times the least
+against 1.22. But the sectors are not equal. One that is loaded twice at about the same time
+comes from the memory once, and then from the L2 cache. One that is stored in two pieces by
+two tiles has to wait in the cache for its other piece; if that does not come in time, we
+suppose, the memory is asked for the sector, to have the rest of it, and gets it back. And
+no counter here tells how many bytes the L2 cache fetches at a time. Predict: which step is
+fastest for 10007 x 16411?)");
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
         lesson.show_recorded("GB/s for each shape");
     }
     lesson.text(
-        R"(What is left to improve in step 10? Trial versions tell (their runs are not recorded): one that only stores
-wrote 10007 x 16411 floats at 4286 GB/s, one that only loads read them at 2926. So step 11 is about loads. In another
-trial step 10 had 3879 GB/s for this matrix, with 256 bytes a fetch 3962, with the longer tile alone 3919, and with
-both 4030. There is a limit to it: for 32771 x 32779 both together made 3738 GB/s of 3828. The tile beside comes 293
-tiles later there, too late, it seems, for what was fetched for it. In bands that are 146 tiles high, the tiles made
-3924. (One NVIDIA H200, 2026-11-22.)
+        R"(What is left to improve in step 14? Trial versions tell (their runs are not
+recorded): one that only stores wrote 10007 x 16411 floats at 4286 GB/s, one that only loads
+read them at 2926. So steps 15 to 17 are about loads. In another trial step 14 had 3879
+GB/s for this matrix, with 256 bytes per fetch 3962, with the longer tile alone 3919, and
+with both 4030. There is a limit to it: for 32771 x 32779 both together made 3738 GB/s of
+3828. The tile beside comes 293 tiles later there, too late, it seems, for what was fetched
+for it. In bands that are 146 tiles high, the tiles made 3924. (One NVIDIA H200,
+2026-11-22.)
 
-Does the order of the tiles matter? On the GPUs of 2009 it did: the memory's channels took turns every 256 bytes, so
-that with rows of a power of two all blocks of a column met in the same channel, and a diagonal numbering of the blocks
-was part of every fast transpose (Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009).
-Today's chips scatter addresses over their channels. It matters again for another reason: tiles that share sectors
-should be under way together. With its tiles numbered along the rows, a trial version of step 10 fell from 4066 to
-3945 GB/s for 16384 x 16384, and from 3829 to 3533 for 10007 x 16411 (one NVIDIA H200, 2026-11-22; that run is not
+Does the order of the tiles matter? On the GPUs of 2009 it did: the memory's channels took
+turns every 256 bytes, so that with rows of a power of two all blocks of a column met in the
+same channel, and a diagonal numbering of the blocks was part of every fast transpose
+(Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009). Today's chips scatter
+addresses over their channels. It matters again for another reason: tiles that share sectors
+should be under way together. Step 13 has its tiles numbered along the rows; in a trial it
+fell behind step 14, from 4066 to 3945 GB/s for 16384 x 16384, and from 3829 to 3533 for
+10007 x 16411 (one NVIDIA H200, 2026-11-22; that run is not
 recorded).
 
 The rule to take along: when one side of a move has to be scattered, scatter it in shared memory. Then it is a copy.
@@ -722,9 +967,10 @@ store (at the edge, other threads load than store); leaving before the barrier w
 row * cols; rows in grid.y without a loop; a test with 1024 x 1024 and no other. The exercises transpose_any_shape and
 transpose_both_ways begin there.
 
-Try next: leave the exclusive or away where step 7 reads its tile, then also where it writes it; number the tiles of
-step 10 along the rows, and those of step 11 in bands; let step 11 fetch 128 bytes at a time; transpose a matrix of 4
-columns, and compare the requests of loads and stores: what shape should a tile have for it?
+Try next: leave the exclusive or away where step 7 reads its tile, then also where it writes
+it; number the tiles of step 17 in bands; let step 15 fetch 128 bytes at a time; give step 8
+a block of 32 x 1 threads; transpose a matrix of 4 columns, and compare the requests of
+loads and stores: what shape should a tile have for it?
 
     optimization transpose --size 4096x4 --lines --step transpose_four_a_thread
     optimization transpose --size 1001x1003 --check)");

@@ -575,8 +575,8 @@ const words = {
     'a tripling and all halvings a round': '一轮做一次乘三和所有的除二',
     'lanes that are done take the next number': '做完的 lane 取下一个数',
 
-    'Predicted for {n} products: {n2} tiles, {n3} blocks in steps 5 to 9, {n4} blocks in step 10':
-        '对 {n} 个乘积的预测：{n2} 个分块，第 5 到 9 步 {n3} 个线程块，第 10 步 {n4} 个',
+    'Predicted for {n} products: {n2} tiles, {n3} blocks in steps 5 to 10, {n4} blocks after':
+        '对 {n} 个乘积的预测：{n2} 个分块，第 5 到 10 步 {n3} 个线程块，之后 {n4} 个',
     'shared accesses': '共享内存访问',
     'lanes in each': '每次的 lane 数',
     'a tree a tile, every second thread': '每个分块一棵树，每隔一个线程',
@@ -588,6 +588,10 @@ const words = {
     'one warp does the last rounds': '最后几轮由一个线程束做',
     'warps add from register to register': '线程束在寄存器之间相加',
     '16 bytes a load, eight loads under way': '每次加载 16 字节，八次在途',
+    'four loads of each vector in flight': '每个向量四次加载在途',
+    '16 bytes per load': '每次加载 16 字节',
+    'one sum per load': '每次加载各有一个和',
+    'tuning: more registers by launch bounds': '调优：用启动边界换来更多寄存器',
 
     'Behind the launch of a block of {n} threads': '启动 {n} 个线程的线程块之后',
     'What each mistake looks like, each made in a process of its own': '每种错误的样子，各在单独的进程里发生',
@@ -732,6 +736,9 @@ const words = {
     'a multiply-add for each coefficient': '每个系数一次乘加',
     'four values in one access': '一次访问四个值',
     'two chains of half the length': '两条一半长的链',
+    'coefficients read backwards': '倒着读系数',
+    'four values per thread': '每个线程四个值',
+    'one value after the other': '一个值接一个值',
 
     'The clocks of this machine': '这台机器的时钟',
     'And what they are good for': '它们适合做什么',
@@ -794,6 +801,15 @@ const words = {
     '16 bytes an access, if rows allow': '行允许时，每次访问 16 字节',
     'columns begin where sectors do': '每一列从扇区的开头开始',
     '256 bytes a fetch, a longer tile': '一次取 256 字节，更长的分块',
+    'sixteen elements per thread, same tile': '每个线程十六个元素，分块不变',
+    '64 x 64, four elements per thread': '64 x 64，每个线程四个元素',
+    '64 x 64, sixteen elements per thread': '64 x 64，每个线程十六个元素',
+    'padded instead of swizzled': '用填充代替异或',
+    '16 bytes per access, if rows allow': '行允许时，每次访问 16 字节',
+    'tiles numbered down the columns': '分块沿着列编号',
+    '256 bytes per fetch': '一次取 256 字节',
+    'a longer tile, without the hint': '更长的分块，没有提示',
+    'tuning: the hint and the longer tile': '调优：提示和更长的分块',
     'a copy': '拷贝',
 
     // ---- what a GPU measured in chapters 3 and 4 ----------------------------------------------------------------------
