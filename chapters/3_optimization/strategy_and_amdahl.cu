@@ -35,6 +35,7 @@
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/results.h"
+#include "common/lesson/roofline.h"
 
 namespace optimization {
 namespace {
@@ -337,7 +338,7 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         Values sample({count}, 1);
         bandwidth = measured_bandwidth(sample.d_x, sample.d_y);
         const warpwise::DeviceInfo device = warpwise::query_device();
-        peak = 1e9 * peak_gop_per_s(device.major, device.minor, device.processors, device.clock.value_or(0));
+        peak = 1e9 * warpwise::peak_gop_per_s(device.major, device.minor, device.processors, device.clock.value_or(0));
         header.emplace_back("measured");
     } else {
         header.emplace_back("sectors/value, counted");
@@ -500,10 +501,17 @@ void expect_roofline_is_right(warpwise::Lesson& lesson) {
              "check": {"passed": true}}]},
         {"name": "no_bytes", "date": "2000-01-02T00:00:00Z", "steps": [{"name": "never timed", "kind": "device"},
             {"name": "only", "kind": "device", "bytes": 0, "operations": 128e9, "seconds": {"median": 1},
-             "check": {"passed": true}}]}]})";
+             "check": {"passed": true}}]},
+        {"name": "on_tensor_cores_too", "roof": null, "steps": [
+            {"number": 1, "name": "fp32", "kind": "device", "bytes": 0, "operations": 64e9, "seconds": {"median": 1},
+             "check": {"passed": true}},
+            {"number": 1, "name": "slow on tensor cores", "kind": "device", "bytes": 0, "operations": 96e9,
+             "seconds": {"median": 1}, "check": {"passed": true}},
+            {"number": 2, "name": "tensor cores", "kind": "device", "bytes": 0, "operations": 999e9,
+             "seconds": {"median": 1}, "check": {"passed": true}}]}]})";
     const std::optional<Roofline> roofline = roofline_of({{"made_up.json", json}, {"not_results.json", "[1, 2"}});
-    const bool found = roofline && roofline->points.size() == 3;
-    lesson.expect(found, "made-up results: three lessons are found");
+    const bool found = roofline && roofline->points.size() == 4;
+    lesson.expect(found, "made-up results: four lessons are found");
     if (!found) return;
     lesson.expect(roofline->gop_per_s == 256 && roofline->ridge() == 4, "made-up results: peak and ridge");
     lesson.expect(roofline->points[0].step == "fast" && roofline->share(roofline->points[0]) == 1,
@@ -511,6 +519,15 @@ void expect_roofline_is_right(warpwise::Lesson& lesson) {
     lesson.expect(roofline->date == "2000-01-01 to 2000-01-02", "made-up results: a lesson has a date of its own");
     lesson.expect(roofline->share(roofline->points[1]) == 0.5, "made-up results: half of the bandwidth");
     lesson.expect(roofline->share(roofline->points[2]) == 0.5, "made-up results: half of the peak");
+    lesson.expect(roofline->points[3].step == "fp32" && roofline->on_tensor_cores.size() == 1,
+                  "made-up results: no step on tensor cores stands under the FP32 peak");
+    const std::vector<std::string> plot = text_plot(*roofline);
+    const auto no_bytes =
+        std::find_if(plot.begin(), plot.end(), [](const std::string& line) { return line.ends_with(" no bytes"); });
+    const auto level = std::find_if(plot.begin(), plot.end(),
+                                    [](const std::string& line) { return line.find('C') != std::string::npos; });
+    lesson.expect(no_bytes != plot.end() && level != plot.end() && level->find('C') > level->rfind('|'),
+                  "made-up results: a step without bytes stands beside the plot");
 }
 
 void show_roofline(warpwise::Lesson& lesson) {
@@ -526,10 +543,10 @@ results in build/results:
         return;
     }
     std::string plot =
-        "Upward operations a second, to the right operations for each byte, both logarithmic. Dots: what "
-        "the memory (rising) and the arithmetic (level) allow. Letters: the best step of each lesson, "
-        "see the table; side by side where they would cover each other; at the right edge those that "
-        "move no bytes.\n\n";
+        "Upward operations per second, to the right operations per byte, both logarithmic. Dots: what the memory "
+        "(rising) and the arithmetic (level) allow. Letters: the best step of each lesson, see the table; side by side "
+        "where they would cover each other. Lessons that count no bytes have no place on the axis: they stand in the "
+        "strip on the right.\n\n";
     for (const std::string& line : text_plot(*roofline)) plot += "    " + line + "\n";
     lesson.text(plot);
     std::vector<std::vector<std::string>> rows;
@@ -546,16 +563,16 @@ results in build/results:
                      text_of("%.1f Top/s", roofline->gop_per_s * 1e-3),
                  {"mark", "lesson", "step", "op/byte", "Gop/s", "GB/s", "of its roof"}, rows);
 
-    const std::vector<Label> labels = place_labels(*roofline);
-    bool apart = true;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        for (std::size_t k = 0; k < i; ++k) apart = apart && !labels[i].overlaps(labels[k]);
-    }
-    lesson.expect(apart, "no two labels of the picture overlap");
     std::string files;
     for (const std::string& file : roofline->files) files += (files.empty() ? "" : ", ") + file;
-    const std::string picture = write_picture(*roofline);
-    lesson.text("From " + files + (picture.empty() ? "." : ". The same as a picture: " + picture + "."));
+    std::string left_out;
+    for (const std::string& name : roofline->on_tensor_cores) left_out += (left_out.empty() ? "" : ", ") + name;
+    if (!left_out.empty()) {
+        left_out = " Steps on tensor cores are left out, because the FP32 peak is no limit to them: " + left_out + ".";
+    }
+    lesson.text("From " + files + "." + left_out + R"( As a picture, after a run on a GPU:
+
+    ./warpwise report)");
 }
 
 }  // namespace
@@ -667,8 +684,7 @@ the level one. Where do this book's lessons stand?)");
         R"(How to read it: below the rising roof, look at bytes: fewer of them, better requests, more under way.
 Below the level one, look at operations: fewer, cheaper, all lanes busy. Far below both, threads wait: for a result
 of their own, for each other, for a turn at an atomic. A point above the rising roof is no record: a step that only
-reads is faster than a copy, and a cache may hold what is counted as moved. One above the level roof works on tensor
-cores, which have a peak of their own.
+reads is faster than a copy, and a cache may hold what is counted as moved.
 
 Operations are what each lesson counts: multiplications here, increments of a histogram there. So compare steps of one
 lesson, not one lesson with another.
@@ -677,11 +693,10 @@ Mistakes to avoid: improving what is easy to improve instead of what takes the t
 believing a change without measuring; a peak from the datasheet where a measured roof is to be had.
 
 Try next: set kDegree to 100, and predict which of the seven changes pay now. Then let the
-roofline take your own results, or those of another folder, and write the picture where you
-want it:
+roofline take your own results, or those of another folder:
 
     optimization strategy_and_amdahl --lines --step horner
-    WARPWISE_RESULTS=docs/results WARPWISE_ROOFLINE=roofline.svg optimization strategy_and_amdahl)");
+    WARPWISE_RESULTS=docs/results optimization strategy_and_amdahl)");
 }
 
 }  // namespace optimization

@@ -734,7 +734,6 @@ std::vector<Finding> examine(const Project& project, const System& system) {
     const NeededFor extras = NeededFor::extras;
     program({"diff", "--version", "compares answer and solution", {"diffutils", "diffutils", "diffutils"}, {}, extras});
     program({"tmux", "-V", "tests of the terminal", {"tmux", "tmux", "tmux"}, {}, extras});
-    program({"gnuplot", "--version", "plots of reports", {"gnuplot-nox", "gnuplot", "gnuplot"}, {}, extras});
     program({"node", "--version", "builds the book", {"nodejs", "nodejs", "nodejs"}, {18, 0}, extras});
     program({"npm", "--version", "fetches what builds the book", {"npm", "npm", "npm"}, {}, extras});
 

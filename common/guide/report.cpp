@@ -27,7 +27,6 @@
 #include "common/guide/command.h"
 #include "common/guide/commands.h"
 #include "common/guide/report_page.h"
-#include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
 #include "common/guide/report_traces.h"
 #include "common/lesson/refusal.h"
@@ -500,7 +499,6 @@ bool gather(const Project& project, const Catalog& catalog, const ReportOptions&
 }  // namespace
 
 int write_report(const Project& project, const Catalog& catalog, ProgressFile& progress, const ReportOptions& options) {
-    require_gnuplot();
     const fs::path file = output_file(project, options);
     require_place(project, file, options.output.empty());
     const warpwise::Terminal terminal = warpwise::Terminal::detect(options.colors);
@@ -518,7 +516,7 @@ int write_report(const Project& project, const Catalog& catalog, ProgressFile& p
         report.machine = facts_of_this_machine(project);
         report.progress = progress.read();
         if (const std::string message = progress.take_message(); !message.empty()) fmt::print(stderr, "{}\n", message);
-        const std::string page = report_page(report, draw_plots);
+        const std::string page = report_page(report);
         if (interrupted != 0) throw Interrupted{};
         replace_file(file, page);
         tell_where(project, file, page.size());

@@ -7,11 +7,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "common/helpers/counts.h"
+#include "common/lesson/roofline.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -60,13 +63,6 @@ Scale scale_for(double largest) {
         if (largest * scale.factor >= 0.9995) return scale;
     }
     return {};
-}
-
-std::string described(const BarChart& chart) {
-    std::vector<std::string> parts;
-    for (const Bar& bar : chart.bars) parts.push_back(bar.label + ": " + bar.value_text);
-    for (const Mark& mark : chart.marks) parts.push_back(mark.label);
-    return fmt::format("{}.", fmt::join(parts, "; "));
 }
 
 /// One value for each step, absent where it has none.
@@ -132,7 +128,6 @@ Chart rate_chart(const LessonResult& lesson, const std::vector<Measured>& values
                                lesson.roof->gb_per_s});
     }
     if (vendor) chart.marks.push_back({fmt::format("vendor: {} {}", three_digits(*vendor), unit), *vendor, false});
-    chart.description = described(chart);
 
     std::string caption = fmt::format("{} of each step; longer is better.", quantity);
     if (const std::vector<Measured> own = ranked(values); !own.empty()) {
@@ -166,7 +161,6 @@ Chart time_chart(const LessonResult& lesson, const std::vector<Measured>& values
     if (const std::optional<double> vendor = vendor_value(values, false)) {
         chart.marks.push_back({"vendor: " + warpwise::time_text(*vendor), *vendor * factor, false});
     }
-    chart.description = described(chart);
     std::string caption = "Time of each step; shorter is better.";
     if (const std::vector<Measured> own = ranked(values); own.size() > 1 && smallest(own).value > 0) {
         caption += fmt::format(" {} is the fastest with {}, {} times as fast as {}.", smallest(own).step->name,
@@ -268,7 +262,6 @@ Chart counter_chart(const LessonResult& lesson, const Counter& counter, const st
     if (least) {
         chart.marks.push_back({"the problem needs " + warpwise::bytes_moved_text(*least), *least * scale.factor});
     }
-    chart.description = described(chart);
 
     std::string caption =
         fmt::format("{}: {}, in one run of each step; {} is better. Counted, not timed.", counter.quantity,
@@ -333,60 +326,107 @@ struct ReferenceGpu {
     double gop_per_s = 66'900;  // datasheet: 66.9 Tflop/s in single precision
 };
 
-/// FP32 lanes of a multiprocessor, from the tables of throughput in NVIDIA's programming guide.
-std::optional<int> fp32_lanes(int major, int minor) {
-    if (major == 7 || (major == 8 && minor == 0)) return 64;
-    if (major == 8 || (major >= 9 && major <= 12)) return 128;
-    return std::nullopt;
+/// The steps that an FP32 roofline can show.
+struct Measurable {
+    std::vector<const StepResult*> steps;
+    std::vector<std::string> left_out;  ///< names of those that only tensor cores can have done
+};
+Measurable measurable_steps(const LessonResult& lesson, std::optional<double> peak) {
+    std::vector<warpwise::StepRate> rates;
+    for (const StepResult& step : lesson.steps)
+        rates.push_back({step.number, is_right(step) ? step.gop_per_s.value_or(0) : 0});
+    const std::vector<bool> below =
+        warpwise::are_below_fp32_peak(rates, peak.value_or(std::numeric_limits<double>::infinity()));
+    Measurable measurable;
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        const StepResult& step = lesson.steps[i];
+        if (step.kind == StepKind::host || rates[i].gop_per_s <= 0) continue;
+        if (below[i]) {
+            measurable.steps.push_back(&step);
+        } else if (std::find(measurable.left_out.begin(), measurable.left_out.end(), step.name) ==
+                   measurable.left_out.end()) {
+            measurable.left_out.push_back(step.name);
+        }
+    }
+    return measurable;
 }
 
-Roofline roofline_on_gpu(const ChapterResults& results, std::string& caption) {
+RooflinePoint point_of(const StepResult& step) {
+    RooflinePoint point{{}, *step.gop_per_s};
+    if (step.work.bytes > 0) point.intensity = step.work.operations / step.work.bytes;
+    return point;
+}
+
+const StepResult* fastest(const std::vector<const StepResult*>& steps) {
+    const StepResult* best = nullptr;
+    for (const StepResult* step : steps) {
+        if (step->kind != StepKind::vendor && (best == nullptr || *step->gop_per_s > *best->gop_per_s)) best = step;
+    }
+    return best;
+}
+
+/// Of chapters that ran on the same GPU. `only_best`: one point for each lesson, its own fastest step.
+std::optional<Chart> measured_roofline(const std::vector<const ChapterResults*>& chapters, bool only_best) {
+    const DeviceInfo& device = chapters.front()->device;
     Roofline roofline;
-    const warpwise::Roof* roof =
-        nullptr;  // of the largest copy: small ones stay in the cache or cost mostly the launch
-    for (const LessonResult& lesson : results.lessons) {
-        if (lesson.roof && lesson.roof->gb_per_s > 0 && (roof == nullptr || lesson.roof->bytes > roof->bytes)) {
-            roof = &*lesson.roof;
+    roofline.gop_per_s = peak_gop_per_s(device);
+    // Small copies stay in the cache, or their time is mostly that of the launch.
+    const warpwise::Roof* roof = nullptr;
+    std::vector<std::string> left_out;
+    for (const ChapterResults* chapter : chapters) {
+        for (const LessonResult& lesson : chapter->lessons) {
+            if (lesson.roof && lesson.roof->gb_per_s > 0 && (roof == nullptr || lesson.roof->bytes > roof->bytes)) {
+                roof = &*lesson.roof;
+            }
+            Measurable measurable = measurable_steps(lesson, roofline.gop_per_s);
+            if (!measurable.left_out.empty()) {
+                left_out.push_back(only_best
+                                       ? "steps of " + lesson.name
+                                       : fmt::format("{} ({})", lesson.name, fmt::join(measurable.left_out, ", ")));
+            }
+            if (only_best) {
+                const StepResult* best = fastest(measurable.steps);
+                measurable.steps = best == nullptr ? std::vector<const StepResult*>{} : std::vector{best};
+            }
+            if (measurable.steps.empty()) continue;
+            Series<RooflinePoint>& series = roofline.series.emplace_back();
+            series.name = lesson.name;
+            for (const StepResult* step : measurable.steps) series.points.push_back(point_of(*step));
         }
     }
-    if (roof == nullptr) return roofline;
+    if (roof == nullptr || roofline.series.empty()) return std::nullopt;
     roofline.gb_per_s = roof->gb_per_s;
     roofline.bandwidth_name = fmt::format("measured copy: {} GB/s", three_digits(roof->gb_per_s));
-    for (const LessonResult& lesson : results.lessons) {
-        Series series{lesson.name, {}};
-        for (const StepResult& step : lesson.steps) {
-            if (step.kind == StepKind::host || !is_right(step) || !step.gop_per_s) continue;
-            if (*step.gop_per_s <= 0 || step.work.bytes <= 0 || step.work.operations <= 0) continue;
-            series.points.emplace_back(step.work.operations / step.work.bytes, *step.gop_per_s);
-        }
-        if (!series.points.empty()) roofline.series.push_back(std::move(series));
-    }
-    roofline.gop_per_s = peak_gop_per_s(results.device);
-    if (roofline.gop_per_s) {
-        roofline.ceiling_name = fmt::format("FP32 peak: {} Tflop/s", three_digits(*roofline.gop_per_s * 1e-3));
-    }
-    roofline.title = "Measured steps under the roofline of " + results.device.name;
-    caption = fmt::format(
-        "Measured. Each point is a step on the device (vendor routines too): to the right more operations for each "
-        "byte that "
-        "the problem has to move, upward more operations a second. Dashed, the most that memory allows: operations for "
-        "each "
-        "byte times the bandwidth of the chapter's largest device-to-device copy, {} GB/s.",
+    roofline.title = fmt::format("{} under the roofline of {}",
+                                 only_best ? "The fastest step of each lesson" : "Measured steps", device.name);
+    std::string caption = fmt::format(
+        "Measured. {}: to the right more operations per byte that the problem has to move, upward more operations per "
+        "second. Dashed: operations per byte times the bandwidth of the largest device-to-device copy, {} GB/s, the "
+        "most "
+        "that memory allows.",
+        only_best ? "Each point is the fastest step of a lesson"
+                  : "Each point is a step on the device (vendor routines too), and the fastest step of each lesson has "
+                    "its name beside it",
         three_digits(roof->gb_per_s));
     if (roofline.gop_per_s) {
+        roofline.ceiling_name = fmt::format("FP32 peak: {} Tflop/s", three_digits(*roofline.gop_per_s * 1e-3));
         caption += fmt::format(
-            " Dotted, the most that arithmetic allows: {} SMs x {} lanes x 2 x {} MHz = {} Tflop/s in single "
-            "precision.",
-            results.device.processors, *fp32_lanes(results.device.major, results.device.minor), *results.device.clock,
+            " Dotted: {} SMs x {} lanes x 2 x {} MHz = {} Tflop/s in single precision, the most that arithmetic "
+            "allows.",
+            device.processors, warpwise::fp32_lanes(device.major, device.minor), *device.clock,
             three_digits(*roofline.gop_per_s * 1e-3));
     }
     caption +=
         " A step above the dashed line reads more than it writes, or finds its data in the cache. Operations are those "
-        "that the lesson counts.";
-    return roofline;
+        "that the lesson counts; where it counts no bytes, only the dotted line is a limit.";
+    if (!left_out.empty()) {
+        caption += fmt::format(" Not drawn, because the FP32 peak is no limit to tensor cores: {}.",
+                               fmt::join(left_out, "; "));
+    }
+    return Chart{roofline, caption};
 }
 
-Roofline roofline_on_cpu_device(const ChapterResults& results, std::string& caption) {
+std::optional<Chart> attainable_roofline(const ChapterResults& results) {
     constexpr ReferenceGpu reference;
     Roofline roofline;
     roofline.gb_per_s = reference.gb_per_s;
@@ -394,41 +434,27 @@ Roofline roofline_on_cpu_device(const ChapterResults& results, std::string& capt
     roofline.gop_per_s = reference.gop_per_s;
     roofline.ceiling_name = fmt::format("{}, datasheet: 66.9 Tflop/s FP32", reference.name);
     for (const LessonResult& lesson : results.lessons) {
-        Series series{lesson.name, {}};
+        Series<RooflinePoint> series{lesson.name, {}};
         for (const StepResult& step : lesson.steps) {
             const std::optional<Counts> counts = counts_of(step);
             if (!counts || !is_right(step) || step.work.operations <= 0) continue;
             const double bytes = counts->global().bytes_moved();
             if (bytes <= 0) continue;
             const double intensity = step.work.operations / bytes;
-            series.points.emplace_back(intensity, std::min(reference.gop_per_s, intensity * reference.gb_per_s));
+            series.points.push_back({intensity, std::min(reference.gop_per_s, intensity * reference.gb_per_s)});
         }
         if (!series.points.empty()) roofline.series.push_back(std::move(series));
     }
+    if (roofline.series.empty()) return std::nullopt;
     roofline.title = fmt::format("Attainable, not measured: steps under the roofline of one {}", reference.name);
-    caption = fmt::format(
-        "Attainable, not measured: the CPU device gives no times. Each point is a step; to the right more operations "
-        "for each "
-        "byte that its global loads, stores and atomics moved, as counted here. Its height is the most that one {} "
-        "could reach "
-        "with so many bytes if no cache saved any: 4.8 TB/s and 66.9 Tflop/s in single precision, by its datasheet. "
-        "Operations "
-        "are those that the lesson counts.",
-        reference.name);
-    return roofline;
-}
-
-std::string described(const Roofline& roofline) {
-    std::vector<std::string> parts = {roofline.bandwidth_name};
-    if (roofline.gop_per_s) parts.push_back(roofline.ceiling_name);
-    for (const Series& series : roofline.series) {
-        std::vector<std::string> points;
-        for (const auto& [x, y] : series.points) {
-            points.push_back(fmt::format("{} at {} operations a byte", three_digits(y), three_digits(x)));
-        }
-        parts.push_back(fmt::format("{}: {}", series.name, fmt::join(points, ", ")));
-    }
-    return fmt::format("{}.", fmt::join(parts, "; "));
+    return Chart{
+        roofline,
+        fmt::format("Attainable, not measured: the CPU device gives no times. Each point is a step, and the "
+                    "highest one of each lesson has its name beside it; to the right more operations per byte "
+                    "that its global loads, stores and atomics moved, as counted here. Its height is the most "
+                    "that one {} could reach with so many bytes if no cache saved any: 4.8 TB/s and 66.9 Tflop/s "
+                    "in single precision, by its datasheet. Operations are those that the lesson counts.",
+                    reference.name)};
 }
 
 std::string capitalized(std::string text) {
@@ -469,32 +495,30 @@ std::optional<Chart> curves_of(const warpwise::TableResult& table) {
         }
     }
     if (points < 2) return std::nullopt;
-    std::vector<std::string> parts;
-    for (const Series& series : curves.series) {
-        if (series.points.empty()) continue;
-        parts.push_back(fmt::format("{}: {} at {} to {} at {}", series.name, three_digits(series.points.front().second),
-                                    three_digits(series.points.front().first),
-                                    three_digits(series.points.back().second),
-                                    three_digits(series.points.back().first)));
-    }
-    curves.description = fmt::format("{}.", fmt::join(parts, "; "));
     return Chart{curves, capitalized(table.title) + ": the table above as curves."};
 }
 
 std::optional<Chart> roofline_of(const ChapterResults& results) {
-    std::string caption;
-    Roofline roofline =
-        results.device.on_gpu ? roofline_on_gpu(results, caption) : roofline_on_cpu_device(results, caption);
-    if (roofline.series.empty()) return std::nullopt;
-    roofline.description = described(roofline);
-    return Chart{roofline, caption};
+    return results.device.on_gpu ? measured_roofline({&results}, false) : attainable_roofline(results);
+}
+
+std::optional<Chart> roofline_of_all(const std::vector<const ChapterResults*>& chapters) {
+    const ChapterResults* latest = nullptr;
+    for (const ChapterResults* chapter : chapters) {
+        if (chapter->device.on_gpu && (latest == nullptr || chapter->date > latest->date)) latest = chapter;
+    }
+    if (latest == nullptr) return std::nullopt;
+    std::vector<const ChapterResults*> same;
+    std::copy_if(chapters.begin(), chapters.end(), std::back_inserter(same), [&](const ChapterResults* chapter) {
+        return chapter->device.on_gpu && chapter->device.name == latest->device.name;
+    });
+    return measured_roofline(same, true);
 }
 
 std::optional<double> peak_gop_per_s(const DeviceInfo& device) {
-    const std::optional<int> lanes = fp32_lanes(device.major, device.minor);
-    if (!device.on_gpu || !lanes || !device.clock || device.processors <= 0) return std::nullopt;
-    constexpr double operations_of_an_fma = 2;
-    return device.processors * static_cast<double>(*lanes) * operations_of_an_fma * *device.clock * 1e-3;
+    if (!device.on_gpu || !device.clock) return std::nullopt;
+    const double peak = warpwise::peak_gop_per_s(device.major, device.minor, device.processors, *device.clock);
+    return peak > 0 ? std::optional(peak) : std::nullopt;
 }
 
 std::optional<double> number_in(const std::string& cell) {

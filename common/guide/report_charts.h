@@ -25,11 +25,14 @@ std::vector<Chart> step_charts(const warpwise::LessonResult& lesson, const warpw
 /// Lines of a table called "... against ...": the first column across, the others upward. None for other tables.
 std::optional<Chart> curves_of(const warpwise::TableResult& table);
 
-/// The chapter's steps by operations for each byte. On a GPU measured, under the copy's bandwidth and the peak rate
-/// that follows from the device's data. On the CPU device operations for each byte that global loads and stores moved,
-/// as positions under the roofline of a reference GPU: attainable there at most, not measured. None where no step has
-/// both.
+/// The chapter's steps by operations per byte. On a GPU measured, under the copy's bandwidth and the peak rate that
+/// follows from the device's data; steps on tensor cores are named in the caption instead. On the CPU device operations
+/// per byte that global loads and stores moved, as positions under the roofline of a reference GPU: attainable there at
+/// most, not measured. None where no step has a place.
 std::optional<Chart> roofline_of(const ChapterResults& results);
+
+/// The fastest step of each lesson, of all chapters that were measured on the GPU of the latest results.
+std::optional<Chart> roofline_of_all(const std::vector<const ChapterResults*>& chapters);
 
 /// 1e9 single-precision operations a second at the highest clock, an FMA counting as two; absent where the lanes of the
 /// compute capability or the clock are not known, and on the CPU device.

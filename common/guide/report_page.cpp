@@ -23,20 +23,14 @@ namespace {
 using warpwise::LessonResult;
 using warpwise::StepResult;
 
-// Both schemes keep text at 4.5:1 or more against its background, and what plots are drawn with at 3:1.
+// Both schemes keep text at 4.5:1 or more against its background.
 constexpr const char* style = R"(
 :root{color-scheme:light dark;
 --ink:#1b1f24;--soft:#51585f;--page:#fff;--panel:#f4f6f8;--line:#c9d0d7;--link:#0b57a4;--good:#17663a;--bad:#a61b1b;
---bad-panel:#fdecec;--bar:#0b6bb8;
---plot-text:#1b1f24;--plot-grid:#c9d0d7;--plot-device:#0b6bb8;--plot-host:#7a828b;--plot-vendor:#6b3fa0;
---plot-wrong:#a61b1b;--plot-roof:#a34a00;--plot-mark:#17663a;
---plot-1:#0b6bb8;--plot-2:#b04a00;--plot-3:#17803f;--plot-4:#8a2be2;--plot-5:#a61b1b;--plot-6:#00777d;--plot-7:#6b5900}
+--bad-panel:#fdecec;--bar:#0b6bb8}
 @media (prefers-color-scheme:dark){:root{
 --ink:#e7eaee;--soft:#abb3bc;--page:#14171a;--panel:#1f2429;--line:#434b54;--link:#7fbcf5;--good:#6fd394;--bad:#ff9a92;
---bad-panel:#3a1d1d;--bar:#5aaaf0;
---plot-text:#e7eaee;--plot-grid:#434b54;--plot-device:#5aaaf0;--plot-host:#98a1ab;--plot-vendor:#c39bf0;
---plot-wrong:#ff9a92;--plot-roof:#ffab5e;--plot-mark:#6fd394;
---plot-1:#5aaaf0;--plot-2:#ffab5e;--plot-3:#6fd394;--plot-4:#c39bf0;--plot-5:#ff9a92;--plot-6:#5fd3d8;--plot-7:#e0cb5a}}
+--bad-panel:#3a1d1d;--bar:#5aaaf0}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--page);color:var(--ink);
@@ -69,7 +63,6 @@ tr.wrong>*{background:var(--bad-panel)}tr.roof>*{color:var(--soft)}
 .bar{display:inline-block;width:8rem;height:.75rem;border:1px solid var(--ink);border-radius:.2rem;overflow:hidden;
 vertical-align:middle}.bar i{display:block;height:100%;background:var(--bar)}
 figure{margin:1.2rem 0;max-width:38rem}figcaption{font-size:.92rem}
-svg.drawing{display:block;width:100%;height:auto;color:var(--plot-text);font-family:inherit}
 .wrong-box{border-left:.35rem solid var(--bad);background:var(--bad-panel);padding:.4rem .9rem;margin:1rem 0;
 max-width:46rem}
 .wrong-box ul{padding-left:1.1rem}.wrong-box pre{background:none;padding:0}
@@ -80,9 +73,7 @@ footer{margin-top:3rem;border-top:1px solid var(--line)}
 @media (min-width:48rem){nav.contents>ul{columns:2}nav.contents li{break-inside:avoid}}
 @media print{:root{color-scheme:light;
 --ink:#000;--soft:#444;--page:#fff;--panel:#f4f4f4;--line:#aaa;--link:#000;--good:#17663a;--bad:#a61b1b;
---bad-panel:#fdecec;--bar:#0b6bb8;--plot-text:#000;--plot-grid:#bbb;--plot-device:#0b6bb8;--plot-host:#7a828b;
---plot-vendor:#6b3fa0;--plot-wrong:#a61b1b;--plot-roof:#a34a00;--plot-mark:#17663a;
---plot-1:#0b6bb8;--plot-2:#b04a00;--plot-3:#17803f;--plot-4:#8a2be2;--plot-5:#a61b1b;--plot-6:#00777d;--plot-7:#6b5900}
+--bad-panel:#fdecec;--bar:#0b6bb8}
 body{max-width:none;padding:0;font-size:10pt}nav,.skip,.views{display:none}.scroll{overflow:visible}table{font-size:7.5pt}
 th,td{padding-right:.4rem}.wide{min-width:0}td.wide,tbody th{overflow-wrap:anywhere;white-space:normal}
 pre{white-space:pre-wrap}
@@ -343,7 +334,7 @@ public:
           has_views_(std::any_of(report.chapters.begin(), report.chapters.end(),
                                  [](const ReportChapter& part) { return !part.traces.empty(); })) {}
 
-    std::string write(const DrawPlots& draw) {
+    std::string write() {
         head();
         contents();
         add("<main id=\"main\">\n");
@@ -353,7 +344,7 @@ public:
         exercises();
         add("</main>\n");
         foot();
-        return with_drawings(draw);
+        return html_;
     }
 
 private:
@@ -370,19 +361,19 @@ private:
             // The browser itself sees to it that nothing is loaded, and that no script runs but the one at the end.
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
             "style-src 'unsafe-inline'");
-        if (has_views_) put("; script-src 'nonce-{}'", nonce_);
+        put("; script-src 'nonce-{}'", nonce_);
         add("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Warpwise report</title>\n<style>");
         add(style);
-        if (has_views_) add(views_style);
+        add(views_style);
         add("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip the contents</a>\n<header>\n"
             "<h1>Warpwise report</h1>\n");
         put("<p class=\"soft\">What was run and done in this copy of Warpwise, written on {} by <code>{} "
             "report</code>.</p>\n",
             escape_html(report_.date), escape_html(report_.typed));
-        if (has_views_) {
-            add("<noscript><p class=\"soft\">Lessons have warp views and block views where JavaScript is "
-                "on.</p></noscript>\n");
-        }
+        put("<noscript><p class=\"soft\">With JavaScript on, this page draws its plots{}. Without it, tables hold "
+            "their "
+            "numbers.</p></noscript>\n",
+            has_views_ ? ", and lessons have warp views and block views" : "");
         add("</header>\n");
     }
 
@@ -543,6 +534,12 @@ private:
         add("</ul>\n");
         wrong_list();
         add(table_html(table));
+        std::vector<const ChapterResults*> results;
+        for (const ReportChapter& part : report_.chapters) {
+            if (part.results) results.push_back(&*part.results);
+        }
+        source_ = "The runs are those under Environment.";
+        if (const std::optional<Chart> roofline = roofline_of_all(results)) figure(*roofline);
         add("</section>\n");
     }
 
@@ -810,10 +807,12 @@ private:
     }
 
     void figure(const Chart& chart) {
-        add("<figure>\n");
-        places_.push_back(html_.size());
-        plots_.push_back(chart.plot);
-        put("\n<figcaption>{} <span class=\"source\">{}</span></figcaption>\n</figure>\n", escape_html(chart.caption),
+        put("<figure>\n<div class=\"ww-chart\" data-chart=\"plot-{0}\"></div>\n"
+            "<script type=\"application/json\" id=\"plot-{0}\">{1}</script>\n",
+            ++plots_, without_tags(plot_json(chart.plot)));
+        const NumberTable numbers = numbers_of(chart.plot);
+        put("<noscript>\n{}</noscript>\n<figcaption>{} <span class=\"source\">{}</span></figcaption>\n</figure>\n",
+            table_html(plain_table(numbers.caption, {}, numbers.header, numbers.rows)), escape_html(chart.caption),
             escape_html(source_));
     }
 
@@ -860,35 +859,21 @@ private:
             "Run "
             "<code>{} report</code> again for a new report.</p></footer>\n",
             escape_html(report_.typed));
-        if (has_views_) put("<script nonce=\"{}\">\n{}</script>\n", nonce_, views_script);
+        put("<script nonce=\"{}\">\n{}</script>\n", nonce_, views_script);
         add("</body>\n</html>\n");
-    }
-
-    std::string with_drawings(const DrawPlots& draw) const {
-        const std::vector<std::string> drawings = draw(plots_);
-        if (drawings.size() != plots_.size()) throw std::logic_error("report_page: a plot was not drawn");
-        std::string page;
-        std::size_t done = 0;
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            page += std::string_view(html_).substr(done, places_[i] - done);
-            page += drawings[i];
-            done = places_[i];
-        }
-        return page += std::string_view(html_).substr(done);
     }
 
     const Report& report_;
     const bool has_views_;
     const std::string nonce_ = unguessable_word();  // of the page's script
     std::string html_;
-    std::vector<Plot> plots_;
-    std::vector<std::size_t> places_;     // in html_, one for each plot
+    int plots_ = 0;                       // on the page so far
     std::string source_;                  // of the chapter's figures
     std::vector<std::string> explained_;  // counters whose meaning the page has told
 };
 
 }  // namespace
 
-std::string report_page(const Report& report, const DrawPlots& draw) { return Page(report).write(draw); }
+std::string report_page(const Report& report) { return Page(report).write(); }
 
 }  // namespace guide

@@ -1,11 +1,10 @@
 // The report as one HTML page that loads nothing, and reads well on a phone, on paper, in the dark, and without its
-// script, which makes the views of what the CPU device traced.
+// script, which draws the plots and makes the views of what the CPU device traced.
 //
-//     const std::string page = report_page(report, draw_plots);
+//     const std::string page = report_page(report);
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include "common/guide/catalog.h"
 #include "common/guide/progress.h"
-#include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
 #include "common/guide/report_traces.h"
 
@@ -38,9 +36,6 @@ struct Report {
     Progress progress;
 };
 
-using DrawPlots = std::function<std::vector<std::string>(const std::vector<Plot>& plots)>;
-
-/// The whole page. `draw` is called once, with all plots; it has to return as many drawings.
-std::string report_page(const Report& report, const DrawPlots& draw);
+std::string report_page(const Report& report);
 
 }  // namespace guide

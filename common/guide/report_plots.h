@@ -1,8 +1,6 @@
-// Plots as SVG for the report, drawn by gnuplot (5.2 or newer), in colors that follow the page's scheme.
+// What the plots of a report show. common/views/chart.mjs draws them in the reader's browser from JSON.
 //
-//     require_gnuplot();
-//     const std::vector<std::string> drawings = draw_plots({BarChart{.title = "Bandwidth", ...}, Curves{...}});
-//     page += drawings[0];                        // <svg ...> ... </svg>, to be put into an HTML page as it is
+//     page += plot_json(BarChart{.title = "Bandwidth", ...});
 #pragma once
 
 #include <optional>
@@ -32,48 +30,57 @@ struct Mark {
 
 /// Horizontal bars from zero, each below its label.
 struct BarChart {
-    std::string title;        ///< for screen readers
-    std::string description;  ///< likewise: what the bars say, in words
-    std::string axis;         ///< "GB/s"
-    std::vector<Bar> bars;    ///< at least one
+    std::string title;      ///< for screen readers
+    std::string axis;       ///< "GB/s"
+    std::vector<Bar> bars;  ///< at least one
     std::vector<Mark> marks = {};
 };
 
+template <class Point>
 struct Series {
     std::string name;
-    std::vector<std::pair<double, double>> points;
+    std::vector<Point> points;
 };
+
+using CurvePoint = std::pair<double, double>;
 
 /// Lines through measured points.
 struct Curves {
     std::string title;
-    std::string description;
     std::string x_axis;
     std::string y_axis;
-    std::vector<Series> series;  ///< at least one point in all
+    std::vector<Series<CurvePoint>> series;  ///< at least one point in all
+};
+
+struct RooflinePoint {
+    std::optional<double> intensity;  ///< operations per byte, positive; absent for work without bytes
+    double gop_per_s = 0;             ///< 1e9 operations per second, positive
 };
 
 /// Points under a roof of bandwidth and, where it is known, a ceiling of arithmetic; both axes logarithmic.
 struct Roofline {
     std::string title;
-    std::string description;
     double gb_per_s = 0;
     std::string bandwidth_name;       ///< "copy: 4255 GB/s"
     std::optional<double> gop_per_s;  ///< the ceiling
     std::string ceiling_name;
-    std::vector<Series> series;  ///< operations for each byte, and 1e9 operations a second: all positive
+    std::vector<Series<RooflinePoint>> series;
 };
 
 using Plot = std::variant<BarChart, Curves, Roofline>;
 
-/// Throws Refusal, with the command that installs it, when there is no gnuplot.
-void require_gnuplot();
+/// A description that common/views/chart.mjs draws.
+std::string plot_json(const Plot& plot);
 
-/// One <svg> for each plot, in their order, with a title and a description; identifiers in them are unique. Colors are
-/// the variables --plot-... that the page defines. Throws Refusal when gnuplot fails.
-std::vector<std::string> draw_plots(const std::vector<Plot>& plots);
+/// The same numbers as text, for readers without JavaScript.
+struct NumberTable {
+    std::string caption;
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+};
+NumberTable numbers_of(const Plot& plot);
 
-/// Text as it may stand in HTML and SVG, in quoted attributes too. Control characters become spaces.
+/// Text as it may stand in HTML, in quoted attributes too. Control characters become spaces.
 std::string escape_html(std::string_view text);
 
 }  // namespace guide

@@ -1,6 +1,6 @@
-# Writes report_views.cpp: the modules as one script, and the style sheet.
+# Writes report_views.cpp: the modules as one script, and the style sheets.
 #
-#     cmake "-DMODULES=A.mjs;B.mjs" -DSTYLE=FILE.css -DOUTPUT=FILE.cpp -P report_views.cmake
+#     cmake "-DMODULES=A.mjs;B.mjs" "-DSTYLES=A.css;B.css" -DOUTPUT=FILE.cpp -P report_views.cmake
 #
 # MODULES are in the order of their imports: without `import` lines and `export`, one after the other, they are one script
 # (common/views/README.md). Comments are left out where lines begin with them: each report would carry them.
@@ -42,7 +42,11 @@ foreach(module IN LISTS MODULES)
     string(APPEND script "${text}")
 endforeach()
 string(APPEND script "})();\n")
-file(READ ${STYLE} style)
+set(style "")
+foreach(sheet IN LISTS STYLES)
+    file(READ ${sheet} text)
+    string(APPEND style "${text}")
+endforeach()
 if("${script}${style}" MATCHES "</(script|style)|<!--|\\)views\"")
     message(FATAL_ERROR "The views hold '${CMAKE_MATCH_0}', which would end them too early in a page or a literal")
 endif()

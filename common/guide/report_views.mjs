@@ -1,5 +1,7 @@
-// The views of a report. Each is made when its <details data-view data-trace> is opened, from the trace with this id.
+// The plots and the views of a report. Each plot is drawn into its <div data-chart>, from the description with this id.
+// Each view is made when its <details data-view data-trace> is opened, from the trace with this id.
 import { blockView } from '../views/block_view.mjs';
+import { showCharts } from '../views/chart.mjs';
 import { unpackTrace } from '../views/packed_trace.mjs';
 import { checkTrace } from '../views/trace.mjs';
 import { warpView } from '../views/warp_view.mjs';
@@ -21,11 +23,12 @@ const reportViews = {
     block: { create: blockView, isShown: ({ kind }) => kind === 'barrier' },
 };
 
+const dataOf = (id) => JSON.parse(document.getElementById(id).textContent);
+
 function openView(details) {
     const place = details.appendChild(document.createElement('div'));
     try {
-        const { textContent } = document.getElementById(details.dataset.trace);
-        const trace = checkTrace(unpackTrace(JSON.parse(textContent)));
+        const trace = checkTrace(unpackTrace(dataOf(details.dataset.trace)));
         const { create, isShown } = reportViews[details.dataset.view];
         create(place, { trace, language: 'en', ...firstAndLast(trace, isShown) });
     } catch (error) {
@@ -33,6 +36,12 @@ function openView(details) {
     }
 }
 
+showCharts(
+    [...document.querySelectorAll('[data-chart]')].map((element) => {
+        const id = element.dataset.chart;
+        return { element, chart: dataOf(id), id };
+    }),
+);
 for (const views of document.querySelectorAll('.views')) {
     views.hidden = false;
     for (const details of views.querySelectorAll('[data-view]')) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Opens a report in headless Chromium as a phone, a desktop and a printer would, in both color schemes, and fails when
-# it loads anything, runs into an error, is wider than the window, lacks a part, holds an empty plot, or shows text that
-# is hard to read (contrast below WCAG's level AA). Where it has views, they are opened and stepped.
+# it loads anything, runs into an error, is wider than the window, lacks a part, holds an empty plot or one whose words
+# overlap, or shows text that is hard to read (contrast below WCAG's level AA). Where it has views, they are opened and
+# stepped. Without JavaScript it has to hold the numbers of its plots.
 #
 #     check_report.sh FILE.html [FOLDER]        FOLDER: keep pictures of it there, and the printed pages
 #
@@ -49,15 +50,11 @@ outside=$(sed '/^<script type="application\/json"/d; /^<script nonce=/,/^<\/scri
 bytes=$(stat -c %s "$page")
 [[ $bytes -lt 3000000 ]] || fault "is $bytes bytes, more than 3 MB"
 
-# One script, which the page itself names; traces are data. Without views there is neither.
+# One script, which the page itself names; plots and traces are data.
 views=$(grep -c '^<details data-view=' "$page" || true)
 nonce=$(sed -n "s/.*script-src 'nonce-\([0-9a-f]*\)'.*/\1/p" "$page")
 scripts=$(grep -oi '<script[^>]*>' "$page" | grep -v '^<script type="application/json" id="[^"]*">$' || true)
-if [[ $views == 0 ]]; then
-    [[ -z "$scripts$nonce" ]] || fault "has no views, and a script"
-else
-    [[ -n "$nonce" && "$scripts" == "<script nonce=\"$nonce\">" ]] || fault "holds other scripts than its own: $scripts"
-fi
+[[ -n "$nonce" && "$scripts" == "<script nonce=\"$nonce\">" ]] || fault "holds other scripts than its own: $scripts"
 
 # ---- a conversation with the browser --------------------------------------------------------------------------------
 
@@ -204,6 +201,12 @@ examine=$(tr '\n' ' ' <<'END'
           place.top < box.top - 3 || place.bottom > box.bottom + 3)
         faults.push('text cut off in plot ' + title + ': ' + text.textContent);
     }
+    const words = [...svg.querySelectorAll('text')].map(text => ({text, place: text.getBoundingClientRect()}));
+    words.forEach(({text, place}, i) => {
+      const other = words.slice(0, i).find(word => word.place.left < place.right - 2 && place.left < word.place.right - 2 &&
+                                                   word.place.top < place.bottom - 5 && place.top < word.place.bottom - 5);
+      if (other) faults.push('words overlap in plot ' + title + ': ' + other.text.textContent + ', ' + text.textContent);
+    });
     const smallest = Math.min(...[...svg.querySelectorAll('text')]
       .map(t => t.getBoundingClientRect().height));
     if (smallest < 9) faults.push('text of ' + smallest.toFixed(1) + ' pixels in plot: ' + title);
@@ -252,8 +255,16 @@ quoted() {
     printf '%s' "${text//\"/\\\"}"
 }
 without_script=$(tr '\n' ' ' <<'END'
-[...document.querySelectorAll('.views')].some(e => e.getClientRects().length) ? 'views are shown' :
-document.querySelector('header noscript p')?.getClientRects().length ? '' : 'nothing says why there are no views'
+(() => {
+  const isShown = element => element && element.getClientRects().length > 0;
+  const all = selector => [...document.querySelectorAll(selector)];
+  if (all('.views').some(isShown)) return 'views are shown';
+  if (!isShown(document.querySelector('header noscript p'))) return 'nothing says what is missing';
+  const hasNumbers = figure =>
+    isShown(figure.querySelector('table')) && /[0-9]/.test(figure.querySelector('tbody td').textContent);
+  const bare = all('figure').find(figure => !hasNumbers(figure));
+  return bare ? 'a plot without its numbers: ' + bare.querySelector('figcaption').textContent.slice(0, 60).replace(/\s+/g, ' ') : '';
+})()
 END
 )
 examine=$(quoted "$examine")
@@ -320,14 +331,12 @@ examine_as desktop 1280 900 screen light
 examine_as desktop_dark 1280 900 screen dark
 examine_as paper 794 1123 print dark
 
-# Without JavaScript there are no views, which the page says.
-if [[ $views != 0 ]]; then
-    call Emulation.setScriptExecutionDisabled '{"value":true}'
-    call Page.reload '{}'
-    wait_for_load
-    evaluate "without JavaScript" "$(quoted "$without_script")"
-    call Emulation.setScriptExecutionDisabled '{"value":false}'
-fi
+# Without JavaScript there are no views, which the page says, and tables in place of plots.
+call Emulation.setScriptExecutionDisabled '{"value":true}'
+call Page.reload '{}'
+wait_for_load
+evaluate "without JavaScript" "$(quoted "$without_script")"
+call Emulation.setScriptExecutionDisabled '{"value":false}'
 
 # What the page asked for, from the events so far: itself, once for each time that it was opened.
 requests=$(grep '"method":"Network.requestWillBeSent"' "$folder/events" | grep -o '"request":{[^}]*"url":"[^"]*"' |

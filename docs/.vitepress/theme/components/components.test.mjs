@@ -146,6 +146,27 @@ test('the roofline takes the fastest right step of each lesson, of one machine',
     assert.equal(roofline.rooflineOf([]), undefined);
 });
 
+test('a table with a step above the FP32 peak is work of tensor cores, and no lesson takes its best step from it', () => {
+    const numbered = (number, name, operations, kind = 'device') => ({ number, ...step(name, kind, operations, 0, 1) });
+    const steps = [
+        numbered(1, 'tiles', 3e13),
+        numbered(2, 'registers', 5e13),
+        numbered(null, 'vendor', 4e13, 'vendor'),
+        { ...numbered(3, 'wrong', 9e14), check: { passed: false } },
+        numbered(1, 'mma', 6e13),
+        numbered(2, 'wgmma', 4e14),
+    ];
+    assert.deepEqual(
+        roofline.belowFp32Peak(steps, 66908).map(({ name }) => name),
+        ['tiles', 'registers', 'vendor', 'wrong'],
+    );
+    const data = roofline.rooflineOf([
+        chapter('GPU A', '2026-01-01', 4, [{ name: 'product', roof: { gb_per_s: 4000 }, steps }]),
+    ]);
+    assert.deepEqual(data.onTensorCores, ['product']);
+    assert.equal(data.points[0].step, 'registers');
+});
+
 test('the recorded runs give a roofline', () => {
     const files = fs.readdirSync(here('../../../results/')).filter((name) => /_chapter_\d+\.json$/.test(name));
     const data = roofline.rooflineOf(
@@ -153,6 +174,7 @@ test('the recorded runs give a roofline', () => {
     );
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
+    for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
 });
 
 test('both languages have all words, and none is left in English', () => {

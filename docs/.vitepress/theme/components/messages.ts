@@ -74,12 +74,12 @@ const en = {
 
     // roofline
     rooflineTitle: 'Roofline',
-    intensity: 'operations a byte',
-    rate: '10⁹ operations a second',
+    intensity: 'operations per byte',
+    rate: '10⁹ operations per second',
     memoryRoof: (rate: string) => `memory: ${rate} GB/s`,
     computeRoof: (rate: string) => `FP32 peak: ${rate} Gop/s`,
     pointInWords: (lesson: string, step: string, rate: string, intensity: string, share: string) =>
-        `${lesson}, ${step}: ${rate} Gop/s at ${intensity} operations a byte, ${share} of the attainable.`,
+        `${lesson}, ${step}: ${rate} Gop/s at ${intensity} operations per byte, ${share} of the attainable.`,
     pointHint: 'Point at a lesson, or go through them with the tab key or the arrow keys.',
     tableOfLessons: 'Table of the lessons',
     rooflineHead: {
@@ -94,6 +94,9 @@ const en = {
     rooflineRoofs: 'Memory: the fastest copy in these runs. Peak: SMs × FP32 lanes × 2 × highest clock.',
     noOperations: (lessons: string) => `Not drawn, because no operations are counted: ${lessons}.`,
     noBytes: '∞ (no bytes)',
+    withoutBytes: 'no bytes',
+    onTensorCores: (lessons: string) =>
+        `Without the steps on tensor cores, to which the FP32 peak is no limit: ${lessons}.`,
 };
 
 type Messages = typeof en;
@@ -178,6 +181,8 @@ const zh: Messages = {
     rooflineRoofs: '内存：这些运行中最快的拷贝。峰值：SM 数 × FP32 通道数 × 2 × 最高时钟频率。',
     noOperations: (lessons) => `没有统计运算次数、因此没有画出的课：${lessons}。`,
     noBytes: '∞（无字节）',
+    withoutBytes: '无字节',
+    onTensorCores: (lessons) => `不含在张量核心 (Tensor Core) 上运行的步骤，FP32 峰值不限制它们：${lessons}。`,
 };
 
 export const messages: Record<Language, Messages> = { en, zh };

@@ -17,6 +17,7 @@ export interface RooflineData {
     gbPerS: number; // of the fastest copy
     gopPerS: number; // peak in single precision, a fused multiply-add counting as two
     points: RooflinePoint[];
+    onTensorCores: string[]; // lessons with steps that no FP32 roofline can show
 }
 
 /// Results as chapter programs write them with --json; only what is read here.
@@ -30,6 +31,7 @@ export interface ChapterResults {
         date?: string; // of a lesson that was recorded later than the others
         roof?: { gb_per_s: number } | null;
         steps: {
+            number?: number | null;
             name: string;
             kind: string;
             bytes?: number | null;
@@ -48,6 +50,24 @@ export function peakGopPerS(capability: string, processors: number, clockMhz: nu
     return (processors * lanes * 2 * clockMhz) / 1000;
 }
 
+type Step = ChapterResults['lessons'][number]['steps'][number];
+
+/// The steps that can be FP32 work, as common/lesson/roofline.h tells them: where one step of a table (each table counts
+/// from 1) is faster than the FP32 peak by more than 5 %, the whole table is work of tensor cores, to which that peak is no
+/// limit.
+export function belowFp32Peak(steps: Step[], peak: number): Step[] {
+    const tables: Step[][] = [];
+    let last = Infinity;
+    for (const step of steps) {
+        if (tables.length === 0 || (step.number && step.number <= last)) tables.push([]);
+        last = step.number ?? last;
+        tables[tables.length - 1].push(step);
+    }
+    const isFaster = ({ seconds, operations, check }: Step) =>
+        seconds && check.passed && (operations ?? 0) / seconds.median > 1.05 * peak * 1e9;
+    return tables.filter((table) => !table.some(isFaster)).flat();
+}
+
 /// Undefined when there is no measured step among the results.
 export function rooflineOf(results: ChapterResults[]): RooflineData | undefined {
     const measured = results.filter((result) => result.device.kind === 'cuda');
@@ -56,9 +76,16 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
     const same = measured.filter((result) => result.device.name === latest.device.name);
     same.sort((a, b) => a.chapter.number - b.chapter.number);
     const points: RooflinePoint[] = [];
+    const onTensorCores: string[] = [];
+    const peaks = same.map(({ device }) =>
+        peakGopPerS(device.compute_capability, device.processors, device.clock_mhz ?? 0),
+    );
+    const gopPerS = Math.max(0, ...peaks);
     for (const result of same) {
         for (const lesson of result.lessons) {
-            const right = lesson.steps.filter((step) => step.kind === 'device' && step.seconds && step.check.passed);
+            const steps = belowFp32Peak(lesson.steps, gopPerS);
+            if (steps.length < lesson.steps.length) onTensorCores.push(lesson.name);
+            const right = steps.filter((step) => step.kind === 'device' && step.seconds && step.check.passed);
             // Of those within 1 % of the fastest, the last: a difference that small is none.
             const least = Math.min(...right.map((step) => step.seconds!.median));
             const best = right.findLast((step) => step.seconds!.median <= 1.01 * least);
@@ -74,16 +101,14 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
         }
     }
     const roofs = same.flatMap((result) => result.lessons.map((lesson) => lesson.roof?.gb_per_s ?? 0));
-    const peaks = same.map(({ device }) =>
-        peakGopPerS(device.compute_capability, device.processors, device.clock_mhz ?? 0),
-    );
     const data = {
         machine: latest.device.name,
         dates: [...new Set(same.flatMap((result) => result.lessons.map((lesson) => (lesson.date ?? result.date).slice(0, 10))))].sort(),
         commands: [...new Set(same.map((result) => result.command.join(' ')))],
         gbPerS: Math.max(0, ...roofs),
-        gopPerS: Math.max(0, ...peaks),
+        gopPerS,
         points,
+        onTensorCores,
     };
     return data.points.length > 0 && data.gbPerS > 0 && data.gopPerS > 0 ? data : undefined;
 }
