@@ -194,6 +194,7 @@ std::string keys_of(const std::vector<std::string>& pieces, milliseconds pause =
 }  // namespace
 
 TEST_CASE("characters and control keys come one at a time") {
+    need_terminal();
     CHECK(keys_of({"aB ?"}) == "<U+0061><U+0042><U+0020><U+003F>");
     CHECK(keys_of({"\r\n"}) == "<enter><enter>");
     CHECK(keys_of({"\x7f\b"}) == "<backspace><backspace>");
@@ -201,6 +202,7 @@ TEST_CASE("characters and control keys come one at a time") {
 }
 
 TEST_CASE("arrows and their neighbors are keys, in every terminal's way") {
+    need_terminal();
     CHECK(keys_of({"\033[A\033[B"}) == "<up><down>");
     CHECK(keys_of({"\033OA\033OB"}) == "<up><down>");
     CHECK(keys_of({"\033[1;5A\033[1;2B"}) == "<up><down>");
@@ -210,11 +212,13 @@ TEST_CASE("arrows and their neighbors are keys, in every terminal's way") {
 }
 
 TEST_CASE("keys that the guide has no use for are passed over") {
+    need_terminal();
     CHECK(keys_of({"a\033[C\033[D\033OP\033[15~\033[[A\033[24;2~\033[3~b"}) == "<U+0061><U+0062>");
     CHECK(keys_of({std::string("a\0b", 3)}) == "<U+0061><U+0062>");
 }
 
 TEST_CASE("a sequence that comes in pieces is one key") {
+    need_terminal();
     CHECK(keys_of({"\033", "[A"}) == "<up>");
     CHECK(keys_of({"\033[", "A"}) == "<up>");
     CHECK(keys_of({"\033", "[", "5", "~"}) == "<page_up>");
@@ -225,6 +229,7 @@ TEST_CASE("a sequence that comes in pieces is one key") {
 }
 
 TEST_CASE("Escape that nothing follows is a key") {
+    need_terminal();
     CHECK(keys_of({"\033"}, milliseconds(400)) == "<escape>");
     CHECK(keys_of({"\033\033"}, milliseconds(400)) == "<escape><escape>");
     CHECK(keys_of({"\033x"}) == "<escape><U+0078>");
@@ -234,10 +239,12 @@ TEST_CASE("Escape that nothing follows is a key") {
 }
 
 TEST_CASE("characters beyond ASCII are read as UTF-8") {
+    need_terminal();
     CHECK(keys_of({"äß€😀"}) == "<U+00E4><U+00DF><U+20AC><U+1F600>");
 }
 
 TEST_CASE("bytes that are no UTF-8 hurt nobody") {
+    need_terminal();
     CHECK(keys_of({"\x80z"}) == "<U+FFFD><U+007A>");
     CHECK(keys_of({"\xC3z"}) == "<U+FFFD><U+007A>");
     CHECK(keys_of({"\xFFz"}) == "<U+FFFD><U+007A>");
@@ -269,6 +276,7 @@ TEST_CASE("reading a key does not wait longer than asked") {
 }
 
 TEST_CASE("a sequence is not torn when nobody waits for its end") {
+    need_terminal();
     const auto never_wait = [] {
         Console console;
         say("<ready>");

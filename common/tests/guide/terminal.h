@@ -14,6 +14,16 @@
 #include <cstring>
 #include <string>
 
+/// Skips the test where there is no pseudo-terminal. A test that opens one inside of CHECK has to ask first.
+inline void need_terminal() {
+    int terminal = -1, slave = -1;
+    if (openpty(&terminal, &slave, nullptr, nullptr, nullptr) != 0) {
+        SKIP("no pseudo-terminal can be opened here: " << std::strerror(errno));
+    }
+    close(terminal);
+    close(slave);
+}
+
 /// Forks; the child's terminal is what is typed and shown at `terminal`. Skips the test where there is no
 /// pseudo-terminal.
 inline pid_t fork_on_terminal(int& terminal, const winsize* size = nullptr) {
