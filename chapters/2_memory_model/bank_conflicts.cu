@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <set>
@@ -37,59 +36,6 @@ using warpwise::text_of;
 constexpr unsigned kLanes = 32;
 constexpr unsigned kBanks = 32;
 
-// What a GPU measured, shown where there is none: for the tables of accesses the time of a row, as a multiple of that
-// of the table's first row; for a step its GB/s.
-struct Recorded {
-    const char* what;  // first cell of a table's row, or the step's name
-    double figure;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"word k (stride 1)", 1.00},
-    {"word 2 k", 1.34},
-    {"word 3 k", 1.00},
-    {"word 4 k", 2.53},
-    {"word 8 k", 4.96},
-    {"word 32 k", 19.51},
-    {"word 33 k", 1.00},
-    {"word 0 (all lanes)", 1.00},
-    {"word k / 2", 1.00},
-    {"word 31 - k", 1.00},
-    {"word 13 k % 32", 1.00},
-    {"word 0 or 32", 1.34},
-    {"word 0, 32, 64 or 96", 2.53},
-    {"float2 k (stride 1)", 1.00},
-    {"float2 2 k", 1.88},
-    {"float2 3 k", 1.00},
-    {"float2 4 k", 3.67},
-    {"float2 16 k", 14.45},
-    {"float4 k (stride 1)", 1.00},
-    {"float4 2 k", 1.92},
-    {"float4 3 k", 1.00},
-    {"float4 4 k", 3.79},
-    {"float4 8 k", 7.55},
-    {"copy a lane, weights, random keys", 1.00},
-    {"copy a lane, weights, one key", 1.00},
-    {"one histogram, adding 1, random keys", 0.58},
-    {"one histogram, adding 1, one key", 0.58},
-    {"one histogram, weights, random keys", 0.72},
-    {"one histogram, weights, one key", 1.62},
-    {"sums_in_global", 195},
-    {"sums_in_tile", 946},
-    {"sums_in_padded_tile", 4123},
-    {"sums_in_swizzled_tile", 3602},
-    {"sums_in_float4_tile", 4135},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
-
-std::optional<double> recorded(const std::string& what) {
-    for (const Recorded& record : recorded_h200) {
-        if (what == record.what) return record.figure;
-    }
-    return std::nullopt;
-}
-
 // One row of a table of passes.
 struct PassesRow {
     std::string name;
@@ -102,9 +48,9 @@ struct PassesRow {
 void print_passes(warpwise::Lesson& lesson, const std::string& title, const std::string& what,
                   const std::vector<PassesRow>& rows) {
     const bool measures = lesson.measures();
-    const bool with_records = !measures && recorded_h200.size() != 0;
+    const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::string> header = {what, "passes, predicted", measures ? "time, first = 1" : "passes, counted"};
-    if (with_records) header.push_back("time on an H200, first = 1");
+    if (recorded) header.push_back("time on an H200, first = 1");
 
     std::vector<warpwise::Timing> timings;
     if (measures) {
@@ -117,10 +63,9 @@ void print_passes(warpwise::Lesson& lesson, const std::string& title, const std:
         const std::string counted = rows[i].counted ? warpwise::ratio_text(*rows[i].counted) : "-";
         const std::string seen = measures ? text_of("%.2f", timings[i].median / timings[0].median) : counted;
         cells.push_back({rows[i].name, warpwise::ratio_text(rows[i].predicted), seen});
-        const std::optional<double> record = recorded(rows[i].name);
-        if (with_records) cells.back().push_back(record ? text_of("%.2f", *record) : "-");
+        if (recorded) cells.back().push_back(recorded.cell(title, {rows[i].name}, "time, first = 1"));
     }
-    lesson.table(with_records ? title + "; times " + recorded_on : title, header, cells);
+    lesson.table(recorded ? title + "; times " + recorded.where() : title, header, cells);
 }
 
 // ---- strides, broadcasts, widths --------------------------------------------------------------------------------
@@ -440,13 +385,11 @@ void expect_predicted_tiles(warpwise::Lesson& lesson) {
 }
 
 void print_recorded_steps(warpwise::Lesson& lesson) {
-    std::vector<std::vector<std::string>> rows;
-    for (const PredictedTile& step : predicted_tiles) {
-        if (const auto figure = recorded(step.step)) rows.push_back({step.step, text_of("%.0f", *figure)});
-    }
-    if (!lesson.measures() && !rows.empty()) {
-        lesson.table(std::string("The same steps, 8388608 rows, ") + recorded_on, {"step", "GB/s"}, rows);
-    }
+    std::vector<std::string> steps;
+    for (const PredictedTile& step : predicted_tiles) steps.emplace_back(step.step);
+    lesson.show_recorded_steps("The same steps, 8388608 rows", steps, "GB/s", [](const warpwise::RecordedStep& step) {
+        return warpwise::text_or_dash("%.0f", step.gb_per_s);
+    });
 }
 
 // ---- chance: a histogram ------------------------------------------------------------------------------------------

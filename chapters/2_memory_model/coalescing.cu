@@ -10,9 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,23 +32,6 @@ using warpwise::text_of;
 constexpr unsigned kThreads = 256;
 constexpr std::size_t kLanes = 32;
 constexpr std::size_t kSectorBytes = 32;
-
-// What a GPU measured, shown where there is none: useful bandwidth (4 bytes read and 4 written an element).
-struct Recorded {
-    const char* access;  // "stride 2": header and cell of a table's first column
-    double gigabytes_per_second;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"stride 1", 2441},  {"stride 2", 2128},  {"stride 3", 1773},  {"stride 4", 1539},  {"stride 5", 1348},
-    {"stride 6", 1175},  {"stride 7", 1036},  {"stride 8", 928},   {"stride 9", 834},   {"stride 16", 500},
-    {"stride 32", 442},  {"offset 0", 2441},  {"offset 1", 2367},  {"offset 7", 2367},  {"offset 8", 2367},
-    {"offset 9", 2366},  {"offset 15", 2367}, {"offset 16", 2367}, {"offset 17", 2363}, {"offset 23", 2363},
-    {"offset 24", 2366}, {"offset 25", 2364}, {"offset 31", 2363}, {"bytes 4", 2433},   {"bytes 8", 3446},
-    {"bytes 16", 3782},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // ---- strides, offsets and widths --------------------------------------------------------------------------------
 
@@ -149,13 +130,6 @@ std::size_t elements_of_a_sweep(const warpwise::Lesson& lesson) {
     return count;
 }
 
-std::optional<double> recorded_bandwidth(const std::string& access) {
-    for (const Recorded& recorded : recorded_h200) {
-        if (access == recorded.access) return recorded.gigabytes_per_second;
-    }
-    return std::nullopt;
-}
-
 // Runs a sweep and prints its table: sectors by the formula, as counted (CPU device), bandwidth as measured (GPU).
 void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& title, const std::string& what,
            const std::vector<Access>& accesses, std::string (*name_of)(const Access&)) {
@@ -164,9 +138,9 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
     std::vector<std::string> header = {what, "sectors, predicted"};
     header.push_back(measures ? "useful GB/s" : "sectors, counted");
     header.push_back("of a sector used");
-    const bool with_records = !measures && recorded_h200.size() != 0;
+    const warpwise::Record& recorded = lesson.recorded();
     if (widths_differ) header.push_back("requests for 1024 floats");
-    if (with_records) header.push_back("GB/s on an H200");
+    if (recorded) header.push_back("GB/s on an H200");
 
     std::vector<std::vector<std::string>> rows;
     std::vector<warpwise::Candidate> candidates;
@@ -189,10 +163,7 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
         const double used = static_cast<double>(kLanes * access.width) / (predicted * kSectorBytes);
         rows.push_back({name, warpwise::ratio_text(predicted), counted, text_of("%.3g %%", 100 * used)});
         if (widths_differ) rows.back().push_back(warpwise::count_text(lanes_for_1024 / kLanes));
-        if (with_records) {
-            const std::optional<double> record = recorded_bandwidth(what + " " + name);
-            rows.back().push_back(record ? text_of("%.0f", *record) : "-");
-        }
+        if (recorded) rows.back().push_back(recorded.cell(title, {name}, "useful GB/s"));
         candidates.push_back({[&arrays, access] { arrays.copy(access); }, false});
     }
     if (measures) {
@@ -202,7 +173,7 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
             rows[row][2] = text_of("%.0f", bytes / timings[row].median * 1e-9);
         }
     }
-    lesson.table(with_records ? title + "; GB/s " + recorded_on : title, header, rows);
+    lesson.table(recorded ? title + "; GB/s " + recorded.where() : title, header, rows);
 }
 
 // ---- structures --------------------------------------------------------------------------------------------------

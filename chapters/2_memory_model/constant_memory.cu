@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -34,30 +33,6 @@ using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 32;
-
-// What a GPU measured, shown where there is none: billions of operations a second, in the units of the table.
-struct Recorded {
-    const char* step;
-    double gops_per_second;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"coefficients_in_global", 13432},   {"coefficients_by_lane", 260},       {"coefficients_in_turn", 19526},
-    {"coefficients_as_argument", 19545}, {"coefficients_as_literals", 20244}, {"coefficients_for_four", 32998},
-    {"charges_in_global", 18215},        {"charges_in_batches", 13370},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
-
-void print_recorded(warpwise::Lesson& lesson, const std::string& title, const std::vector<std::string>& steps) {
-    std::vector<std::vector<std::string>> rows;
-    for (const std::string& step : steps) {
-        for (const Recorded& record : recorded_h200) {
-            if (step == record.step) rows.push_back({step, text_of("%.0f", record.gops_per_second)});
-        }
-    }
-    if (!lesson.measures() && !rows.empty()) lesson.table(title, {"step", "Gop/s"}, rows);
-}
 
 // ---- a polynomial -----------------------------------------------------------------------------------------------
 
@@ -505,9 +480,11 @@ for its 32 coefficients when all lanes go through them in the same order? And wh
                               {"coefficients_as_literals", "numbers in the code", as_literals},
                               {"coefficients_for_four", "step 3, four points a thread", for_four}});
     expect_predicted_reads(lesson);
-    print_recorded(lesson, std::string("The same steps, 268435456 points, ") + recorded_on,
-                   {"coefficients_in_global", "coefficients_by_lane", "coefficients_in_turn",
-                    "coefficients_as_argument", "coefficients_as_literals", "coefficients_for_four"});
+    lesson.show_recorded_steps(
+        "The same steps, 268435456 points",
+        {"coefficients_in_global", "coefficients_by_lane", "coefficients_in_turn", "coefficients_as_argument",
+         "coefficients_as_literals", "coefficients_for_four"},
+        "Gop/s", [](const warpwise::RecordedStep& step) { return warpwise::text_or_dash("%.0f", step.gop_per_s); });
     lesson.text(
         R"(In the same order: 32 reads, 32 passes. Each lane with another one: 32 reads of 32 passes, 1024. Spreading
 addresses, which is what banks of shared memory want, is the worst that can be done to constant memory; there, sharing
@@ -537,8 +514,7 @@ Predict: with 9001 charges, how many kernels are launched, and how often is each
     } else {
         compute_potentials(lesson, 256, 9001);
     }
-    print_recorded(lesson, std::string("The same steps, 1048576 points, 40000 charges, ") + recorded_on,
-                   {"charges_in_global", "charges_in_batches"});
+    lesson.show_recorded("1048576 points, 40000 charges");
     lesson.text(
         R"(Three launches, and three times 4 bytes read and written a point, beside 9001 charges. The batch is safe
 without a cudaDeviceSynchronize, because a copy to constant memory waits its turn in the stream as a kernel does. In

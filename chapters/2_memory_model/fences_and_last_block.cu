@@ -16,7 +16,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -44,19 +43,6 @@ using warpwise::text_of;
 constexpr unsigned kThreads = 256;          // a block
 constexpr unsigned kWarps = kThreads / 32;  // a block
 constexpr std::size_t kElementsAThread = 8;
-
-// What a GPU measured, shown where there is none: medians in microseconds.
-struct Recorded {
-    std::size_t count;  // floats
-    double two_launches;
-    double one_launch;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {1024, 7.8, 6.5}, {16384, 9.3, 7.8}, {262144, 10.0, 8.5}, {4194304, 15.7, 14.3}, {67108864, 118.6, 117.1},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // The input, its sum in double, and memory for the steps. The counter is set to zero once, when it is made: each launch
 // has to leave it as it found it, or the next one goes wrong.
@@ -330,28 +316,23 @@ void show_predictions(warpwise::Lesson& lesson) {
 
 // ---- one launch against two, from a thousand floats on ------------------------------------------------------------
 
-std::vector<std::string> row_of(std::size_t count, double two, double one) {
-    return {std::to_string(count), text_of("%.1f", two), text_of("%.1f", one), text_of("%.2f", two / one)};
-}
-
 void show_launches(warpwise::Lesson& lesson) {
-    const std::vector<std::string> header = {"floats", "two launches, us", "one launch, us", "ratio"};
-    std::vector<std::vector<std::string>> rows;
+    const std::string title = "One launch against two";
     if (!lesson.measures()) {
-        for (const Recorded& recorded : recorded_h200) {
-            rows.push_back(row_of(recorded.count, recorded.two_launches, recorded.one_launch));
-        }
-        if (!rows.empty()) lesson.table(std::string("One launch against two, ") + recorded_on, header, rows);
+        lesson.show_recorded(title);
         return;
     }
+    std::vector<std::vector<std::string>> rows;
     for (unsigned bits = 10; bits <= 26; bits += 4) {
         Sum problem({std::size_t{1} << bits});
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
             {{[&] { two_launches(problem); }}, {[&] { last_block(problem); }}}, {.samples = 50, .seconds = 0.1});
         lesson.expect(problem.compare().passed, "one launch: the sum is right after timing");
-        rows.push_back(row_of(problem.count, timings[0].median * 1e6, timings[1].median * 1e6));
+        const double two = timings[0].median, one = timings[1].median;
+        rows.push_back({std::to_string(problem.count), text_of("%.1f", two * 1e6), text_of("%.1f", one * 1e6),
+                        text_of("%.2f", two / one)});
     }
-    lesson.table("One launch against two", header, rows);
+    lesson.table(title, {"floats", "two launches, us", "one launch, us", "ratio"}, rows);
 }
 
 // ---- the wrong versions ---------------------------------------------------------------------------------------------

@@ -12,10 +12,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,21 +49,6 @@ constexpr unsigned kVectorBytes = sizeof(uint4);  // bytes of a 16-byte load
 enum class Input { uniform, constant, skewed, sorted };
 constexpr std::array<Input, 4> inputs = {Input::uniform, Input::constant, Input::skewed, Input::sorted};
 constexpr std::array<const char*, 4> input_names = {"uniform", "constant", "skewed", "sorted"};
-
-// What a GPU measured, shown where there is none: GB/s of each step on each input.
-struct Recorded {
-    const char* step;
-    std::array<double, inputs.size()> gigabytes_per_second;  // in the order of `inputs`
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"count_global", {3.891, 1.367, 2.691, 1.368}},       {"count_shared", {737.6, 737.6, 737.8, 737.9}},
-    {"count_shared_uint4", {2190, 4186, 2605, 4187}},     {"count_warp_copies", {2283, 4191, 2720, 4195}},
-    {"count_lane_bytes", {1602, 1603, 1603, 1604}},       {"count_lane_copies", {3830, 3879, 3853, 3874}},
-    {"count_lane_copies_deep", {4296, 4321, 4307, 4316}}, {"vendor", {2135, 3515, 2498, 3515}},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 unsigned char byte_of(Input input, std::size_t i, std::size_t count) {
     const std::uint64_t bits = warpwise::random_bits(21, i);
@@ -578,17 +561,6 @@ void compare_inputs(warpwise::Lesson& lesson) {
                  {"bytes", "step", "lanes that wait", "counted", "passes", "counted"}, rows);
 }
 
-// GB/s of each step on each input, as recorded.
-void print_recorded_rates(warpwise::Lesson& lesson, const std::vector<std::string>& header) {
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& recorded : recorded_h200) {
-        rows.push_back({recorded.step});
-        for (const double rate : recorded.gigabytes_per_second) rows.back().push_back(text_of("%.4g", rate));
-    }
-    if (!rows.empty())
-        lesson.table(std::string("GB/s of each step on each input, 1 GiB of each, ") + recorded_on, header, rows);
-}
-
 // The same, measured.
 void print_measured_rates(warpwise::Lesson& lesson, const std::vector<std::string>& header) {
     const std::size_t count = bytes_of_each_input();
@@ -687,7 +659,7 @@ So leaving out the atomics is not what makes it fast.)");
 three or four passes that is less than what the memory delivers, and the step stops there. With one pass it is more,
 and the memory is the limit again. The vendor's routine keeps one copy a block, and its speed depends on the bytes.)");
     } else {
-        print_recorded_rates(lesson, header);
+        lesson.show_recorded("GB/s of each step on each input");
         lesson.text(
             R"(On a GPU passes are time: a multiprocessor's shared memory makes one a cycle. With three or four passes
 for 32 bytes, 132 multiprocessors at 1.98 GHz count about 2 to 2.8 TB/s, and an H200's memory delivers more than 4.

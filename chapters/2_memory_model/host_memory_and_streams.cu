@@ -12,9 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,50 +36,6 @@ using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
-
-// What a GPU measured, shown where there is none: GB/s of a kind of memory, or the share of the ideal.
-struct Recorded {
-    const char* what;  // "pageable, to the device", or "8 streams, 32 chunks"
-    double figure;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"pageable, to the device", 9.5},
-    {"pageable, to the host", 17.4},
-    {"page-locked, to the device", 55.1},
-    {"page-locked, to the host", 55.1},
-    {"mapped, to the device", 50.6},
-    {"mapped, to the host", 52.0},
-    {"managed, to the device", 11.3},
-    {"managed, to the host", 8.2},
-    {"managed, prefetched, to the device", 48.3},
-    {"managed, prefetched, to the host", 19.3},
-    {"1 streams, 8 chunks", 0.36},
-    {"1 streams, 16 chunks", 0.36},
-    {"1 streams, 32 chunks", 0.36},
-    {"2 streams, 8 chunks", 0.64},
-    {"2 streams, 16 chunks", 0.66},
-    {"2 streams, 32 chunks", 0.67},
-    {"4 streams, 8 chunks", 0.77},
-    {"4 streams, 16 chunks", 0.83},
-    {"4 streams, 32 chunks", 0.85},
-    {"8 streams, 8 chunks", 0.77},
-    {"8 streams, 16 chunks", 0.82},
-    {"8 streams, 32 chunks", 0.85},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
-
-std::optional<double> recorded(const std::string& what) {
-    for (const Recorded& record : recorded_h200) {
-        if (what == record.what) return record.figure;
-    }
-    return std::nullopt;
-}
-
-std::string text_or_dash(const char* format, std::optional<double> value) {
-    return value ? text_of(format, *value) : "-";
-}
 
 // Page-locked memory of the host, mapped into the addresses of the device. The system must leave it where it is, so
 // that the copy engine can work on it while the processor does something else.
@@ -275,14 +229,15 @@ void compare_kinds_of_memory(warpwise::Lesson& lesson) {
         const Seconds seconds = move_both_ways(lesson, kind, d_values);
         const double gigabytes = static_cast<double>(bytes) * 1e-9;
         const std::string name = kind.name;
-        std::optional<double> in = recorded(name + ", to the device"), out = recorded(name + ", to the host");
-        if (lesson.measures()) in = gigabytes / seconds.to_device, out = gigabytes / seconds.to_host;
-        if (in || out) rows.push_back({name, text_or_dash("%.1f", in), text_or_dash("%.1f", out)});
+        rows.push_back(
+            {name, text_of("%.1f", gigabytes / seconds.to_device), text_of("%.1f", gigabytes / seconds.to_host)});
     }
-    if (rows.empty()) return;
-    const std::string where = lesson.measures() ? "" : std::string(", ") + recorded_on;
-    lesson.table("An array between host and device, GB/s" + where, {"host memory", "to the device", "to the host"},
-                 rows);
+    const std::string title = "An array between host and device, GB/s";
+    if (lesson.measures()) {
+        lesson.table(title, {"host memory", "to the device", "to the host"}, rows);
+    } else {
+        lesson.show_recorded(title);
+    }
 }
 
 // ---- copies that overlap with kernels ----------------------------------------------------------------------------
@@ -627,9 +582,9 @@ void measure_overlap(warpwise::Lesson& lesson, Roots& problem) {
 
 // The same table without a clock: parts of equal length, and what was recorded.
 void tell_overlap(warpwise::Lesson& lesson) {
-    const bool with_records = recorded_h200.size() != 0;
+    const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::string> header = {"streams", "chunks", "turns", "ideal", "of the ideal"};
-    if (with_records) header.push_back("on an H200");
+    if (recorded) header.push_back("on an H200");
     std::vector<std::vector<std::string>> rows;
     for (const std::size_t streams : kStreamCounts) {
         for (const std::size_t chunks : kChunkCounts) {
@@ -637,12 +592,12 @@ void tell_overlap(warpwise::Lesson& lesson) {
             const double turns = end_of(planned(streams, chunks, {c, c, c}));
             rows.push_back({std::to_string(streams), std::to_string(chunks), text_of("%.0f", turns), text_of("%.0f", c),
                             text_of("%.2f", c / turns)});
-            if (!with_records) continue;
-            rows.back().push_back(text_or_dash(
-                "%.2f", recorded(std::to_string(streams) + " streams, " + std::to_string(chunks) + " chunks")));
+            if (!recorded) continue;
+            rows.back().push_back(
+                recorded.cell("All of it", {std::to_string(streams), std::to_string(chunks)}, "of the ideal"));
         }
     }
-    const std::string where = with_records ? std::string("; last column: ") + recorded_on : "";
+    const std::string where = recorded ? "; last column: " + recorded.where() : "";
     lesson.table("As the rules have it, three parts of equal length" + where, header, rows);
 }
 

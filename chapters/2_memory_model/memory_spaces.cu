@@ -10,8 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,28 +33,6 @@ using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 32;
-
-// What a GPU measured, shown where there is none: the time of one load.
-struct Recorded {
-    const char* place;  // first cell of the table's row
-    const char* chain;  // its second cell: chains are longer on a GPU
-    double cycles;
-    double nanoseconds;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"register (multiply and add)", "-", 4.5, 2.3},
-    {"shared", "1 KiB", 23.0, 11.6},
-    {"constant", "1 KiB", 51.3, 25.9},
-    {"local", "1 KiB", 34.1, 17.2},
-    {"texture", "1 KiB", 88.0, 44.5},
-    {"global, in the L1 cache", "16 KiB", 32.2, 16.2},
-    {"global, in the L2 cache", "7 MiB", 280, 142},
-    {"global, in no cache", "240 MiB", 656, 332},
-    {"mapped host", "1 MiB", 2194, 1108},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // Page-locked memory of the host, mapped into the addresses of the device: the host uses data(), kernels use device().
 // (Page-locked and mapped are two kinds of use. Today's drivers map all page-locked memory anyway.)
@@ -548,25 +524,18 @@ public:
             lesson_.expect(trip.end == end, place + ": the chain leads where it should");
             cycles.push_back(static_cast<double>(trip.cycles) / loads.timed);
         }
-        std::optional<double> median, nanoseconds;
-        if (lesson_.measures()) {
-            median = warpwise::timing_of(cycles).median;
-            nanoseconds = *median / hertz_ * 1e9;
-        }
-        for (const Recorded& record : recorded_h200) {
-            if (lesson_.measures() || place != record.place) continue;
-            reach = record.chain;
-            median = record.cycles;
-            nanoseconds = record.nanoseconds;
-        }
-        if (median) rows_.push_back({place, reach, digits(*median), digits(*nanoseconds)});
+        if (!lesson_.measures()) return;
+        const double median = warpwise::timing_of(cycles).median;
+        rows_.push_back({place, reach, digits(median), digits(median / hertz_ * 1e9)});
     }
 
     void print() const {
-        if (rows_.empty()) return;
-        const std::string where =
-            lesson_.measures() ? text_of(", at %.0f MHz", hertz_ * 1e-6) : std::string(", ") + recorded_on;
-        lesson_.table("One load after the other, one thread" + where, {"place", "chain", "cycles", "ns"}, rows_);
+        const std::string title = "One load after the other, one thread";
+        if (!lesson_.measures()) {
+            lesson_.show_recorded(title);
+            return;
+        }
+        lesson_.table(title + text_of(", at %.0f MHz", hertz_ * 1e-6), {"place", "chain", "cycles", "ns"}, rows_);
     }
 
 private:

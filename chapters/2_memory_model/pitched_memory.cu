@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,19 +29,6 @@ using warpwise::text_of;
 
 constexpr std::size_t kLanes = 32;
 constexpr std::size_t kSectorBytes = 32;
-
-// What a GPU measured, shown where there is none: bandwidth of both layouts (4 bytes read and 4 written an element).
-struct Recorded {
-    std::size_t cols;  // as in the table of row lengths
-    double tight_gigabytes_per_second;
-    double pitched_gigabytes_per_second;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {8192, 2340, 2348}, {8193, 2267, 2331}, {8194, 2271, 2332}, {8196, 2278, 2332}, {8200, 2289, 2334},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // ---- pitched memory ----------------------------------------------------------------------------------------------
 
@@ -261,13 +246,15 @@ void show_pitches(warpwise::Lesson& lesson) {
 // The same picture with rows a little shorter or longer. Counted on the CPU device, timed on a GPU.
 void show_row_lengths(warpwise::Lesson& lesson) {
     const bool measures = lesson.measures();
-    const bool with_records = !measures && recorded_h200.size() != 0;
-    const std::size_t first_cols = measures ? 8192 : 1024;
+    const std::string title = "Sectors a request, for rows of different lengths";
+    const warpwise::Record& recorded = lesson.recorded();
+    constexpr std::size_t kColsOfGpu = 8192;  // the first width; a CPU needs no rows as wide to count
+    const std::size_t first_cols = measures ? kColsOfGpu : 1024;
     const std::size_t picture_rows = measures ? 8192 : 32;  // so few that every block is counted
     std::vector<std::string> header = {"floats a row", "a row begins at", "tight, predicted", "pitched, predicted"};
     header.push_back(measures ? "tight GB/s" : "tight, counted");
     header.push_back(measures ? "pitched GB/s" : "pitched, counted");
-    if (with_records) {
+    if (recorded) {
         header.push_back("tight GB/s on an H200");
         header.push_back("pitched GB/s on an H200");
     }
@@ -303,17 +290,14 @@ void show_row_lengths(warpwise::Lesson& lesson) {
                 cells.back()[4 + i] = text_of("%.0f", picture.work().bytes / timings[i].median * 1e-9);
             }
         }
-        if (with_records) {
-            const auto* record = std::find_if(recorded_h200.begin(), recorded_h200.end(), [&](const Recorded& r) {
-                return r.cols - 8192 == more;  // the H200 had wider rows
-            });
-            const bool known = record != recorded_h200.end();
-            cells.back().push_back(known ? text_of("%.0f", record->tight_gigabytes_per_second) : "-");
-            cells.back().push_back(known ? text_of("%.0f", record->pitched_gigabytes_per_second) : "-");
+        if (recorded) {
+            const std::string cols_of_gpu = std::to_string(kColsOfGpu + more);
+            cells.back().push_back(recorded.cell(title, {cols_of_gpu}, "tight GB/s"));
+            cells.back().push_back(recorded.cell(title, {cols_of_gpu}, "pitched GB/s"));
         }
     }
-    const std::string title = "Sectors a request, for rows of different lengths";
-    lesson.table(with_records ? title + "; GB/s for rows of 8192 floats and up, " + recorded_on : title, header, cells);
+    lesson.table(recorded ? title + "; GB/s for rows of 8192 floats and up, " + recorded.where() : title, header,
+                 cells);
 }
 
 // Step 3 with as many columns as its warps take at a time: nothing but float4s.

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -35,21 +34,6 @@ constexpr unsigned kWindow = 64;  // samples of a sum
 constexpr unsigned kThreads = 128;
 constexpr std::size_t kLanes = 32;
 constexpr std::size_t kArrayBytes = kWindow * sizeof(int);  // that a thread has to remember
-
-// What a GPU measured, shown where there is none.
-struct Recorded {
-    const char* step;
-    double gigabytes_per_second;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"sums_index_at_run_time", 411},
-    {"sums_in_shared_memory", 3156},
-    {"sums_unrolled", 2151},
-    {"sums_unrolled_capped", 1679},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // Samples and sums, row after row: the samples of a row, one of each sensor, lie side by side.
 struct MovingSums {
@@ -312,15 +296,6 @@ void expect_the_same_requests(warpwise::Lesson& lesson) {
     }
 }
 
-void print_recorded_rates(warpwise::Lesson& lesson) {
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& recorded : recorded_h200) {
-        rows.push_back({recorded.step, text_of("%.4g", recorded.gigabytes_per_second)});
-    }
-    if (!rows.empty())
-        lesson.table(std::string("The same steps, 256 x 1048576, ") + recorded_on, {"step", "GB/s"}, rows);
-}
-
 }  // namespace
 
 void registers_and_local(warpwise::Lesson& lesson) {
@@ -383,7 +358,10 @@ tells it better. On a GPU the ring in local memory adds a load and a store for e
 while it is large enough: 2048 threads with 256 bytes each have half a MiB. Shared memory and registers keep the ring
 on the SM, at the price of threads: fewer of them have fewer loads under way.)");
     }
-    if (!lesson.measures()) print_recorded_rates(lesson);
+    lesson.show_recorded_steps(
+        "The same steps, 256 x 1048576",
+        {"sums_index_at_run_time", "sums_in_shared_memory", "sums_unrolled", "sums_unrolled_capped"}, "GB/s",
+        [](const warpwise::RecordedStep& step) { return warpwise::text_or_dash("%.0f", step.gb_per_s); });
     lesson.text(
         R"(Registers are the fastest memory, and yet they do not win here. On an H200 the ring in shared memory reaches
 0.74 of a copy with 768 threads on an SM; in registers it is 0.51 with 384. A thread can begin loads of a round early,

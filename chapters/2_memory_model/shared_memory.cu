@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -34,19 +33,6 @@ using warpwise::text_of;
 
 constexpr int kThreads = 256;
 constexpr int kRadius = 16;  // of the steps; the tables behind them have others as well
-
-// What a GPU measured, shown where there is none: useful bandwidth (4 bytes read and 4 written an element) in GB/s.
-struct Recorded {
-    int radius;
-    double from_global, from_tile, fours_from_tile, fours_from_global;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {1, 2462, 1920, 3058, 4189}, {2, 2446, 1889, 3048, 4156},  {4, 2289, 1805, 3007, 4145},
-    {8, 1817, 1613, 2833, 3966}, {16, 1182, 1256, 2484, 3269}, {32, 725, 820, 1900, 2081},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // What all kernels have in common: the window. `weight` is a small whole number, exact as a float, and `scale` makes
 // the weights' sum 1. Both are known when the kernel is compiled, because the radius is.
@@ -391,32 +377,26 @@ void show_requests(warpwise::Lesson& lesson) {
 
 // Useful GB/s by radius: measured on a GPU; else, what was recorded.
 void show_bandwidths(warpwise::Lesson& lesson) {
-    std::vector<Recorded> results = recorded_h200;
-    if (lesson.measures()) {
-        results.clear();
-        std::size_t free_bytes = 0, all_bytes = 0;
-        warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-        std::size_t count = std::size_t{1} << 27;
-        while (count > 1024 && Smoothing::device_bytes({count}) > free_bytes / 4) count /= 2;
-        for (const Kernels& kernels : radii) {
-            Smoothing problem({count}, kernels);
-            std::vector<warpwise::Candidate> candidates;
-            for (const Way& way : ways) candidates.push_back({[&problem, &way] { way.run(problem); }, false});
-            const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(candidates, {.seconds = 0.2});
-            const auto rate = [&](std::size_t way) { return problem.work().bytes / timings[way].median * 1e-9; };
-            results.push_back({kernels.radius, rate(0), rate(1), rate(2), rate(3)});
+    const std::string title = "Useful GB/s by radius";
+    if (!lesson.measures()) {
+        lesson.show_recorded(title);
+        return;
+    }
+    std::size_t free_bytes = 0, all_bytes = 0;
+    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    std::size_t count = std::size_t{1} << 27;
+    while (count > 1024 && Smoothing::device_bytes({count}) > free_bytes / 4) count /= 2;
+    std::vector<std::vector<std::string>> rows;
+    for (const Kernels& kernels : radii) {
+        Smoothing problem({count}, kernels);
+        std::vector<warpwise::Candidate> candidates;
+        for (const Way& way : ways) candidates.push_back({[&problem, &way] { way.run(problem); }, false});
+        rows.push_back({std::to_string(kernels.radius)});
+        for (const warpwise::Timing& timing : warpwise::measure_in_turn(candidates, {.seconds = 0.2})) {
+            rows.back().push_back(text_of("%.0f", problem.work().bytes / timing.median * 1e-9));
         }
     }
-    if (results.empty()) return;
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& result : results) {
-        rows.push_back({std::to_string(result.radius), text_of("%.0f", result.from_global),
-                        text_of("%.0f", result.from_tile), text_of("%.0f", result.fours_from_tile),
-                        text_of("%.0f", result.fours_from_global)});
-    }
-    const std::string where = lesson.measures() ? "" : std::string(", ") + recorded_on;
-    lesson.table("Useful GB/s by radius" + where,
-                 {"radius", "from global", "from tile", "fours from tile", "fours from global"}, rows);
+    lesson.table(title, {"radius", "from global", "from tile", "fours from tile", "fours from global"}, rows);
 }
 
 }  // namespace

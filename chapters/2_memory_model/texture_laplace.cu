@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -34,20 +33,6 @@ using warpwise::text_of;
 
 constexpr unsigned kThreads = 256;
 constexpr std::size_t kOldSize = std::size_t{1} << 20;  // elements, of the measurement of 2008
-
-// What a GPU measured at kOldSize, shown where there is none (`serial`: one core of its host).
-struct Recorded {
-    const char* step;
-    double microseconds;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"serial", 708},           {"laplace_naive", 7.2},     {"laplace_tile", 7.58},
-    {"laplace_texture", 7.58}, {"laplace_read_only", 7.2}, {"laplace_texture_barrier", 7.62},
-    {"laplace_float4", 6.18},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // A texture object, destroyed with its owner. The object only says where elements lie and how they are to be read; the
 // memory belongs to somebody else. (Programs before CUDA 12 could declare a texture reference instead, a global
@@ -302,6 +287,8 @@ void expect_predicted_loads(warpwise::Lesson& lesson) {
     }
 }
 
+const std::string kTableOf2008 = "1 Mi floats: GTX 260 and Core 2 E8400 (2008)";
+
 // Microseconds of each step at kOldSize: measured on a GPU; else, what was recorded. Empty where nothing is.
 std::vector<std::optional<double>> microseconds_today(const warpwise::Lesson& lesson) {
     std::vector<std::optional<double>> results;
@@ -314,12 +301,9 @@ std::vector<std::optional<double>> microseconds_today(const warpwise::Lesson& le
         for (const warpwise::Timing& timing : warpwise::measure_in_turn(candidates, {.samples = 20, .seconds = 0.1})) {
             results.push_back(timing.median * 1e6);
         }
-    } else if (recorded_h200.size() != 0) {
+    } else if (const warpwise::Record& recorded = lesson.recorded()) {
         for (const StepFacts& step : steps_of_the_lesson) {
-            std::optional<double>& result = results.emplace_back();
-            for (const Recorded& recorded : recorded_h200) {
-                if (recorded.step == std::string(step.name)) result = recorded.microseconds;
-            }
+            results.push_back(recorded.number(kTableOf2008, {step.name}, "today: us"));
         }
     }
     return results;
@@ -353,8 +337,8 @@ void show_2008_and_today(warpwise::Lesson& lesson) {
         rows.push_back(row);
     }
     std::string now;
-    if (!today.empty()) now = lesson.measures() ? ", and today" : std::string(", and as ") + recorded_on;
-    lesson.table("1 Mi floats: GTX 260 and Core 2 E8400 (2008)" + now, header, rows);
+    if (!today.empty()) now = lesson.measures() ? ", and today" : ", and as " + lesson.recorded().where();
+    lesson.table(kTableOf2008 + now, header, rows);
 }
 
 // ---- 2-D textures -------------------------------------------------------------------------------------------------

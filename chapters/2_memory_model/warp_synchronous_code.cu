@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 
 namespace memory_model {
 namespace {
@@ -32,21 +32,6 @@ using warpwise::DeviceBuffer;
 
 constexpr unsigned kThreads = 256;  // a block, and floats in a tile
 constexpr unsigned kWarps = kThreads / 32;
-
-// What a GPU measured, shown where there is none: microseconds for 2^26 floats.
-struct Recorded {
-    const char* step;
-    double microseconds;
-};
-// Recorded on one NVIDIA H200 (132 SMs, CUDA 13.0) by `memory_model --device cuda`, 2026-11-22.
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"tree_with_barriers", 281},
-    {"tail_with_syncwarp", 221},
-    {"tail_with_shuffles", 206},
-    {"warps_first", 201},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)";
 
 // Whole numbers from -100 to 100: sums of 256 of them are exact in any order, and whatever is not exact is wrong.
 std::vector<float> whole_numbers(std::size_t count) {
@@ -183,22 +168,19 @@ constexpr std::array<Predicted, 4> predictions = {{{"tree_with_barriers", tree_w
                                                    {"tail_with_shuffles", tail_with_shuffles, 24, 28},
                                                    {"warps_first", warps_first, 8, 9}}};
 
-std::string recorded_time(const std::string& step) {
-    for (const Recorded& recorded : recorded_h200) {
-        if (step == recorded.step) return warpwise::ratio_text(recorded.microseconds) + " us";
-    }
-    return "-";
-}
-
 void show_predictions(warpwise::Lesson& lesson) {
     constexpr double blocks = 8;
-    const bool with_records = !lesson.measures() && recorded_h200.size() != 0;
+    const warpwise::Record& recorded = lesson.recorded();
     TileSums problem({std::size_t{kThreads} * 8});
     std::vector<std::vector<std::string>> rows;
     for (const Predicted& predicted : predictions) {
         rows.push_back({predicted.step, warpwise::count_text(predicted.barriers),
                         warpwise::count_text(predicted.shared_requests)});
-        if (with_records) rows.back().push_back(recorded_time(predicted.step));
+        if (const warpwise::RecordedStep* const record = recorded.step(predicted.step)) {
+            rows.back().push_back(warpwise::text_or_dash("%.0f us", record->microseconds()));
+        } else if (recorded) {
+            rows.back().emplace_back("-");
+        }
         const auto counts = lesson.count([&] { problem.run(predicted.kernel); });
         if (!counts) continue;
         const std::string step = predicted.step;
@@ -207,9 +189,9 @@ void show_predictions(warpwise::Lesson& lesson) {
                       step + ": as many requests to shared memory as predicted");
     }
     std::vector<std::string> header = {"step", "barriers", "requests to shared memory"};
-    if (with_records) header.push_back("2^26 floats on an H200");
+    if (recorded) header.push_back("2^26 floats on an H200");
     const std::string title = "A block of 8 warps: predicted, and held against the counters where there are some";
-    lesson.table(with_records ? title + "; times " + recorded_on : title, header, rows);
+    lesson.table(recorded ? title + "; times " + recorded.where() : title, header, rows);
 }
 
 // ---- the wrong tails -------------------------------------------------------------------------------------------

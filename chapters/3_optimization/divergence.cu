@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -38,26 +37,8 @@ using warpwise::text_of;
 constexpr unsigned kLanes = 32;
 constexpr unsigned kThreads = 256;  // of a block
 
-// What a GPU measured, shown where there is none.
-struct Recorded {
-    const char* step;
-    double microseconds;  // for the sizes of a GPU
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"branch_by_lane", 146.8},   {"both_and_choose", 144.6},  {"one_formula", 133.6},  {"sort_first", 216.8},
-    {"halve_or_triple", 1035.0}, {"triple_and_halve", 412.8}, {"refill_lanes", 440.0},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
-
-void print_recorded(warpwise::Lesson& lesson, const std::string& title, const std::vector<std::string>& steps) {
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& record : recorded_h200) {
-        const bool wanted = std::count(steps.begin(), steps.end(), record.step) != 0;
-        if (wanted) rows.push_back({record.step, text_of("%.4g us", record.microseconds)});
-    }
-    if (lesson.measures() || rows.empty()) return;
-    lesson.table(title + ", " + recorded_on, {"step", "time"}, rows);
+std::string microseconds_of(const warpwise::RecordedStep& step) {
+    return warpwise::text_or_dash("%.4g us", step.microseconds());
 }
 
 // ---- two kinds of work -------------------------------------------------------------------------------------------
@@ -582,7 +563,9 @@ not the same question.)");
                          {"one_formula", "one loop, constants by lane", run_roots<one_formula>},
                          {"sort_first", "a list by kind, then the branch", sort_first}});
     expect_roots(lesson);
-    print_recorded(lesson, "Roots of 2^24 numbers", {"branch_by_lane", "both_and_choose", "one_formula", "sort_first"});
+    lesson.show_recorded_steps("Roots of 2^24 numbers",
+                               {"branch_by_lane", "both_and_choose", "one_formula", "sort_first"}, "time",
+                               microseconds_of);
     lesson.text(
         R"(Computing both has all lanes active, and gains nothing: a warp goes through 64 rounds as before, and
 half of what it computes is thrown away. Idle lanes are not the cost. The cost is what the warp goes through; active
@@ -624,7 +607,8 @@ lanes can be worked out: all rounds of 32 lanes, divided by those of the longest
          {"triple_and_halve", "a tripling and all halvings a round", run_hailstones<triple_and_halve>},
          {"refill_lanes", "lanes that are done take the next number", run_refill}});
     expect_hailstones(lesson);
-    print_recorded(lesson, "2^24 hailstones", {"halve_or_triple", "triple_and_halve", "refill_lanes"});
+    lesson.show_recorded_steps("2^24 hailstones", {"halve_or_triple", "triple_and_halve", "refill_lanes"}, "time",
+                               microseconds_of);
     lesson.text(
         R"(About 15: random neighbors waste half of the warp. If the lengths were known, numbers of equal length
 could be put side by side, as above. Here the warp finds out while it works, and refills idle lanes with new numbers.

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -48,29 +47,6 @@ using warpwise::text_of;
 constexpr unsigned kThreads = 256;           // a block, and products of a tile
 constexpr unsigned kWarps = kThreads / 32;   // a block
 constexpr std::size_t kProductsAThread = 8;  // at least, from step 5 on; for fewer there are fewer blocks
-
-// What a GPU measured, shown where there is none: microseconds for 2^20 elements and for 2^28.
-struct Recorded {
-    const char* step;
-    double small, large;
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {{"dot_grid_stride", 23.2, 600.8},
-                                                           {"dot_atomic", 9.6, 584.0},
-                                                           {"dot_last_block", 10.4, 585.0},
-                                                           {"dot_warp_tail", 10.2, 584.9},
-                                                           {"dot_shuffles", 10.2, 585.1},
-                                                           {"dot_float4", 8.4, 484.3},
-                                                           {"  with 1 load of each vector", 8.7, 488.8},
-                                                           {"  with 2 loads of each vector", 8.5, 486.8},
-                                                           {"  with 8 loads of each vector", 8.7, 481.7},
-                                                           {"  with 1 block an SM", 8.7, 509.2},
-                                                           {"  with 2 blocks an SM", 8.4, 485.6},
-                                                           {"  with 16 blocks an SM", 8.4, 488.0},
-                                                           {"cublasSdot", 11.3, 498.9},
-                                                           {"cub::DeviceReduce", 10.4, 494.4},
-                                                           {"roof R, 4 loads", 6.9, 484.0},
-                                                           {"roof R, 8 loads", 6.9, 482.1}};
-constexpr const char* recorded_on = ", recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // The vectors, their product in double, and memory for the steps. The counter of tickets is set to zero once, when it
 // is made: each launch leaves it as it found it.
@@ -560,28 +536,24 @@ std::vector<double> measure(warpwise::Lesson& lesson, std::size_t count) {
 }
 
 void show_small_and_large(warpwise::Lesson& lesson) {
-    std::vector<Recorded> results = recorded_h200;
-    std::size_t count = kLarge;
-    double roof = std::numeric_limits<double>::max();
-    if (lesson.measures()) {
-        results.clear();
-        count = large_count();
-        const std::vector<double> small = measure(lesson, kSmall), large = measure(lesson, count);
-        for (std::size_t i = 0; i < timed.size(); ++i) {
-            results.push_back({timed[i].name, small[i] * 1e6, large[i] * 1e6});
-        }
+    const std::string title = "2^20 elements, and ";
+    if (!lesson.measures()) {
+        lesson.show_recorded(title);
+        return;
     }
-    for (const Recorded& result : results) {
-        if (is_roof(result.step)) roof = std::min(roof, result.large);
+    const std::size_t count = large_count();
+    const std::vector<double> small = measure(lesson, kSmall), large = measure(lesson, count);
+    double roof = std::numeric_limits<double>::max();
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+        if (is_roof(timed[i].name)) roof = std::min(roof, large[i]);
     }
     std::vector<std::vector<std::string>> rows;
-    for (const Recorded& result : results) {
-        rows.push_back({result.step, text_of("%.1f", result.small), text_of("%.1f", result.large),
-                        text_of("%.0f", 8e-3 * static_cast<double>(count) / result.large),
-                        text_of("%.3f", roof / result.large)});
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+        rows.push_back({timed[i].name, text_of("%.1f", small[i] * 1e6), text_of("%.1f", large[i] * 1e6),
+                        text_of("%.0f", 8e-9 * static_cast<double>(count) / large[i]),
+                        text_of("%.3f", roof / large[i])});
     }
-    lesson.table("2^20 elements, and " + std::to_string(count) + (lesson.measures() ? "" : recorded_on),
-                 {"step", "2^20, us", "large, us", "large, GB/s", "of roof R"}, rows);
+    lesson.table(title + std::to_string(count), {"step", "2^20, us", "large, us", "large, GB/s", "of roof R"}, rows);
 }
 
 }  // namespace

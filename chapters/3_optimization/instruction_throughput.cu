@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -36,46 +35,6 @@ namespace {
 using warpwise::check;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
-
-// What a GPU measured, shown where there is none: results per clock and multiprocessor.
-struct Recorded {
-    const char* operation;  // as in the table
-    double results_per_clock;
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {{"float  v + a", 126},
-                                                           {"float  v * b", 126},
-                                                           {"float  fmaf(v, a, b)", 126},
-                                                           {"double fma(v, a, a)", 64},
-                                                           {"32 bit v + n", 124},
-                                                           {"32 bit v + n + a", 63.7},
-                                                           {"32 bit v * n", 64},
-                                                           {"32 bit __umulhi(v, b)", 32},
-                                                           {"32 bit b >> (v & 31)", 63.7},
-                                                           {"64 bit v + n", 60.9},
-                                                           {"64 bit v * n", 15.9},
-                                                           {"32 bit b - v / (n | 1)", 4.6},
-                                                           {"32 bit b - v % (n | 1)", 4.7},
-                                                           {"32 bit n - v / 10", 25.1},
-                                                           {"32 bit n - v % 10", 20.8},
-                                                           {"32 bit n - v / 8", 62.5},
-                                                           {"32 bit n - v % 8", 62.5},
-                                                           {"signed n ^ (v / 8)", 16},
-                                                           {"64 bit b - v / (n | 1)", 0.966},
-                                                           {"float  a / (v + b)", 7.42},
-                                                           {"__fdividef(a, v + b)", 15.6},
-                                                           {"sqrtf(v)", 11.1},
-                                                           {"rsqrtf(v)", 16},
-                                                           {"sinf(v) + a", 4.78},
-                                                           {"__sinf(v) + a", 15.9},
-                                                           {"expf(-v)", 14.2},
-                                                           {"__expf(-v)", 15.8},
-                                                           {"logf(v) + 2", 4.74},
-                                                           {"__logf(v) + 2", 15.9},
-                                                           {"32 bit to float", 63.7},
-                                                           {"float to 32 bit, ^ b", 16},
-                                                           {"double to int and back", 7.53}};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // ---- the operations ----------------------------------------------------------------------------------------------
 
@@ -339,6 +298,7 @@ double at_most(const Operation& operation, const Documented& chip) {
 
 void show_operations(warpwise::Lesson& lesson) {
     const bool measures = lesson.measures();
+    const std::string title = "Operations per clock and multiprocessor";
     const Documented* chip = measures ? nullptr : &kHopper;
     if (measures) {
         const int major = attribute(cudaDevAttrComputeCapabilityMajor);
@@ -347,10 +307,10 @@ void show_operations(warpwise::Lesson& lesson) {
             if (known.major == major && known.minor == minor) chip = &known;
         }
     }
-    const bool with_records = !measures && recorded_h200.size() != 0;
+    const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::string> header = {"operation", "machine code", "instructions", "at most a clock"};
     if (measures) header.insert(header.end(), {"measured", "share"});
-    if (with_records) header.push_back("measured on an H200");
+    if (recorded) header.push_back("measured on an H200");
     std::vector<std::vector<std::string>> rows;
     for (const Operation& operation : kOperations) {
         const Outcome outcome = operation.run(measures);
@@ -362,22 +322,15 @@ void show_operations(warpwise::Lesson& lesson) {
             rows.back().push_back(text_of("%.3g", outcome.operations_per_clock));
             rows.back().push_back(chip == nullptr ? "-" : text_of("%.2f", outcome.operations_per_clock / limit));
         }
-        if (with_records) {
-            rows.back().push_back("-");
-            for (const Recorded& record : recorded_h200) {
-                if (std::string(record.operation) == operation.code) {
-                    rows.back().back() = text_of("%.3g", record.results_per_clock);
-                }
-            }
-        }
+        if (recorded) rows.back().push_back(recorded.cell(title, {operation.code}, "measured"));
     }
-    std::string title = "Operations per clock and multiprocessor";
-    if (with_records) {
-        title += std::string(", ") + recorded_on;
+    std::string where;
+    if (recorded) {
+        where = ", " + recorded.where();
     } else if (!measures) {
-        title += " of compute capability 9.0: documented, not measured";
+        where = " of compute capability 9.0: documented, not measured";
     }
-    lesson.table(title, header, rows);
+    lesson.table(title + where, header, rows);
 }
 
 // ---- what the cheap functions get wrong ------------------------------------------------------------------------

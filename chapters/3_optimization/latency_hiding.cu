@@ -12,7 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -36,24 +35,6 @@ using warpwise::text_of;
 constexpr unsigned kLanes = 32;
 constexpr unsigned kThreads = 256;
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
-
-// What a GPU measured, shown where there is none: operations a cycle and scheduler, and GB/s of the steps.
-struct RecordedChains {
-    unsigned warps;
-    std::array<double, 4> operations_a_cycle;  // with 1, 2, 4 and 8 chains
-};
-struct RecordedStep {
-    const char* step;
-    double gigabytes_per_second;
-};
-constexpr std::initializer_list<RecordedChains> recorded_chains_h200 = {{1, {0.25, 0.48, 0.88, 0.80}},
-                                                                        {2, {0.49, 0.95, 0.93, 0.89}},
-                                                                        {4, {0.97, 0.96, 0.95, 0.92}},
-                                                                        {8, {0.96, 0.97, 0.95, 0.92}}};
-constexpr std::initializer_list<RecordedStep> recorded_steps_h200 = {
-    {"one_load", 353},     {"two_loads", 607},         {"four_loads", 1078},
-    {"eight_loads", 1792}, {"eight_prefetched", 1927}, {"eight_loads_more_threads", 4232}};
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // ---- one chain, or several ----------------------------------------------------------------------------------------
 
@@ -232,13 +213,11 @@ void show_chains(warpwise::Lesson& lesson) {
     const std::vector<std::string> header = {"warps a scheduler", "1 chain", "2 chains", "4 chains", "8 chains"};
     const std::string title = "Operations a cycle against warps a scheduler, ";
     lesson.table(title + "predicted", header, predicted);
-    if (measures) lesson.table(title + "measured", header, measured);
-    std::vector<std::vector<std::string>> recorded;
-    for (const RecordedChains& row : recorded_chains_h200) {
-        recorded.push_back({std::to_string(row.warps)});
-        for (const double rate : row.operations_a_cycle) recorded.back().push_back(text_of("%.2f", rate));
+    if (measures) {
+        lesson.table(title + "measured", header, measured);
+    } else {
+        lesson.show_recorded(title + "measured");
     }
-    if (!measures && !recorded.empty()) lesson.table(title + recorded_on, header, recorded);
 }
 
 // ---- the second problem: loads ------------------------------------------------------------------------------------
@@ -437,12 +416,11 @@ void predict_loads(warpwise::Lesson& lesson) {
 }
 
 void show_recorded_steps(warpwise::Lesson& lesson) {
-    std::vector<std::vector<std::string>> rows;
-    for (const RecordedStep& recorded : recorded_steps_h200) {
-        rows.push_back({recorded.step, text_of("%.4g", recorded.gigabytes_per_second)});
-    }
-    if (!rows.empty())
-        lesson.table(std::string("The same steps, 8192 x 33792, ") + recorded_on, {"step", "GB/s"}, rows);
+    std::vector<std::string> steps;
+    for (const Predicted& step : predictions) steps.emplace_back(step.step);
+    lesson.show_recorded_steps("The same steps, 8192 x 33792", steps, "GB/s", [](const warpwise::RecordedStep& step) {
+        return warpwise::text_or_dash("%.4g", step.gb_per_s);
+    });
 }
 
 // All steps ask for the same: as many requests, as many sectors. Only their order differs.

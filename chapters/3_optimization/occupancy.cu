@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -32,16 +31,6 @@ using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
 constexpr int kThreads = 256;  // of a block, unless a table says otherwise
-
-// What a GPU measured, shown where there is none: GB/s of the kernels in `variants`, in their order.
-struct Recorded {
-    int blocks_an_sm;
-    std::array<double, 5> gigabytes_per_second;
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {1, {665, 1076, 1689, 2495, 3392}},  {2, {1225, 1845, 2680, 3247, 3788}}, {3, {1695, 2469, 3114, 3627, 3813}},
-    {4, {2104, 2844, 3413, 3593, 3817}}, {6, {2731, 3243, 3736, 3439, 3758}}, {8, {3022, 3574, 3563, 3500, 3772}}};
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 std::string percent(double share) { return text_of("%.3g %%", 100 * share); }
 
@@ -455,14 +444,12 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
         if (i % variants.size() == 0) rates.push_back({row[0], row[1]});
         rates.back().push_back(gigabytes_per_second(problem, timings[i]));
     }
-    if (!measures) {
-        for (const Recorded& recorded : recorded_h200) {
-            rates.push_back({std::to_string(recorded.blocks_an_sm), percent(recorded.blocks_an_sm / 8.0)});
-            for (const double rate : recorded.gigabytes_per_second) rates.back().push_back(text_of("%.0f", rate));
-        }
-    }
     const std::string title = "GB/s against blocks an SM, blocks of 256 threads";
-    lesson.table(measures ? title : title + ", " + recorded_on, header, rates);
+    if (measures) {
+        lesson.table(title, header, rates);
+    } else {
+        lesson.show_recorded(title);
+    }
 }
 
 // ---- waves --------------------------------------------------------------------------------------------------------

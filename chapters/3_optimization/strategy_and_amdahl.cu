@@ -19,7 +19,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -64,15 +63,6 @@ Polynomial polynomial_of(int degree) {
 // 2026-11-22), and the FP32 peak from its 132 SMs x 128 lanes x 2 x 1.98 GHz.
 constexpr double kH200Bandwidth = 4.25e12;
 constexpr double kH200Peak = 66.9e12;
-
-// What a GPU measured, shown where there is none: milliseconds of the sweep over degrees.
-struct Recorded {
-    int degree;
-    double milliseconds;
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {{1, 0.50},  {2, 0.50},  {4, 0.50},   {8, 0.50},  {16, 0.51},
-                                                           {32, 0.65}, {64, 1.15}, {128, 2.18}, {256, 4.26}};
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // ---- the program --------------------------------------------------------------------------------------------------
 
@@ -236,6 +226,8 @@ std::size_t values_of_sweep(const warpwise::Lesson& lesson) {
 void sweep_degrees(warpwise::Lesson& lesson) {
     const bool measures = lesson.measures();
     const std::size_t count = values_of_sweep(lesson);
+    const std::string title = "The least time of each ";
+    const warpwise::Record& recorded = lesson.recorded();
     double bandwidth = kH200Bandwidth, peak = kH200Peak;
     std::vector<std::string> header = {"degree", "operations/byte", "the bytes", "the operations", "limiter"};
     if (measures) {
@@ -245,7 +237,8 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         peak = 1e9 * peak_gop_per_s(device.major, device.minor, device.processors, device.clock.value_or(0));
         header.emplace_back("measured");
     } else {
-        header.insert(header.end(), {"sectors/value, counted", "measured on an H200"});
+        header.emplace_back("sectors/value, counted");
+        if (recorded) header.emplace_back("measured on an H200");
     }
 
     std::vector<std::vector<std::string>> rows;
@@ -274,14 +267,11 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         } else {
             rows.back().push_back("-");
         }
-        const auto* record = std::find_if(recorded_h200.begin(), recorded_h200.end(),
-                                          [&](const Recorded& one) { return one.degree == degree; });
-        rows.back().push_back(record == recorded_h200.end() ? "-" : text_of("%.2f ms", record->milliseconds));
+        if (recorded) rows.back().push_back(recorded.cell(title + "by", {std::to_string(degree)}, "measured"));
     }
-    lesson.table(
-        measures ? "The least time of each by this GPU's copy and its peak, " + std::to_string(count) + " values"
-                 : std::string("The least time of each on an H200, for 2^28 values, worked out; times ") + recorded_on,
-        header, rows);
+    const std::string how = measures ? "by this GPU's copy and its peak, " + std::to_string(count) + " values"
+                                     : std::string("on an H200, for 2^28 values, worked out");
+    lesson.table(title + how + (recorded ? "; times " + recorded.where() : ""), header, rows);
 }
 
 // ---- Amdahl -------------------------------------------------------------------------------------------------------

@@ -18,10 +18,8 @@
 #include <ctime>
 #include <functional>
 #include <future>
-#include <initializer_list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -40,29 +38,6 @@ using warpwise::DeviceBuffer;
 using warpwise::DeviceTimer;
 using warpwise::HostTimer;
 using warpwise::text_of;
-
-// What a GPU measured, shown where there is none.
-struct Recorded {
-    const char* what;
-    double value;
-};
-// Factors, and microseconds.
-constexpr std::initializer_list<Recorded> recorded_h200 = {{"wrong by, 1 x", 3.6},
-                                                           {"wrong by, 8 x", 17.8},
-                                                           {"wrong by, 64 x", 71.2},
-                                                           {"wrong by, 512 x", 227.9},
-                                                           {"host clock, one launch, one wait", 9.68},
-                                                           {"host clock, 1000 launches, one wait", 4.16},
-                                                           {"events around one launch", 5.73},
-                                                           {"events around 1000 launches", 4.14}};
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
-
-double recorded(std::string_view what) {
-    for (const Recorded& record : recorded_h200) {
-        if (record.what == what) return record.value;
-    }
-    return std::nan("");
-}
 
 // NaN: not measurable.
 std::string text_or_dash(const char* format, double value) { return std::isnan(value) ? "-" : text_of(format, value); }
@@ -343,10 +318,13 @@ Measured time_stand_in(warpwise::Lesson& lesson, int work) {
     return {wrong, right};
 }
 
+constexpr const char* kMistakeTable = "A kernel, timed in both ways";
+
 void show_classic_mistake(warpwise::Lesson& lesson) {
     const bool on_gpu = warpwise::Lesson::on_gpu();
     std::vector<std::string> header = {"work", "stopped at once, us", "after waiting, us", "wrong by"};
-    if (!on_gpu) header.push_back("on an H200 wrong by");
+    const warpwise::Record& recorded = lesson.recorded();
+    if (recorded) header.emplace_back("on an H200 wrong by");
     std::vector<std::vector<std::string>> rows;
     for (const int work : kWork) {
         std::vector<double> at_once, after_waiting;
@@ -358,23 +336,24 @@ void show_classic_mistake(warpwise::Lesson& lesson) {
         const double wrong = median(at_once), right = median(after_waiting);
         const std::string name = std::to_string(work) + " x";
         rows.push_back({name, microseconds(wrong), microseconds(right), text_of("%.1f", right / wrong)});
-        if (!on_gpu) rows.back().push_back(text_of("%.1f", recorded("wrong by, " + name)));
+        if (recorded) rows.back().push_back(recorded.cell(kMistakeTable, {name}, "wrong by"));
         lesson.expect(wrong <= right, name + ": waiting takes no less");
     }
-    lesson.table(on_gpu ? "A kernel, timed in both ways, median of 5"
-                        : "A thread that works for another one, timed in both ways, median of 5",
+    lesson.table(std::string(on_gpu ? kMistakeTable : "A thread that works for another one, timed in both ways") +
+                     ", median of 5",
                  header, rows);
 }
 
 // Instead of that on a GPU with --once.
 void show_recorded_mistake(warpwise::Lesson& lesson) {
+    const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::vector<std::string>> rows;
     for (const int work : kWork) {
         (void)time_kernel(lesson, work);  // for its check
         const std::string name = std::to_string(work) + " x";
-        rows.push_back({name, text_of("%.1f", recorded("wrong by, " + name))});
+        rows.push_back({name, recorded.cell(kMistakeTable, {name}, "wrong by")});
     }
-    lesson.table(std::string("A kernel, timed in both ways, ") + recorded_on, {"work", "wrong by"}, rows);
+    if (recorded) lesson.table(kMistakeTable + (", " + recorded.where()), {"work", "wrong by"}, rows);
 }
 
 // What a launch does on the CPU device, by asking the question that a program would ask on a GPU.
@@ -426,11 +405,14 @@ void show_small_kernels(warpwise::Lesson& lesson) {
     for (const Way& way : ways) {
         std::vector<double> seconds;
         for (int sample = 0; sample < (measures ? 31 : 1); ++sample) seconds.push_back(way.measure(way.launches));
-        const double each = measures ? median(seconds) / way.launches * 1e6 : recorded(way.name);
-        rows.push_back({way.name, text_of("%.2f", each)});
+        rows.push_back({way.name, text_of("%.2f", median(seconds) / way.launches * 1e6)});
     }
-    const std::string where = measures ? "" : std::string(", ") + recorded_on;
-    lesson.table("Microseconds for each launch of a kernel that does nothing" + where, {"way", "us a launch"}, rows);
+    const std::string title = "Microseconds for each launch of a kernel that does nothing";
+    if (measures) {
+        lesson.table(title, {"way", "us a launch"}, rows);
+    } else {
+        lesson.show_recorded(title);
+    }
 }
 
 // ---- one measurement, and many ----------------------------------------------------------------------------

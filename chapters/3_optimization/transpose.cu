@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,22 +45,6 @@ struct Shape {
     std::string text() const { return std::to_string(rows) + " x " + std::to_string(cols); }
 };
 constexpr std::array<Shape, 3> timed_shapes = {{{16384, 16384}, {32768, 32768}, {10007, 16411}}};
-
-// What a GPU measured, shown where there is none: GB/s of each step for each shape.
-struct Recorded {
-    const char* step;
-    std::array<double, timed_shapes.size()> gigabytes_per_second;
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"transpose_four_a_thread", {3376, 3326, 2180}},
-    {"transpose_wide_tile", {3990, 3814, 2578}},
-    {"transpose_float4_tile", {4007, 3831, 2581}},
-    {"transpose_whole_sectors", {4083, 3970, 3863}},
-    {"transpose_whole_chunks", {4083, 3970, 4019}},
-    {"vendor", {3957, 3880, 3543}},
-    {"a copy", {4230, 4273, 4190}},
-};
-constexpr const char* recorded_on = "recorded on one NVIDIA H200 (optimization --device cuda, 2026-11-22)";
 
 // The matrix on the host and on the device, its transpose on the host, and room for it on the device.
 struct Transpose {
@@ -589,22 +572,6 @@ void compare_row_lengths(warpwise::Lesson& lesson) {
 
 // ---- what a clock says --------------------------------------------------------------------------------------------
 
-std::vector<std::string> rates_header() {
-    std::vector<std::string> header = {"step"};
-    for (const Shape& shape : timed_shapes) header.push_back(shape.text());
-    return header;
-}
-
-void print_recorded_rates(warpwise::Lesson& lesson) {
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& recorded : recorded_h200) {
-        rows.push_back({recorded.step});
-        for (const double rate : recorded.gigabytes_per_second)
-            rows.back().push_back(std::to_string(std::lround(rate)));
-    }
-    lesson.table(std::string("GB/s for each shape, ") + recorded_on, rates_header(), rows);
-}
-
 // The last steps, the vendor's routine and a copy, in turn, for one shape after the other.
 void print_measured_rates(warpwise::Lesson& lesson) {
     std::vector<std::pair<std::string, void (*)(Transpose&)>> timed;
@@ -641,7 +608,9 @@ void print_measured_rates(warpwise::Lesson& lesson) {
             rows[i].push_back(std::to_string(std::lround(problem.work().bytes / timings[i].median * 1e-9)));
         }
     }
-    lesson.table("GB/s for each shape", rates_header(), rows);
+    std::vector<std::string> header = {"step"};
+    for (const Shape& shape : timed_shapes) header.push_back(shape.text());
+    lesson.table("GB/s for each shape", header, rows);
 }
 
 }  // namespace
@@ -728,7 +697,7 @@ tells how many bytes the L2 cache fetches at a time. Predict: which step is fast
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
-        print_recorded_rates(lesson);
+        lesson.show_recorded("GB/s for each shape");
     }
     lesson.text(
         R"(What is left to improve in step 10? Trial versions tell (their runs are not recorded): one that only stores

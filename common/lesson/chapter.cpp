@@ -26,6 +26,7 @@
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
+#include "common/lesson/record.h"
 #include "common/lesson/results.h"
 #include "common/lesson/size_text.h"
 #include "common/lesson/suggest.h"
@@ -120,6 +121,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     request.options.trace = !request.trace_file.empty();
     request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
+    request.options.recorded_file = recorded_file(chapter.number);
     request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
     const char* typed = std::getenv("WARPWISE_TYPED");  // set by whoever starts chapters for the reader
     request.options.typed = typed != nullptr ? typed : argv[0];

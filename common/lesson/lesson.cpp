@@ -168,6 +168,11 @@ bool Lesson::on_gpu() {
 
 bool Lesson::measures() const { return on_gpu() && !options_.once; }
 
+const Record& Lesson::recorded() const {
+    if (!recorded_) recorded_ = measures() ? Record() : Record::read(options_.recorded_file, name_);
+    return *recorded_;
+}
+
 void Lesson::table(const std::string& title, const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::vector<Cell>> cells;
@@ -188,6 +193,21 @@ void Lesson::expect(bool passed, const std::string& what) {
 }
 
 bool Lesson::counts_kernels() const { return options_.counters && can_watch(); }
+
+void Lesson::show_recorded(const std::string& title) {
+    if (const RecordedTable* const recorded_table = recorded().table(title)) {
+        table(recorded_table->title + ", " + recorded().where(), recorded_table->header, recorded_table->rows);
+    }
+}
+
+void Lesson::show_recorded_steps(const std::string& title, const std::vector<std::string>& steps,
+                                 const std::string& column, std::string (*text_of_step)(const RecordedStep&)) {
+    std::vector<std::vector<std::string>> rows;
+    for (const std::string& name : steps) {
+        if (const RecordedStep* const step = recorded().step(name)) rows.push_back({name, text_of_step(*step)});
+    }
+    if (!rows.empty()) table(title + ", " + recorded().where(), {"step", column}, rows);
+}
 
 std::optional<Counts> Lesson::count(const std::function<void()>& launches) const {
     if (!counts_kernels()) {

@@ -21,6 +21,7 @@
 
 #include "common/helpers/compare.h"
 #include "common/helpers/counts.h"
+#include "common/lesson/record.h"
 #include "common/lesson/refusal.h"
 
 namespace warpwise {
@@ -103,6 +104,10 @@ public:
     /// recorded figures, as on the CPU device.
     bool measures() const;
 
+    /// What was recorded of this lesson on a GPU. Empty where measures() is true, and where nothing is recorded.
+    /// Throws std::runtime_error when the file of records cannot be understood.
+    const Record& recorded() const;
+
     /// Runs the steps: each at every awkward size, then all of them at the main size, poisoned and compared before
     /// and after they are timed in turn with the roof; prints the table. On the CPU device each device step is run once
     /// more and counted, and the table shows its counters. Wrong steps print their first misses and make the chapter's
@@ -120,6 +125,17 @@ public:
     /// A table that is not a list of steps. All rows have as many cells as `header`.
     void table(const std::string& title, const std::vector<std::string>& header,
                const std::vector<std::vector<std::string>>& rows);
+
+    /// A table as it was recorded on a GPU, with where and when in its title: "TITLE, recorded on ...". `title` may be
+    /// the beginning of the recorded one. Nothing is printed where nothing is recorded.
+    void show_recorded(const std::string& title);
+
+    /// One figure of these steps as it was recorded, a row each: "TITLE, recorded on ...". Steps that are not recorded
+    /// are left out.
+    ///     lesson.show_recorded_steps("The same steps, 2^28 values", {"naive", "tiled"}, "GB/s",
+    ///                                [](const RecordedStep& step) { return text_or_dash("%.0f", step.gb_per_s); });
+    void show_recorded_steps(const std::string& title, const std::vector<std::string>& steps, const std::string& column,
+                             std::string (*text_of_step)(const RecordedStep&));
 
     /// A check outside of `steps`; a failed one is printed and makes the exit status 1.
     void expect(bool passed, const std::string& what);
@@ -139,6 +155,7 @@ private:
     std::string name_;
     const Options& options_;
     Output& output_;
+    mutable std::optional<Record> recorded_;  // once it was asked for
 };
 
 }  // namespace warpwise

@@ -27,6 +27,7 @@ struct Lesson::Options {
     bool trace = false;  ///< keep what the warps of the first block of each launch did
     int registers = 32;  ///< a thread, for theoretical occupancy
     std::string plain_program = {};  ///< this program built without watching: times host code; empty: there is none
+    std::string recorded_file = {};  ///< what was recorded of the chapter's lessons on a GPU; may be missing
     std::string program = {};        ///< the chapter's program as lessons call it: "basics_and_pi"
     std::string typed = {};          ///< what the reader types for it: "./warpwise run 1"; empty: the same
 
