@@ -419,7 +419,7 @@ void show_recorded_steps(warpwise::Lesson& lesson) {
     std::vector<std::string> steps;
     for (const Predicted& step : predictions) steps.emplace_back(step.step);
     lesson.show_recorded_steps("The same steps, 8192 x 33792", steps, "GB/s", [](const warpwise::RecordedStep& step) {
-        return warpwise::text_or_dash("%.4g", step.gb_per_s);
+        return warpwise::text_or_dash("%.0f", step.gb_per_s);
     });
 }
 

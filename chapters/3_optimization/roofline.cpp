@@ -37,9 +37,10 @@ std::optional<RooflinePoint> best_step(const Json& lesson) {
     std::vector<RooflinePoint> points;
     double least = std::numeric_limits<double>::infinity();
     for (const Json& step : lesson.at("steps")) {
-        if (step.at("kind") != "device" || step.at("seconds").is_null() || !step.at("check").at("passed")) continue;
+        const Json seconds = step.value("seconds", Json());
+        if (step.at("kind") != "device" || seconds.is_null() || !step.at("check").at("passed")) continue;
         const RooflinePoint point = {lesson.at("name"), step.at("name"), number(step, "bytes"),
-                                     number(step, "operations"), number(step.at("seconds"), "median")};
+                                     number(step, "operations"), number(seconds, "median")};
         if (point.seconds <= 0 || (point.bytes <= 0 && point.operations <= 0)) continue;
         points.push_back(point);
         least = std::min(least, point.seconds);
@@ -52,6 +53,7 @@ std::optional<RooflinePoint> best_step(const Json& lesson) {
 /// Results of one chapter.
 struct Chapter {
     std::string file, date, machine;
+    std::string first_date, last_date;  ///< of its lessons
     double gb_per_s = 0, gop_per_s = 0;
     std::vector<RooflinePoint> points;
 };
@@ -64,7 +66,8 @@ std::optional<std::pair<int, Chapter>> read_chapter(const ResultsFile& file) {
             return std::nullopt;
         const Json& device = document.at("device");
         if (device.at("kind") != "cuda") return std::nullopt;
-        Chapter chapter{file.name, document.at("date"), device.at("name"), 0, 0, {}};
+        const std::string date = document.at("date");
+        Chapter chapter{file.name, date, device.at("name"), date, date, 0, 0, {}};
         const std::string capability = device.at("compute_capability");
         int major = 0, minor = 0;
         if (std::sscanf(capability.c_str(), "%d.%d", &major, &minor) == 2) {
@@ -73,9 +76,11 @@ std::optional<std::pair<int, Chapter>> read_chapter(const ResultsFile& file) {
         }
         for (const Json& lesson : document.at("lessons")) {
             if (const auto best = best_step(lesson)) chapter.points.push_back(*best);
-            if (!lesson.at("roof").is_null()) {
-                chapter.gb_per_s = std::max(chapter.gb_per_s, number(lesson.at("roof"), "gb_per_s"));
-            }
+            const Json roof = lesson.value("roof", Json());
+            if (!roof.is_null()) chapter.gb_per_s = std::max(chapter.gb_per_s, number(roof, "gb_per_s"));
+            const std::string date = lesson.value("date", chapter.date);  // of a lesson that was run on its own
+            chapter.first_date = std::min(chapter.first_date, date);
+            chapter.last_date = std::max(chapter.last_date, date);
         }
         return std::pair(document.at("chapter").at("number").get<int>(), chapter);
     } catch (const Json::exception&) {
@@ -204,8 +209,8 @@ std::optional<Roofline> roofline_of(const std::vector<ResultsFile>& files) {
         roofline.gop_per_s = std::max(roofline.gop_per_s, chapter.gop_per_s);
         roofline.points.insert(roofline.points.end(), chapter.points.begin(), chapter.points.end());
         roofline.files.push_back(chapter.file);
-        first = std::min(first, chapter.date.substr(0, 10));
-        last = std::max(last, chapter.date.substr(0, 10));
+        first = std::min(first, chapter.first_date.substr(0, 10));
+        last = std::max(last, chapter.last_date.substr(0, 10));
     }
     roofline.date = first == last ? first : first + " to " + last;
     if (roofline.points.empty() || roofline.gb_per_s <= 0 || roofline.gop_per_s <= 0) return std::nullopt;

@@ -395,7 +395,7 @@ void expect_roofline_is_right(warpwise::Lesson& lesson) {
         {"name": "half_of_the_copy", "roof": null, "steps": [
             {"name": "only", "kind": "device", "bytes": 32e9, "operations": 1e9, "seconds": {"median": 1},
              "check": {"passed": true}}]},
-        {"name": "no_bytes", "roof": null, "steps": [
+        {"name": "no_bytes", "date": "2000-01-02T00:00:00Z", "steps": [{"name": "never timed", "kind": "device"},
             {"name": "only", "kind": "device", "bytes": 0, "operations": 128e9, "seconds": {"median": 1},
              "check": {"passed": true}}]}]})";
     const std::optional<Roofline> roofline = roofline_of({{"made_up.json", json}, {"not_results.json", "[1, 2"}});
@@ -405,6 +405,7 @@ void expect_roofline_is_right(warpwise::Lesson& lesson) {
     lesson.expect(roofline->gop_per_s == 256 && roofline->ridge() == 4, "made-up results: peak and ridge");
     lesson.expect(roofline->points[0].step == "fast" && roofline->share(roofline->points[0]) == 1,
                   "made-up results: the fastest right step is the lesson's, the last of equals, and on the roof");
+    lesson.expect(roofline->date == "2000-01-01 to 2000-01-02", "made-up results: a lesson has a date of its own");
     lesson.expect(roofline->share(roofline->points[1]) == 0.5, "made-up results: half of the bandwidth");
     lesson.expect(roofline->share(roofline->points[2]) == 0.5, "made-up results: half of the peak");
 }

@@ -553,8 +553,8 @@ do not?)");
     lesson.text(
         R"(A single launch with its wait contains the way to the device and back. In a row of a thousand, launches
 overlap with the kernels before them, and what is left is the time from one to the next, on an H200 4.2 us of 9.7. Two
-events around one launch measure the marks as well: there 1.6 us more, about as much as two marks without a launch. So
-repeat short things in a loop, and divide; and say which of the figures it is.)");
+events around one launch measure the marks as well. The difference, worked out from the table, is 1.6 us, about as much
+as two marks without a launch. So repeat short things in a loop, and divide; and say which of the figures it is.)");
 
     lesson.text(
         "One measurement is an anecdote. Here is the same thing forty times, and the very first time beside it:");

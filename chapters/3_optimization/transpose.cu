@@ -712,7 +712,8 @@ that with rows of a power of two all blocks of a column met in the same channel,
 was part of every fast transpose (Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009).
 Today's chips scatter addresses over their channels. It matters again for another reason: tiles that share sectors
 should be under way together. With its tiles numbered along the rows, a trial version of step 10 fell from 4066 to
-3945 GB/s for 16384 x 16384, and from 3829 to 3533 for 10007 x 16411 (one NVIDIA H200, 2026-11-22).
+3945 GB/s for 16384 x 16384, and from 3829 to 3533 for 10007 x 16411 (one NVIDIA H200, 2026-11-22; that run is not
+recorded).
 
 The rule to take along: when one side of a move has to be scattered, scatter it in shared memory. Then it is a copy.
 

@@ -3,8 +3,8 @@
 #
 #     docs/scripts/record_cpu.sh [CHAPTER..]      # all chapters, or those with these numbers; they have to be built
 #
-# The program writes the file. What would differ from run to run (times of host code), what pages do not show (texts,
-# expectations, counts of single lines) and this machine's paths are taken out, and the compiler is added.
+# The program writes the file. What would differ from run to run (times of host code) and this machine's paths are taken
+# out, the compiler is added, and minimize_results.mjs leaves out what pages do not show.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
@@ -33,20 +33,12 @@ run.compiler = process.env.COMPILER;
 const cores = require('node:os').cpus();
 run.host = `${cores[0].model}, ${cores.length} cores`;  // of which the tables of host code speak
 for (const lesson of run.lessons) {
-    delete lesson.texts;
-    delete lesson.expectations;
     for (const step of lesson.steps) {
         for (const time of ['seconds', 'gb_per_s', 'gop_per_s', 'speed_up']) delete step[time];
-        for (const launch of step.launches ?? []) {
-            delete launch.lines;
-            delete launch.arrays;
-        }
     }
 }
-// A launch a line: some steps have hundreds.
-const on_one_line = (key, value) => (key === 'launches' ? value?.map((launch) => `@${JSON.stringify(launch)}`) ?? null : value);
-const text = JSON.stringify(run, on_one_line, 1).replace(/"@((?:[^"\\]|\\.)*)"/g, (_, launch) => JSON.parse(`"${launch}"`));
-fs.writeFileSync(file, `${text}\n`);
+fs.writeFileSync(file, JSON.stringify(run));
 END
+    node docs/scripts/minimize_results.mjs "$file"
     echo "$file"
 done

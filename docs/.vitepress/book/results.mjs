@@ -1,6 +1,7 @@
 // Recorded runs (docs/results/*.json, as chapter programs write them with --json) as tables, bars and provenance.
 import fs from 'node:fs';
 import path from 'node:path';
+import { countedOf } from './counted.mjs';
 import { root } from './repository.mjs';
 import { strings } from './strings.mjs';
 
@@ -76,29 +77,12 @@ const ratioText = (ratio) => ratio.toFixed(2).replace(/\.?0+$/, '');
 
 // ---- counters, as common/lesson/counter_columns.cpp has them -------------------------------------------------------
 
-const operations = ['global_load', 'global_store', 'global_atomic', 'shared_load', 'shared_store', 'shared_atomic', 'constant_load'];
-const figures = ['requests', 'lanes', 'bytes', 'sectors', 'wavefronts', 'least_wavefronts', 'same_address'];
-
-/// Counts of all launches of a step, samples scaled up to their grids.
-function sumOf(launches) {
-    const sum = { barriers: 0, steps: 0, active_lanes: 0 };
-    for (const operation of operations) sum[operation] = Object.fromEntries(figures.map((figure) => [figure, 0]));
-    for (const launch of launches) {
-        const scale = launch.watched_blocks > 0 ? launch.blocks / launch.watched_blocks : 1;
-        for (const key of ['barriers', 'steps', 'active_lanes']) sum[key] += scale * launch.counters[key];
-        for (const operation of operations) {
-            for (const figure of figures) sum[operation][figure] += scale * (launch.counters[operation]?.[figure] ?? 0);
-        }
-    }
-    return sum;
-}
-
+/// A count; none of an operation is no entry.
+const of = (counts, operation, figure) => counts[operation]?.[figure] ?? 0;
 const ratio = (a, b) => (b > 0 ? a / b : undefined);
-const added = (counts, names, figure) => names.reduce((sum, name) => sum + counts[name][figure], 0);
+const added = (counts, names, figure) => names.reduce((sum, name) => sum + of(counts, name, figure), 0);
 const globalAccesses = ['global_load', 'global_store'];
 const sharedAccesses = ['shared_load', 'shared_store', 'shared_atomic'];
-const threadsOf = (launch) => launch.blocks * launch.block[0] * launch.block[1] * launch.block[2];
-
 const always = () => true;
 const notZero = (least, most) => most > 0;
 const different = (least, most) => most > 1.05 * least;
@@ -106,9 +90,9 @@ const different = (least, most) => most > 1.05 * least;
 /// What stands in a column, when it is worth its place, and where counters_and_reports.md explains it.
 const counters = [
     { header: 'sectors/ld', anchor: 'sectors-per-request', worth: always, text: ratioText,
-      value: (counts) => ratio(counts.global_load.sectors, counts.global_load.requests) },
+      value: (counts) => ratio(of(counts, 'global_load', 'sectors'), of(counts, 'global_load', 'requests')) },
     { header: 'sectors/st', anchor: 'sectors-per-request', worth: always, text: ratioText,
-      value: (counts) => ratio(counts.global_store.sectors, counts.global_store.requests) },
+      value: (counts) => ratio(of(counts, 'global_store', 'sectors'), of(counts, 'global_store', 'requests')) },
     { header: 'requests', anchor: 'requests', worth: different, text: countText,
       value: (counts) => added(counts, globalAccesses, 'requests') || undefined },
     { header: 'moved', anchor: 'bytes-asked-for-and-bytes-moved', worth: notZero, text: (bytes) => withPrefix(bytes, 'B'),
@@ -116,27 +100,25 @@ const counters = [
     { header: 'conflicts', anchor: 'wavefronts-and-conflicts', worth: notZero, text: countText,
       value: (counts) => added(counts, sharedAccesses, 'wavefronts') - added(counts, sharedAccesses, 'least_wavefronts') },
     { header: 'const rd', anchor: 'constant-reads', worth: (least, most) => most > 1.005, text: ratioText,
-      value: (counts) => ratio(counts.constant_load.wavefronts, counts.constant_load.requests) },
+      value: (counts) => ratio(of(counts, 'constant_load', 'wavefronts'), of(counts, 'constant_load', 'requests')) },
     { header: 'queued', anchor: 'queued-atomics', worth: notZero, text: countText,
       value: (counts) => added(counts, ['global_atomic', 'shared_atomic'], 'same_address') },
     { header: 'lanes', anchor: 'active-lanes', worth: (least) => least < 31.95, text: (lanes) => lanes.toFixed(1),
       value: (counts) => ratio(counts.active_lanes, counts.steps) },
-    { header: 'barriers', anchor: 'barriers', worth: notZero, text: ratioText,
-      value: (counts, launches) => launches.reduce((sum, launch) => {
-          const threads = launch.block[0] * launch.block[1] * launch.block[2];
-          return sum + (ratio(launch.counters.barriers, launch.watched_blocks * Math.ceil(threads / 32)) ?? 0);
-      }, 0) },
-    { header: 'launches', worth: different, text: countText, value: (counts, launches) => launches.length },
+    { header: 'barriers', anchor: 'barriers', worth: notZero, text: ratioText, value: (counts) => counts.barriers_per_warp },
+    { header: 'launches', worth: different, text: countText, value: (counts) => counts.launches },
     { header: 'occupancy', anchor: 'theoretical-occupancy', worth: different, text: (share) => `${(100 * share).toFixed(0)} %`,
-      value: (counts, launches) =>
-          launches.reduce((largest, launch) => (threadsOf(launch) > threadsOf(largest) ? launch : largest)).occupancy },
+      value: (counts) => counts.occupancy },
 ];
 
+/// Of each step; undefined where nothing was counted.
+const countsOf = (steps) => steps.map((step) => step.counted ?? (step.launches?.length ? countedOf(step.launches) : undefined));
+
 function counterColumns(steps) {
-    const counted = steps.map((step) => (step.launches?.length ? { counts: sumOf(step.launches), launches: step.launches } : undefined));
+    const counted = countsOf(steps);
     const columns = [];
     for (const counter of counters) {
-        const values = counted.map((step) => step && counter.value(step.counts, step.launches));
+        const values = counted.map((counts) => counts && counter.value(counts));
         const known = values.filter((value) => value !== undefined);
         if (known.length === 0 || !counter.worth(Math.min(...known), Math.max(...known))) continue;
         const header = counter.anchor ? { text: counter.header, page: 'counters_and_reports.md', anchor: counter.anchor } : counter.header;
@@ -146,11 +128,11 @@ function counterColumns(steps) {
 }
 
 function figureColumns(steps) {
-    const names = [...new Set(steps.flatMap((step) => step.figures.map((figure) => figure.column)))];
+    const names = [...new Set(steps.flatMap((step) => (step.figures ?? []).map((figure) => figure.column)))];
     return names.map((name) => ({
         header: name,
         cells: steps.map((step) => {
-            const figure = step.figures.find((candidate) => candidate.column === name);
+            const figure = step.figures?.find((candidate) => candidate.column === name);
             if (!figure) return '-';
             const text = Number.isInteger(figure.value) && Math.abs(figure.value) < 1e7 ? String(figure.value) : threeDigits(figure.value);
             return figure.unit ? `${text} ${figure.unit}` : text;
@@ -198,13 +180,12 @@ export function stepTable(run, lesson, language = 'en') {
     if (timed && roof && steps.some((step) => step.gb_per_s)) {
         rows.push([roof.name, 'device-to-device cudaMemcpy', '', ...columns.slice(3).map((column) => column.ofRoof ?? '')]);
     }
-    const sampled = steps.flatMap((step) => step.launches ?? []).filter((launch) => launch.watched_blocks < launch.blocks)
-        .sort((a, b) => b.blocks - a.blocks)[0];
+    const sampled = countsOf(steps).map((counts) => counts?.sampled).filter(Boolean).sort((a, b) => b.of_blocks - a.of_blocks)[0];
     return {
         header: columns.map((column) => column.header),
         left: columns.map((column) => column.left === true),
         rows,
-        note: sampled && !timed ? words.sampled(sampled.watched_blocks, sampled.blocks) : undefined,
+        note: sampled && !timed ? words.sampled(sampled.blocks, sampled.of_blocks) : undefined,
         title: lesson.size ? `${words.size} ${lesson.size.join(' x ')}` : undefined,
     };
 }
@@ -218,6 +199,17 @@ export function lessonTable(lesson, which) {
     if (!table) throw new Error(`lesson '${lesson.name}' has no table '${which}'; it has ${tables.map((each) => `"${each.title}"`).join(', ') || 'none'}`);
     const numeric = (column) => table.rows.every((row) => /^(?:-?[\d.,]+(?:e[+-]?\d+)?(?: ?(?:%|x|[kMGT]?i?B|[num]?s))?|-|)$/.test(row[column] ?? ''));
     return { header: table.header, left: table.header.map((_, column) => !numeric(column)), rows: table.rows, title: table.title };
+}
+
+/// A text that the lesson wrote of what it measured, by the beginning of it, or undefined: {text, lines}, a sentence and the
+/// lines below it, which are to be shown as they are.
+export function lessonText(lesson, which) {
+    const found = lesson.texts?.find((text) => text.startsWith(which));
+    if (!found) return undefined;
+    const lines = found.split('\n');
+    const begin = lines.findIndex((line) => line.startsWith('    '));
+    const end = lines.findLastIndex((line) => line.startsWith('    ')) + 1;
+    return { text: [...lines.slice(0, begin), ...lines.slice(end)].join(' ').trim(), lines: lines.slice(begin, end).map((line) => line.slice(4)) };
 }
 
 /// {kind, bars: [{label, value, text, role}], roof}: what to draw of a lesson timed on a GPU.

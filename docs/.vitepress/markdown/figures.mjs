@@ -1,61 +1,54 @@
 // Figures that only a machine can give (times, bandwidths, rates) and are typed by hand need a provenance.
 //
 // On a lesson's page each stands in <Measured source="RUN LESSON">...</Measured>, and then has to be one of that run's
-// figures, in <Literature source="...">...</Literature> if others have published it, or in
+// figures, the one that at="..." names if it says so (book/addresses.mjs), in <Literature source="...">...</Literature> if others have published it, or in
 // <OurRun source="WHAT, MACHINE, DATE">...</OurRun> if a run of ours gave it that is not recorded. On other pages it is
 // enough that the section names a date.
+import { factorBetween, figureAt, figuresIn, numbersIn, units } from '../book/addresses.mjs';
 import { figuresOf, recordedLesson, recordedRun } from '../book/results.mjs';
-
-const units = {
-    'GB/s': ['gigabytes', 1], 'TB/s': ['gigabytes', 1e3], 'MB/s': ['gigabytes', 1e-3], 'GiB/s': ['gigabytes', 1.073741824],
-    'Gop/s': ['gigabytes', 1], 'GFLOP/s': ['gigabytes', 1], 'TFLOP/s': ['gigabytes', 1e3],
-    ns: ['seconds', 1e-9], us: ['seconds', 1e-6], 'µs': ['seconds', 1e-6], 'μs': ['seconds', 1e-6], ms: ['seconds', 1e-3],
-    nanoseconds: ['seconds', 1e-9], microseconds: ['seconds', 1e-6], milliseconds: ['seconds', 1e-3],
-    纳秒: ['seconds', 1e-9], 微秒: ['seconds', 1e-6], 毫秒: ['seconds', 1e-3],
-};
-const names = Object.keys(units).sort((a, b) => b.length - a.length).map((unit) => unit.replace('/', '\\/')).join('|');
-const number = String.raw`\d[\d,]*(?:\.\d+)?`;
-const withUnit = new RegExp(`(${number})(?:[ \u00a0]|&nbsp;)*(${names})(?![\\w/])`, 'g');
-
-/// Figures of a piece of Markdown: [{text, value, unit, digit, at}]; `digit` is what its last digit is worth.
-export function figuresIn(markdown) {
-    return [...markdown.matchAll(withUnit)].map((match) => ({ text: match[0], at: match.index, ...parsed(match[1]), unit: match[2] }));
-}
-
-function parsed(text) {
-    const plain = text.replaceAll(',', '');
-    return { value: Number(plain), digit: 10 ** -(plain.split('.')[1]?.length ?? 0) };
-}
 
 const near = (figure, scale, recorded) => recorded.some((value) => Math.abs(value - figure.value * scale) <= 0.5001 * figure.digit * scale);
 
-/// What is wrong with a <Measured source="..."> and its content, or undefined.
-export function problemOfMeasured(source, content, derived) {
+/// What is wrong with the figures of a text that are said to be those of a lesson, or undefined.
+export function problemOfText(run, lesson, text, source) {
+    const figures = figuresOf(run, lesson);
+    for (const figure of numbersIn(text)) {
+        const [dimension, scale] = figure.unit ? units[figure.unit] : [];
+        const found = figure.unit
+            ? near(figure, scale, figures[dimension]) || near(figure, 1, figures.plain) || (scale === 1e3 && near(figure, scale, figures.plain))
+            : near(figure, 1, [...figures.plain, ...figures.gigabytes]);
+        if (!found) return `${figure.text} is not in ${source}`;
+    }
+    return undefined;
+}
+
+/// What is wrong with the figures of a text that say where each of them stands, in this order, or undefined.
+function problemOfAddresses(lesson, text, source, at) {
+    const addresses = at.split(';').map((address) => address.trim());
+    const figures = numbersIn(text);
+    if (figures.length !== addresses.length) return `at="${at}" names ${addresses.length} figures, and "${text}" has ${figures.length}`;
+    for (const [index, address] of addresses.entries()) {
+        const recorded = figureAt(lesson, address);
+        if (!recorded) return `${source} has no figure at "${address}"`;
+        if (factorBetween(figures[index], recorded) === undefined) {
+            return `${figures[index].text} is not in ${source} at "${address}", where there is ${recorded.value}`;
+        }
+    }
+    return undefined;
+}
+
+/// What is wrong with a <Measured source="..." at="..."> and its content, or undefined.
+export function problemOfMeasured(source, content, derived, at) {
     const [runName, lessonName] = (source ?? '').trim().split(/\s+/);
     if (!runName || !lessonName) return 'Measured needs source="RUN LESSON"';
-    let figures;
     try {
         const run = recordedRun(runName);
-        figures = figuresOf(run, recordedLesson(run, lessonName));
+        const lesson = recordedLesson(run, lessonName);
+        if (derived) return undefined;
+        return at ? problemOfAddresses(lesson, content, source, at) : problemOfText(run, lesson, content, source);
     } catch (error) {
         return error.message;
     }
-    if (derived) return undefined;
-    const units_ = figuresIn(content);
-    const seen = new Set(units_.map((figure) => figure.at));
-    for (const figure of units_) {
-        const [dimension, scale] = units[figure.unit];
-        if (!near(figure, scale, figures[dimension]) && !near(figure, 1, figures.plain) && !(scale === 1e3 && near(figure, scale, figures.plain))) {
-            return `${figure.text} is not in ${source}`;
-        }
-    }
-    const bare = content.replace(/`[^`]*`/g, (code) => ' '.repeat(code.length));
-    for (const match of bare.matchAll(new RegExp(number, 'g'))) {
-        if (seen.has(match.index)) continue;
-        const figure = parsed(match[0]);
-        if (!near(figure, 1, [...figures.plain, ...figures.gigabytes])) return `${match[0]} is not in ${source}`;
-    }
-    return undefined;
 }
 
 const day = /\b20\d\d-\d\d-\d\d\b/;
@@ -71,7 +64,7 @@ export function problemsOfFigures(markdown, { lesson }) {
         .replace(/^( *)(`{3,}|~{3,})(code|change|results|bars|recorded|table)\b[^]*?^\1\2 *$/gm, blank);
     rest = rest.replace(/<Measured\b([^>]*)>([^]*?)<\/Measured>/g, (whole, attributes, content, at) => {
         const source = /source="([^"]*)"/.exec(attributes)?.[1];
-        const problem = problemOfMeasured(source, content, /\bderived\b/.test(attributes));
+        const problem = problemOfMeasured(source, content, /\bderived\b/.test(attributes.replace(/"[^"]*"/g, '')), /\bat="([^"]*)"/.exec(attributes)?.[1]);
         if (problem) report(rest, at, problem);
         return blank(whole);
     });

@@ -56,3 +56,12 @@ test('outside of lessons a date in the section is enough', () => {
     assert.deepEqual(messages('# A\n\n## B\n\nOn one H200, 2026-11-21: 5 ms.\n', false), []);
     assert.equal(messages('# A\n\n## B\n\n2026-11-21\n\n## C\n\n5 ms\n', false).length, 1);
 });
+
+test('a measured figure that names its place has to be the one that stands there', () => {
+    const measured = (text, at) => messages(`<Measured source="h200_chapter_2 coalescing" at="${at}">${text}</Measured>`);
+    assert.deepEqual(measured('552 us', 'energy_from_structures / time'), []);
+    assert.deepEqual(measured('928 to 500 GB/s', 'Lane k reads element k * stride / 8 / useful GB/s; Lane k reads element k * stride / 16 / useful GB/s'), []);
+    assert.match(measured('928 GB/s', 'Lane k reads element k * stride / 9 / useful GB/s')[0], /928 GB\/s is not in h200_chapter_2 coalescing at "Lane.*", where there is 834/);
+    assert.match(measured('552 us', 'energy_from_nowhere / time')[0], /has no figure at "energy_from_nowhere \/ time"/);
+    assert.match(measured('552 us and 2 us', 'energy_from_structures / time')[0], /names 1 figures, and "552 us and 2 us" has 2/);
+});

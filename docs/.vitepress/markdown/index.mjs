@@ -6,8 +6,8 @@
 //     ```change                what changed from one kernel to the next
 //     FILE: NAME -> NAME
 //     ```
-//     ```results               a recorded table: of the steps, or one of the lesson's own by number or title
-//     RUN LESSON [TABLE]
+//     ```results               a recorded table: of the steps, or one of the lesson's own by number or title; or a drawing
+//     RUN LESSON [TABLE]       of what was measured, by the beginning of its text
 //     ```
 //     ```bars                  recorded speeds of the steps against roof and vendor
 //     RUN LESSON
@@ -29,7 +29,7 @@ import katex from '@vscode/markdown-it-katex';
 import container from 'markdown-it-container';
 import { placeOf } from '../book/pages.mjs';
 import { root } from '../book/repository.mjs';
-import { lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
+import { lessonTable, lessonText, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
 import { sourceLink } from '../book/sources.mjs';
 import { languageOf, strings } from '../book/strings.mjs';
 import { changedLines } from './changes.mjs';
@@ -192,6 +192,13 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
 
     const results = (state, token, here) => {
         const { runName, run, lesson, which } = named(token);
+        const drawing = which && lessonText(lesson, which);
+        if (drawing) {
+            const below = provenanceLine(runName, run, lesson.name, here);
+            const content = `<figure class="results"><div class="scroll" tabindex="0"><pre v-pre>${escape(drawing.lines.join('\n'))}</pre></div>` +
+                `<figcaption>${below}</figcaption></figure>\n`;
+            return [Object.assign(new state.Token('html_block', '', 0), { content })];
+        }
         const recorded = which === undefined || which === 'steps' ? stepTable(run, lesson, here.language) : lessonTable(lesson, which);
         const table = tableInLanguage(recorded, token, here, lesson.name);
         return [Object.assign(new state.Token('html_block', '', 0), { content: tableHtml(table, provenanceLine(runName, run, lesson.name, here), here) })];
