@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
@@ -106,6 +107,11 @@ TEST_CASE("a record has the figures of steps, as far as they were measured") {
     REQUIRE(record.step("counted_only") != nullptr);
     CHECK(record.step("counted_only")->seconds == std::nullopt);
     CHECK(record.step("unknown") == nullptr);
+}
+
+TEST_CASE("a figure that is not there is a dash") {
+    CHECK(text_or_dash("%.1f GB/s", 928.04) == "928.0 GB/s");
+    CHECK(text_or_dash("%.1f GB/s", std::nullopt) == "-");
 }
 
 TEST_CASE("nothing is recorded without a file, and of a lesson that the file does not have") {

@@ -10,6 +10,7 @@ import { minimizedLesson, minimizedRun, textOfRun } from './minimized.mjs';
 import { hashOf } from './pages.mjs';
 import { addressedMarks, merged, renewedMarks, renewedTables } from './recording.mjs';
 import { root } from './repository.mjs';
+import { provenance } from './results.mjs';
 
 const step = (name, microseconds, rate, more = {}) => ({
     name, number: 1, change: 'x', kind: 'device', check: { passed: true, largest_error: 0, misses: [] }, launches: null, findings: [],
@@ -110,6 +111,9 @@ test('a recorded lesson keeps machine, date, and command of its run, in the orde
     assert.equal(now.lessons[0].date, '2026-12-24T01:02:03Z');
     assert.equal(now.lessons[0].device.runtime_version, 13010);
     assert.deepEqual(now.lessons[0].command, ['build/bin/cuda/memory_model', 'coalescing']);
+    assert.match(provenance(now, 'coalescing').machine, /CUDA 13\.1\)$/);
+    assert.equal(provenance(now, 'coalescing').date, '2026-12-24');
+    assert.equal(provenance(now, 'histogram').date, '2026-01-01');
     assert.throws(() => merged(stored, runOf(coalescing(), { device: { kind: 'cpu' } }), []), /not one of a GPU/);
     assert.throws(() => merged(stored, runOf({ ...coalescing(), passed: false }), []), /coalescing: not recorded/);
     assert.throws(() => merged(stored, runOf(coalescing(), { chapter: { number: 3 } }), []), /chapter 3, not 2/);

@@ -28,19 +28,20 @@ export function recordedLesson(run, name) {
     return lesson;
 }
 
-/// {machine, command, date}, as text. `lesson` stands where the recorded command names one lesson after the other;
-/// `say` translates what is said of the machine.
+/// {machine, command, date}, as text; of a lesson that was recorded later than the others, those of its own. `lesson` stands
+/// where the recorded command names one lesson after the other; `say` translates what is said of the machine.
 export function provenance(run, lesson, say = (text) => text) {
-    const { device } = run;
+    const own = lesson && run.lessons?.find((each) => each.name === lesson);
+    const { device, date, command } = own?.date ? own : run;
     const details = [`compute capability ${device.compute_capability}`, `${device.processors} SMs`];
     if (device.clock_mhz) details.push(`${device.clock_mhz} MHz`);
     if (device.kind === 'cuda') details.push(`CUDA ${Math.floor(device.runtime_version / 1000)}.${(device.runtime_version % 1000) / 10}`);
     if (run.compiler) details.push(run.compiler);
     if (run.host) details.push(run.host);
-    const words = run.command.map((word) => word.replaceAll('LESSON', lesson ?? 'LESSON'));
+    const words = command.map((word) => word.replaceAll('LESSON', lesson ?? 'LESSON'));
     const json = words.indexOf('--json');
     if (json >= 0) words.splice(json, 2);
-    return { machine: `${say(device.name)} (${details.map(say).join(', ')})`, command: words.join(' '), date: run.date.slice(0, 10) };
+    return { machine: `${say(device.name)} (${details.map(say).join(', ')})`, command: words.join(' '), date: date.slice(0, 10) };
 }
 
 // ---- numbers as the programs print them ---------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // Figures that only a machine can give (times, bandwidths, rates) and are typed by hand need a provenance.
 //
-// On a lesson's page each stands in <Measured source="RUN LESSON">...</Measured>, and then has to be one of that run's
-// figures, the one that at="..." names if it says so (book/addresses.mjs), in <Literature source="...">...</Literature> if others have published it, or in
+// On a lesson's page each stands in <Measured source="RUN LESSON" at="PLACE">...</Measured>, and then has to be the one at
+// that place in the run (book/addresses.mjs), or one of the lesson's figures if no place is named, in
+// <Literature source="...">...</Literature> if others have published it, or in
 // <OurRun source="WHAT, MACHINE, DATE">...</OurRun> if a run of ours gave it that is not recorded. On other pages it is
 // enough that the section names a date.
 import { factorBetween, figureAt, figuresIn, numbersIn, units } from '../book/addresses.mjs';
@@ -64,7 +65,9 @@ export function problemsOfFigures(markdown, { lesson }) {
         .replace(/^( *)(`{3,}|~{3,})(code|change|results|bars|recorded|table)\b[^]*?^\1\2 *$/gm, blank);
     rest = rest.replace(/<Measured\b([^>]*)>([^]*?)<\/Measured>/g, (whole, attributes, content, at) => {
         const source = /source="([^"]*)"/.exec(attributes)?.[1];
-        const problem = problemOfMeasured(source, content, /\bderived\b/.test(attributes.replace(/"[^"]*"/g, '')), /\bat="([^"]*)"/.exec(attributes)?.[1]);
+        const place = /\bat="([^"]*)"/.exec(attributes)?.[1];
+        const derived = /\bderived\b/.test(attributes.replace(/"[^"]*"/g, ''));
+        const problem = problemOfMeasured(source, content, derived, place);
         if (problem) report(rest, at, problem);
         return blank(whole);
     });

@@ -18,7 +18,7 @@
 //     FILE: N
 //     ```
 //     ::: predict              a question, and its answer in <details>
-//     <Measured source="RUN LESSON">552 us</Measured>, <Literature source="...">...</Literature>,
+//     <Measured source="RUN LESSON" at="PLACE">552 us</Measured>, <Literature source="...">...</Literature>,
 //     <OurRun source="...">...</OurRun>
 //     $x^2$, $$...$$           formulas, as MathML
 //

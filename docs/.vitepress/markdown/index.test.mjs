@@ -61,6 +61,7 @@ test('a recorded table holds what the program printed, and where it is from', ()
     assert.match(html, />2429</);
     assert.match(html, /NVIDIA H200 .*memory_model coalescing --device cuda<\/code>, 2026-/);
     assert.match(render(code('h200_chapter_2 coalescing "Lane k reads element k + off"', 'results')), />2367</);
+    assert.match(render(code('h200_chapter_2 host_memory_and_streams "As it was, by events"', 'results')), /<pre v-pre>1 stream\n {2}0 {2}&gt;0&gt;#0[^]*NVIDIA H200/);
     assert.match(render(code('cpu_chapter_2 coalescing', 'results')), /counters_and_reports\.html#sectors-per-request/);
 });
 
