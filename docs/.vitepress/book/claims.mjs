@@ -162,6 +162,21 @@ export function problemsOfSource(text, own, lessons) {
     return problems;
 }
 
+// ---- runs of the CPU device ---------------------------------------------------------------------------------------
+
+/// Messages about a lesson of a CPU run whose tables show figures that were recorded on a GPU, but other ones than `own`,
+/// {run, lesson}, has today: in columns "... on an H200", else in the whole table.
+export function problemsOfShownRecords(lesson, own) {
+    const problems = [];
+    for (const { title, header, rows } of lesson.tables.filter((table) => / recorded on one /.test(table.title))) {
+        const columns = header.flatMap((name, column) => (/\bH200\b/.test(name) ? [column] : []));
+        const cells = rows.flatMap((row) => (columns.length > 0 ? columns.map((column) => row[column]) : row));
+        const message = cells.map((cell) => problemOfText(own.run, own.lesson, cell, own.source)).find(Boolean);
+        if (message) problems.push(`"${title}": ${message}`);
+    }
+    return problems;
+}
+
 // ---- all of it ----------------------------------------------------------------------------------------------------
 
 /// {lesson name: {run, lesson, source}} of all lessons recorded on a GPU.
@@ -175,7 +190,7 @@ function recordedLessons() {
     return lessons;
 }
 
-/// "FILE:LINE: MESSAGE" of the README and of all sources of chapters.
+/// "FILE:LINE: MESSAGE" of the README, of all sources of chapters, and of the runs of the CPU device.
 export function allProblemsOfClaims() {
     const lessons = recordedLessons();
     const find = (name, runName) => {
@@ -185,7 +200,12 @@ export function allProblemsOfClaims() {
     };
     const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
     const problems = problemsOfMarkedTables(readme, find).map(({ line, message }) => `README.md:${line}: ${message}`);
-    for (const { folder, lessons: taught } of chapters()) {
+    for (const { number, folder, lessons: taught } of chapters()) {
+        for (const lesson of recordedRun(`cpu_chapter_${number}`).lessons.filter((each) => lessons.has(each.name))) {
+            const found = problemsOfShownRecords(lesson, lessons.get(lesson.name));
+            const again = `; record it again: docs/scripts/record_cpu.sh ${number}`;
+            problems.push(...found.map((message) => `docs/results/cpu_chapter_${number}.json: ${lesson.name}: ${message}${again}`));
+        }
         for (const entry of fs.readdirSync(path.join(root, 'chapters', folder), { recursive: true })) {
             const file = entry.split(path.sep).join('/');
             if (!/\.(?:cu|cuh|h|cpp)$/.test(file)) continue;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allProblemsOfClaims, paragraphsOf, problemsOfMarkedTables, problemsOfSource } from './claims.mjs';
+import { allProblemsOfClaims, paragraphsOf, problemsOfMarkedTables, problemsOfShownRecords, problemsOfSource } from './claims.mjs';
 
 const step = (name, number, microseconds, rate) => ({
     name, number, change: 'x', kind: 'device', check: { passed: true, largest_error: 0 },
@@ -64,6 +64,15 @@ test('a wrong number in a marked listing of the README is found', () => {
     assert.deepEqual(inReadme(listing(right)), []);
     assert.match(inReadme(listing(right.replace('3890', '3891')))[0], /^4: 1 naive has 3890 in run copying/);
     assert.match(inReadme(listing('     3 other  x'))[0], /shows no step/);
+});
+
+test('a table of the CPU device shows the figures that are recorded today', () => {
+    const shown = (title, header, row) => problemsOfShownRecords({ tables: [{ title, header, rows: [row] }] }, own);
+    const title = 'Rates; GB/s recorded on one NVIDIA H200 (copying --device cuda, 2026-11-22)';
+    assert.deepEqual(shown(title, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '928']), []);
+    assert.match(shown(title, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '929'])[0], /929 is not in run copying/);
+    assert.match(shown(title, ['stride', 'GB/s'], ['8', '929'])[0], /929 is not in/);
+    assert.deepEqual(shown('Rates', ['stride', 'counted'], ['8', '929']), []);
 });
 
 test('nothing of this repository claims what is not recorded', () => {
