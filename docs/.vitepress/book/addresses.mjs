@@ -16,7 +16,7 @@ export const units = {
     纳秒: ['seconds', 1e-9], 微秒: ['seconds', 1e-6], 毫秒: ['seconds', 1e-3],
 };
 const names = Object.keys(units).sort((a, b) => b.length - a.length).map((unit) => unit.replace('/', '\\/')).join('|');
-const number = String.raw`\d[\d,]*(?:\.\d+)?`;
+const number = String.raw`\d+(?:,\d{3}(?!\d))*(?:\.\d+)?`;
 const withUnit = new RegExp(`(${number})(?:[ \u00a0]|&nbsp;)*(${names})(?![\\w/])`, 'g');
 const anyUnit = new RegExp(`(?<![\\w/])(${names})(?![\\w/])`);
 
@@ -31,9 +31,10 @@ export function figuresIn(text) {
     return [...text.matchAll(withUnit)].map((match) => ({ text: match[0], number: match[1], at: match.index, ...parsed(match[1]), unit: match[2] }));
 }
 
-/// The same, and all other numbers, too, but those in `code`.
+/// The same of a text that is about nothing else, where a unit may stand on the next line, and all other numbers, too, but those
+/// in `code`.
 export function numbersIn(text) {
-    const figures = figuresIn(text);
+    const figures = figuresIn(text.replaceAll('\n', ' '));
     const seen = new Set(figures.map((figure) => figure.at));
     const bare = text.replace(/`[^`]*`/g, (code) => ' '.repeat(code.length));
     for (const match of bare.matchAll(new RegExp(number, 'g'))) {

@@ -60,6 +60,8 @@ test('a number of a text is found by value, unit, and as many digits as it has',
     assert.deepEqual(found('6.5 us'), ['Launches / 1024 / time, us']);
     assert.deepEqual(found('500 GB/s'), ['Rates / 8, 1 / GB/s', 'Rates / 16 / GB/s']);
     assert.deepEqual(found('3891 GB/s'), []);
+    assert.deepEqual(found('552\nus'), ['naive / time']);
+    assert.deepEqual(numbersIn('1,234, 552; 8, 16').map(({ number }) => number), ['1,234', '552', '8', '16']);
 });
 
 test('a renewed number has as many digits and commas as the old one', () => {
