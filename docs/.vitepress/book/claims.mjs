@@ -171,7 +171,8 @@ export function problemsOfShownRecords(lesson, own) {
     for (const { title, header, rows } of lesson.tables.filter((table) => / recorded on one /.test(table.title))) {
         const columns = header.flatMap((name, column) => (/\bH200\b/.test(name) ? [column] : []));
         const cells = rows.flatMap((row) => (columns.length > 0 ? columns.map((column) => row[column]) : row));
-        const message = cells.map((cell) => problemOfText(own.run, own.lesson, cell, own.source)).find(Boolean);
+        const nothing = cells.every((cell) => cell === '-') ? 'no recorded figure is found for this table, perhaps because a title or a column was renamed' : undefined;
+        const message = nothing ?? cells.map((cell) => problemOfText(own.run, own.lesson, cell, own.source)).find(Boolean);
         if (message) problems.push(`"${title}": ${message}`);
     }
     return problems;

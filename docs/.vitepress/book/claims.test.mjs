@@ -72,6 +72,7 @@ test('a table of the CPU device shows the figures that are recorded today', () =
     assert.deepEqual(shown(title, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '928']), []);
     assert.match(shown(title, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '929'])[0], /929 is not in run copying/);
     assert.match(shown(title, ['stride', 'GB/s'], ['8', '929'])[0], /929 is not in/);
+    assert.match(shown(title, ['stride', 'GB/s on an H200'], ['8', '-'])[0], /no recorded figure is found/);
     assert.deepEqual(shown('Rates', ['stride', 'counted'], ['8', '929']), []);
 });
 
