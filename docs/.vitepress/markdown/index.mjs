@@ -4,7 +4,7 @@
 //     FILE: NAME, NAME         ("code bare" leaves comments out)
 //     ```
 //     ```change                what changed from one kernel to the next
-//     FILE: NAME -> NAME
+//     FILE: NAME -> NAME       (or FILE: NAME -> FILE: NAME)
 //     ```
 //     ```results               a recorded table: of the steps, or one of the lesson's own by number or title; or a drawing
 //     RUN LESSON [TABLE]       of what was measured, by the beginning of its text
@@ -141,12 +141,14 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const bare = /\bbare\b/.test(token.info);
         const source = readSource(token.content.trim());
         const names = source.names.split(/\s*->\s*/);
-        if (names.length !== 2) throw new Error('```change needs FILE: NAME -> NAME');
-        const [before, after] = names.map((name) => find(source, name));
+        if (names.length !== 2) throw new Error('```change needs FILE: NAME -> NAME, or FILE: NAME -> FILE: NAME');
+        const later = /^\S+\.\w+:\s/.test(names[1]) ? readSource(names[1]) : { ...source, names: names[1] };
+        const before = find(source, names[0]);
+        const after = find(later, later.names);
         const comment = bare || !after.comment ? [] : after.comment.split('\n').map((text) => ({ text, kind: '' }));
         const label = here.words.changed(before.name, after.name);
         const more = `<span>${here.words.changed(`<code>${before.name}</code>`, `<code>${after.name}</code>`)}</span> `;
-        return listing(state, token, [...comment, ...changedLines(before, after)], caption(source, after, more), label);
+        return listing(state, token, [...comment, ...changedLines(before, after)], caption(later, after, more), label);
     };
 
     // ---- recorded results -------------------------------------------------------------------------------------------
