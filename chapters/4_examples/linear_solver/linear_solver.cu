@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -39,28 +38,12 @@ namespace {
 
 using warpwise::text_of;
 
-// What a GPU measured, shown where there is none.
-struct Recorded {
-    unsigned n;
-    double share_of_copy;  // bytes that wide_loads has to move in its time, over what
-                           // cudaMemcpy moves in it
-    double wide_loads, blocked, vendor;  // milliseconds
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {2048, 0.56, 14.5, 4.414, 5.034},
-    {4096, 0.81, 79.64, 10.46, 12.72},
-    {8192, 0.86, 600.5, 30.78, 35.69},
-};
-// What stands beside the figures where they are printed.
-constexpr const char* recorded_on =
-    "recorded on one NVIDIA H200 (examples --device cuda, 2026-11-22)";
-
 // ---- launches of steps 1 to 5 -----------------------------------------------------------
 
-dim3 grid_of_elimination(unsigned n, unsigned first_col, unsigned cols_a_block,
-                         unsigned rows_a_block) {
-    const std::size_t blocks_y = warpwise::ceil_div(n, rows_a_block);
-    return dim3(warpwise::blocks_for(n + 1 - first_col, cols_a_block),
+dim3 grid_of_elimination(unsigned n, unsigned first_col, unsigned cols_per_block,
+                         unsigned rows_per_block) {
+    const std::size_t blocks_y = warpwise::ceil_div(n, rows_per_block);
+    return dim3(warpwise::blocks_for(n + 1 - first_col, cols_per_block),
                 static_cast<unsigned>(std::min<std::size_t>(blocks_y, 65535)));
 }
 
@@ -319,18 +302,6 @@ void show_launches_and_bytes(warpwise::Lesson& lesson) {
                  {"step", "launches, predicted", "counted", "bytes moved, counted"}, rows);
 }
 
-const std::vector<std::string> rates_header = {
-    "n", "wide_loads ms", "of copy", "blocked ms", "vendor ms", "blocked over vendor"};
-
-std::vector<std::string> rates_row(const Recorded& r) {
-    return {std::to_string(r.n),
-            text_of("%.4g", r.wide_loads),
-            text_of("%.2f", r.share_of_copy),
-            text_of("%.4g", r.blocked),
-            text_of("%.4g", r.vendor),
-            text_of("%.2f", r.blocked / r.vendor)};
-}
-
 #ifndef __CPU_DEVICE__
 std::vector<std::vector<std::string>> measure_rates(warpwise::Lesson& lesson) {
     std::size_t free_bytes = 0, all_bytes = 0;
@@ -358,27 +329,32 @@ std::vector<std::vector<std::string>> measure_rates(warpwise::Lesson& lesson) {
             warpwise::measure_in_turn(candidates, {.seconds = 0.3});
         const double copy_rate = 2 * static_cast<double>(d_to.bytes()) / timings[0].median;
         const double share = least_bytes(n) / timings[1].median / copy_rate;
-        rows.push_back(rates_row({n, share, timings[1].median * 1e3,
-                                  timings[2].median * 1e3, timings[3].median * 1e3}));
+        const auto milliseconds = [&](std::size_t i) {
+            return text_of("%.4g", timings[i].median * 1e3);
+        };
+        rows.push_back({std::to_string(n), milliseconds(1), text_of("%.2f", share),
+                        milliseconds(2), milliseconds(3),
+                        text_of("%.2f", timings[2].median / timings[3].median)});
     }
     return rows;
 }
 #endif
 
 void show_rates(warpwise::Lesson& lesson) {
-    const std::string title =
-        "Three sizes; of copy: the bytes that wide_loads has to move, over cudaMemcpy's "
-        "rate";
-#ifndef __CPU_DEVICE__
-    if (lesson.measures()) {
-        if (const auto rows = measure_rates(lesson); !rows.empty())
-            lesson.table(title, rates_header, rows);
+    if (!lesson.measures()) {
+        lesson.show_recorded("Three sizes");
         return;
     }
+#ifndef __CPU_DEVICE__
+    const std::vector<std::string> header = {
+        "n", "wide_loads ms", "of copy", "blocked ms", "vendor ms", "blocked over vendor"};
+    if (const auto rows = measure_rates(lesson); !rows.empty()) {
+        lesson.table(
+            "Three sizes; of copy: the bytes that wide_loads has to move, over "
+            "cudaMemcpy's rate",
+            header, rows);
+    }
 #endif
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& recorded : recorded_h200) rows.push_back(rates_row(recorded));
-    lesson.table(title + ", " + recorded_on, rates_header, rows);
 }
 
 }  // namespace

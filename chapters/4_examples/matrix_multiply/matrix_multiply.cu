@@ -24,7 +24,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
@@ -373,35 +372,10 @@ struct Shape {
 constexpr std::array<Shape, 3> timed_shapes = {
     {{4096, 4096, 4096}, {8192, 8192, 8192}, {4099, 4111, 4127}}};
 
-// What a GPU measured, shown where there is none: TFLOP/s of each step for each shape.
-struct Recorded {
-    const char* step;
-    std::array<double, timed_shapes.size()> teraflops;
-};
-constexpr std::initializer_list<Recorded> recorded_h200 = {
-    {"product_warp_tiles", {43.9, 44.4, 35.6}},
-    {"product_pipeline", {50.4, 52.0, 43.2}},
-    {"product_pipeline_kahan", {14.0, 14.3, 12.1}},
-    {"vendor", {51.2, 51.2, 44.7}},
-};
-constexpr const char* recorded_on =
-    "recorded on one NVIDIA H200 (examples --device cuda, 2026-11-22)";
-
 std::vector<std::string> rates_header() {
     std::vector<std::string> header = {"step"};
     for (const Shape& shape : timed_shapes) header.push_back(shape.text());
     return header;
-}
-
-void print_recorded_rates(warpwise::Lesson& lesson) {
-    std::vector<std::vector<std::string>> rows;
-    for (const Recorded& recorded : recorded_h200) {
-        rows.push_back({recorded.step});
-        for (const double rate : recorded.teraflops)
-            rows.back().push_back(text_of("%.1f", rate));
-    }
-    lesson.table(std::string("TFLOP/s for each shape, ") + recorded_on, rates_header(),
-                 rows);
 }
 
 // The last steps and the vendor's routine, in turn, for one shape after the other.
@@ -561,7 +535,7 @@ of the plain speed.)");
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
-        print_recorded_rates(lesson);
+        lesson.show_recorded("TFLOP/s for each shape");
         lesson.text(
             R"(On a GPU the table shows operations per second, and beside them cublasSgemm
 with its mode pinned, so that it does not round the inputs. The CPU device copies at once
