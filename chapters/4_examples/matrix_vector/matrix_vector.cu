@@ -454,7 +454,8 @@ One warp per row: eight warps read x once, together.)");
 sector of x for each request: 8 and 1/4. On a GPU the next seven elements of a sector may
 still be in a cache when they are asked for, if not too many rows are in flight. One block
 per row: once the matrix, once x for each row: 2. One warp per row: x only once for eight
-rows, 1 and 1/8. Where there are counters these figures are held against them, exactly.)");
+rows, 1 and 1/8. Where there are counters these figures are held against them,
+exactly.)");
 
     std::vector<warpwise::Step<Product>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},

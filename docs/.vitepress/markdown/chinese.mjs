@@ -587,6 +587,7 @@ const words = {
     'the block with the last ticket finishes': '取到最后一个号的线程块收尾',
     'one warp does the last rounds': '最后几轮由一个线程束做',
     'warps add from register to register': '线程束在寄存器之间相加',
+    '16 bytes per load, eight loads in flight': '每次加载 16 字节，八次在途',
     '16 bytes a load, eight loads under way': '每次加载 16 字节，八次在途',
 
     'Behind the launch of a block of {n} threads': '启动 {n} 个线程的线程块之后',
@@ -833,6 +834,7 @@ const words = {
     '{n} differences of {n2}': '{n} 个差，都是 {n2}',
     'INT_MIN against INT_MAX, once': 'INT_MIN 对 INT_MAX，一次',
     'INT_MIN against INT_MAX, twice': 'INT_MIN 对 INT_MAX，两次',
+    'a tree per block, then one block': '每块一棵树，再用一个线程块',
     'a tree a block, then one block': '每块一棵树，再用一个线程块',
     'one kernel: the last block finishes': '一个核函数：由最后一个线程块收尾',
 
@@ -951,9 +953,11 @@ const words = {
     'instructions a pair': '每个点对的指令数',
     'coordinates around': '坐标中心',
     'two loops, one core': '两重循环，单核',
+    'one thread per point, global memory': '每个线程一个点，全局内存',
     'a thread a point, global memory': '每个线程一个点，全局内存',
     '128 points at a time in shared memory': '每次 128 个点放进共享内存',
     'a point is one load of 16 bytes': '一个点一次加载，16 字节',
+    'eight points per thread': '每个线程八个点',
     'eight points a thread': '每个线程八个点',
     'blocks share the other points': '线程块分担其余的点',
     'first how far, then who': '先问多远，再问是谁',
