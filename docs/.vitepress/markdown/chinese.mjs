@@ -866,6 +866,7 @@ const words = {
     'floats of global memory per lane': '每 lane 从全局内存取的 float',
     'loads from shared memory': '共享内存加载',
     'passes over it': '共享内存趟数',
+    'wavefronts': 'wavefront 数',
     'a block a row of C, a thread an element': '每块算 C 的一行，每线程一个元素',
     'one block per row of C, one thread per element': '每块算 C 的一行，每线程一个元素',
     'the row of A in shared memory': 'A 的行放进共享内存',
