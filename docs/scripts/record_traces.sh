@@ -180,12 +180,12 @@ record divergence optimization divergence 4Ki '{"launches": [
     {"step": "branch_by_lane"}, {"step": "both_and_choose"}, {"step": "one_formula"}, {"kernel": "branch_sorted"}]}'
 
 record matrix_vector examples matrix_vector 256x256 '{"warps": 1, "requests": 32, "launches": [
-    {"step": "thread_a_row"}, {"step": "block_a_row"}, {"step": "warp_a_row"}, {"step": "lanes_a_row"}]}'
-record narrow_rows examples matrix_vector 256x16 '{"launches": [{"step": "block_a_row"}, {"step": "lanes_a_row"}]}'
+    {"step": "thread_per_row"}, {"step": "block_per_row"}, {"step": "warp_per_row"}, {"step": "lanes_per_row"}]}'
+record narrow_rows examples matrix_vector 256x16 '{"launches": [{"step": "block_per_row"}, {"step": "lanes_per_row"}]}'
 record matrix_multiply examples matrix_multiply 128x128x32 '{"warps": 1, "requests": 75, "launches": [
-    {"step": "product_row_a_block"}, {"step": "product_tile"}]}'
+    {"step": "product_row_per_block"}, {"step": "product_tile"}]}'
 record register_tiles examples matrix_multiply 128x128x32 '{"warps": 1, "requests": 60, "launches": [
-    {"step": "product_square_a_thread"}, {"step": "product_float4"}, {"step": "product_warp_tiles"}]}'
+    {"step": "product_square_per_thread"}, {"step": "product_float4_shared"}, {"step": "product_warp_tiles"}]}'
 record linear_solver examples linear_solver 127 '{"warps": 2, "launches": [
     {"step": "four_launches", "kernel": "eliminate"}, {"step": "aligned_rows", "kernel": "eliminate_aligned"}]}'
 record nearest_neighbour examples nearest_neighbour 512 '{"warps": 1, "requests": 32, "launches": [

@@ -1,0 +1,487 @@
+// Problem: n linear equations with n unknowns, A x = b.
+//
+// Gauss-Jordan elimination takes one column after the other: it subtracts a multiple of one
+// row, the pivot row, from every other row, such that the column becomes zero there. After
+// n columns each row holds a single unknown. The multiples are a[row][column] / pivot. A
+// small pivot makes them large, and rounding errors with them. So the pivot row is the one
+// with the largest element in the column, among the rows that have not been pivot rows yet:
+// partial pivoting.
+//
+// A column is little work for a GPU, n * n operations on n * n elements that are read and
+// written, and no column can begin before the one before it is done. So what counts is how
+// many bytes a column moves, and how many launches it takes. Steps 1 to 5 go through the
+// matrix column by column. Steps 6 to 10 (panels.cu) read it n / 64 times instead of n
+// times.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "chapters/4_examples/linear_solver/step_01_four_launches.cuh"
+#include "chapters/4_examples/linear_solver/step_02_aligned_rows.cuh"
+#include "chapters/4_examples/linear_solver/step_03_two_launches.cuh"
+#include "chapters/4_examples/linear_solver/step_04_rows_stay.cuh"
+#include "chapters/4_examples/linear_solver/step_05_wide_loads.cuh"
+#include "chapters/4_examples/linear_solver/system.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/counts.h"
+#include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
+#include "common/helpers/watch.h"
+#include "common/lesson/lesson.h"
+
+namespace examples {
+namespace {
+
+using warpwise::text_of;
+
+// ---- launches of steps 1 to 5 -----------------------------------------------------------
+
+dim3 grid_of_elimination(unsigned n, unsigned first_col, unsigned cols_per_block,
+                         unsigned rows_per_block) {
+    const std::size_t blocks_y = warpwise::ceil_div(n, rows_per_block);
+    return dim3(warpwise::blocks_for(n + 1 - first_col, cols_per_block),
+                static_cast<unsigned>(std::min<std::size_t>(blocks_y, 65535)));
+}
+
+void divide(LinearSystem& system, std::size_t pitch) {
+    divide<<<warpwise::blocks_for(system.n, kThreads), kThreads>>>(
+        system.d_work.data(), pitch, system.n, system.d_x.data(), system.d_pivots.data());
+    warpwise::check_launch();
+}
+
+void launch_eliminate(LinearSystem& system, unsigned column) {
+    const dim3 grid = grid_of_elimination(system.n, column + 1, kLanes, kWarps);
+    eliminate<<<grid, dim3(kLanes, kWarps)>>>(system.d_work.data(), system.n + 1, system.n,
+                                              column);
+    warpwise::check_launch();
+}
+
+void launch_eliminate_aligned(LinearSystem& system, unsigned column) {
+    const dim3 grid =
+        grid_of_elimination(system.n, (column + 1) / kLanes * kLanes, kLanes, kWarps);
+    eliminate_aligned<<<grid, dim3(kLanes, kWarps)>>>(system.d_work.data(), system.pitch,
+                                                      system.n, column);
+    warpwise::check_launch();
+}
+
+void solve_in_four_launches(LinearSystem& system, std::size_t pitch,
+                            void (*eliminate)(LinearSystem&, unsigned)) {
+    const unsigned n = system.n;
+    if (n == 0) return;
+    copy_to_work(system, pitch);
+    float* const a = system.d_work.data();
+    PivotKey *const keys = system.d_keys.data(), *const maxima =
+                                                     system.d_block_maxima.data();
+    for (unsigned column = 0; column < n; ++column) {
+        const unsigned blocks = warpwise::blocks_for(n - column, kThreads);
+        find_block_maxima<<<blocks, kThreads>>>(a, pitch, n, column, maxima);
+        warpwise::check_launch();
+        choose_pivot<<<1, kThreads>>>(maxima, blocks, column, keys);
+        warpwise::check_launch();
+        swap_rows<<<warpwise::blocks_for(n + 1 - column, kThreads), kThreads>>>(
+            a, pitch, n, column, keys);
+        warpwise::check_launch();
+        eliminate(system, column);
+    }
+    divide(system, pitch);
+}
+
+void four_launches(LinearSystem& system) {
+    solve_in_four_launches(system, system.n + 1, launch_eliminate);
+}
+void aligned_rows(LinearSystem& system) {
+    solve_in_four_launches(system, system.pitch, launch_eliminate_aligned);
+}
+
+// The copy, cleared keys, and the pivot of the first column.
+void begin_with_search(LinearSystem& system) {
+    copy_to_work(system, system.pitch);
+    warpwise::check(cudaMemsetAsync(system.d_keys.data(), 0, system.d_keys.bytes()));
+    search_first_column<<<warpwise::blocks_for(system.n, kThreads), kThreads>>>(
+        system.d_work.data(), system.pitch, system.n, system.d_keys.data());
+    warpwise::check_launch();
+}
+
+void two_launches(LinearSystem& system) {
+    const unsigned n = system.n;
+    if (n == 0) return;
+    begin_with_search(system);
+    float* const a = system.d_work.data();
+    PivotKey* const keys = system.d_keys.data();
+    for (unsigned column = 0; column < n; ++column) {
+        swap_rows<<<warpwise::blocks_for(n + 1 - column, kThreads), kThreads>>>(
+            a, system.pitch, n, column, keys);
+        warpwise::check_launch();
+        const dim3 grid =
+            grid_of_elimination(n, (column + 1) / kLanes * kLanes, kLanes, kWarps);
+        eliminate_and_search<<<grid, dim3(kLanes, kWarps)>>>(a, system.pitch, n, column,
+                                                             keys);
+        warpwise::check_launch();
+    }
+    divide(system, system.pitch);
+}
+
+void begin_in_place(LinearSystem& system) {
+    begin_with_search(system);
+    warpwise::check(cudaMemsetAsync(system.d_column_of_row.data(), 0xFF,
+                                    system.d_column_of_row.bytes()));
+}
+
+void launch_eliminate_and_remember(LinearSystem& system, unsigned column) {
+    const dim3 grid =
+        grid_of_elimination(system.n, (column + 1) / kLanes * kLanes, kLanes, kWarps);
+    eliminate_and_remember<<<grid, dim3(kLanes, kWarps)>>>(
+        system.d_work.data(), system.pitch, system.n, column, system.d_keys.data(),
+        system.d_column_of_row.data());
+    warpwise::check_launch();
+}
+
+void launch_eliminate_in_place(LinearSystem& system, unsigned column) {
+    const dim3 grid = grid_of_elimination(system.n, (column + 1) / kLanes * kLanes,
+                                          kColsPerBlock, kRowsPerBlock);
+    eliminate_in_place<<<grid, dim3(kLanes, kWarps)>>>(
+        system.d_work.data(), system.pitch, system.n, column, system.d_keys.data(),
+        system.d_column_of_row.data());
+    warpwise::check_launch();
+}
+
+void solve_in_place(LinearSystem& system, void (*eliminate)(LinearSystem&, unsigned)) {
+    const unsigned n = system.n;
+    if (n == 0) return;
+    begin_in_place(system);
+    for (unsigned column = 0; column < n; ++column) eliminate(system, column);
+    divide_in_place<<<warpwise::blocks_for(n, kThreads), kThreads>>>(
+        system.d_work.data(), system.pitch, n, system.d_keys.data(), system.d_x.data(),
+        system.d_pivots.data());
+    warpwise::check_launch();
+}
+
+void rows_stay(LinearSystem& system) {
+    solve_in_place(system, launch_eliminate_and_remember);
+}
+void wide_loads(LinearSystem& system) { solve_in_place(system, launch_eliminate_in_place); }
+
+// ---- tables -----------------------------------------------------------------------------
+
+const std::vector<Method>& methods() {
+    static const std::vector<Method> all = [] {
+        std::vector<Method> made = {
+            {"four_launches", four_launches,
+             [](unsigned n) { return 4 * std::size_t{n} + 1; }},
+            {"aligned_rows", aligned_rows,
+             [](unsigned n) { return 4 * std::size_t{n} + 1; }},
+            {"two_launches", two_launches,
+             [](unsigned n) { return 2 * std::size_t{n} + 2; }},
+            {"rows_stay", rows_stay, [](unsigned n) { return std::size_t{n} + 2; }},
+            {"wide_loads", wide_loads, [](unsigned n) { return std::size_t{n} + 2; }},
+            {"one_block", solve_with_one_block,
+             [](unsigned n) { return launches_by_panels(n, 3); }},
+            {"triangle_in_registers", solve_with_registers,
+             [](unsigned n) { return launches_by_panels(n, 4); }},
+            {"matrix_product", solve_with_product,
+             [](unsigned n) { return launches_by_panels(n, 4); }},
+            {"grid_barrier", solve_with_grid_barrier,
+             [](unsigned n) { return launches_by_panels(n, 3); }},
+            {"blocked", solve_blocked,
+             [](unsigned n) { return launches_by_panels(n, 3); }}};
+#ifndef __CPU_DEVICE__
+        made.push_back({"vendor", solve_by_cusolver, nullptr});
+#endif
+        return made;
+    }();
+    return all;
+}
+
+// Sectors that a warp's store touches on average when the elements behind `column` are
+// eliminated: warps take 32 columns each, from `first_col` on, in rows that are `pitch`
+// floats apart.
+double predicted_sectors(unsigned n, std::size_t pitch, unsigned column,
+                         unsigned first_col) {
+    std::size_t sectors = 0, requests = 0;
+    for (std::size_t row = 0; row < n; ++row) {
+        if (row == column) continue;
+        for (unsigned col = first_col; col <= n; col += kLanes) {
+            if (col + kLanes <= column + 1) continue;
+            const std::size_t first = row * pitch + std::max(col, column + 1);
+            const std::size_t last = row * pitch + std::min(col + kLanes - 1, n);
+            sectors += last / 8 - first / 8 + 1;  // of 8 floats
+            ++requests;
+        }
+    }
+    return static_cast<double>(sectors) / static_cast<double>(requests);
+}
+
+void show_sectors(warpwise::Lesson& lesson) {
+    constexpr unsigned n = 126;
+    LinearSystem system({n});
+    std::vector<std::vector<std::string>> rows;
+    for (const unsigned column : {0, 7, 30, 31, 60}) {
+        rows.push_back({std::to_string(column)});
+        const auto add = [&](std::size_t pitch, unsigned first_col,
+                             void (*launch)(LinearSystem&, unsigned)) {
+            copy_to_work(system, pitch);
+            const double predicted = predicted_sectors(n, pitch, column, first_col);
+            rows.back().push_back(warpwise::ratio_text(predicted));
+            const auto counts = lesson.count([&] { launch(system, column); });
+            rows.back().push_back(
+                counts ? warpwise::ratio_text(counts->global_store.sectors_per_request())
+                       : "-");
+            lesson.expect(
+                !counts || counts->global_store.sectors_per_request() == predicted,
+                "column " + std::to_string(column) +
+                    ": stores touch the predicted number of sectors");
+        };
+        add(n + 1, column + 1, launch_eliminate);
+        add(system.pitch, (column + 1) / kLanes * kLanes, launch_eliminate_aligned);
+    }
+    lesson.table("Sectors for each store of a warp while one column is eliminated, n = 126",
+                 {"column", "tight, predicted", "counted", "aligned, predicted", "counted"},
+                 rows);
+}
+
+// 8 bytes for each element that an elimination column by column changes: all rows but one,
+// and all columns behind.
+double least_bytes(unsigned n) { return 4.0 * n * (n - 1.0) * (n + 1.0); }
+
+void show_launches_and_bytes(warpwise::Lesson& lesson) {
+    constexpr unsigned n = 96;
+    LinearSystem system({n});
+    const bool counting = lesson.count([] {}).has_value();
+    double moved_before = 0, moved_by_wide_loads = 0, moved_by_four = 0;
+    std::vector<std::vector<std::string>> rows;
+    for (const Method& method : methods()) {
+        if (method.launches == nullptr) continue;
+        const std::string name = method.name;
+        const std::size_t launches = method.launches(n);
+        rows.push_back(
+            {name, text_of("%.4g", static_cast<double>(launches) / n), "-", "-"});
+        if (!counting) continue;
+        const std::vector<warpwise::LaunchCounts> counts =
+            warpwise::count_launches([&] { method.solve(system); }, {.lines = false});
+        const std::size_t counted = counts.size();
+        const double moved = warpwise::sum_of(counts).global().bytes_moved();
+        lesson.expect(counted == launches, name + ": as many launches as predicted");
+        if (name == "four_launches") moved_by_four = moved;
+        if (name == "wide_loads") moved_by_wide_loads = moved;
+        if (moved_by_wide_loads == 0 || name == "wide_loads") {
+            lesson.expect(moved >= least_bytes(n),
+                          name + " moves no less than 8 bytes for each element it changes");
+        } else if (name != "blocked") {  // whose messages carry tags
+            lesson.expect(moved <= moved_before,
+                          name + " moves no more than the step before it");
+        }
+        if (name == "grid_barrier" || name == "blocked") {
+            lesson.expect(moved < moved_by_wide_loads / 5,
+                          name + " moves less than a fifth of the bytes of wide_loads");
+        }
+        moved_before = moved;
+        rows.back()[2] = text_of("%.4g", static_cast<double>(counted) / n);
+        rows.back()[3] = text_of("%.2f", moved / least_bytes(n));
+    }
+    lesson.expect(moved_by_wide_loads <= 0.75 * moved_by_four,
+                  "wide_loads moves at most 3/4 of the bytes of step 1");
+
+    // A wide matrix, and of that only the first column.
+    constexpr unsigned wide = 768;
+    LinearSystem wide_system({wide});
+    begin_in_place(wide_system);
+    if (const auto counts =
+            lesson.count([&] { launch_eliminate_in_place(wide_system, 0); })) {
+        const double ratio = counts->global().bytes_moved() / (8.0 * (wide - 1) * wide);
+        lesson.expect(
+            ratio < 1.15,
+            "wide_loads moves at most 15 % more than each element of a wide matrix");
+        rows.push_back(
+            {"wide_loads, column 0 of n = 768", "1", "1", text_of("%.2f", ratio)});
+    }
+    lesson.table("For each column, n = 96; bytes over 8 for each element that changes",
+                 {"step", "launches, predicted", "counted", "bytes moved, counted"}, rows);
+}
+
+#ifndef __CPU_DEVICE__
+std::vector<std::vector<std::string>> measure_rates(warpwise::Lesson& lesson) {
+    std::size_t free_bytes = 0, all_bytes = 0;
+    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    // Floats, twice.
+    const std::size_t copied = std::min(std::size_t{1} << 28, free_bytes / 64);
+    const warpwise::DeviceBuffer<float> d_from(copied);
+    warpwise::DeviceBuffer<float> d_to(copied);
+    std::vector<std::vector<std::string>> rows;
+    for (const unsigned n : {2048, 4096, 8192}) {
+        if (LinearSystem::device_bytes({n}) > free_bytes / 2) break;
+        LinearSystem system({n});
+        std::vector<warpwise::Candidate> candidates = {{[&] {
+            warpwise::check(cudaMemcpyAsync(d_to.data(), d_from.data(), d_to.bytes(),
+                                            cudaMemcpyDeviceToDevice));
+        }}};
+        for (const auto solve : {wide_loads, solve_blocked, solve_by_cusolver}) {
+            system.poison();
+            solve(system);
+            lesson.expect(system.compare().passed,
+                          "n = " + std::to_string(n) + ": the equations hold");
+            candidates.push_back({[&system, solve] { solve(system); }});
+        }
+        const std::vector<warpwise::Timing> timings =
+            warpwise::measure_in_turn(candidates, {.seconds = 0.3});
+        const double copy_rate = 2 * static_cast<double>(d_to.bytes()) / timings[0].median;
+        const double share = least_bytes(n) / timings[1].median / copy_rate;
+        const auto milliseconds = [&](std::size_t i) {
+            return text_of("%.4g", timings[i].median * 1e3);
+        };
+        rows.push_back({std::to_string(n), milliseconds(1), text_of("%.2f", share),
+                        milliseconds(2), milliseconds(3),
+                        text_of("%.2f", timings[2].median / timings[3].median)});
+    }
+    return rows;
+}
+#endif
+
+void show_rates(warpwise::Lesson& lesson) {
+    if (!lesson.measures()) {
+        lesson.show_recorded("Three sizes");
+        return;
+    }
+#ifndef __CPU_DEVICE__
+    const std::vector<std::string> header = {
+        "n", "wide_loads ms", "of copy", "blocked ms", "vendor ms", "blocked over vendor"};
+    if (const auto rows = measure_rates(lesson); !rows.empty()) {
+        lesson.table(
+            "Three sizes; of copy: the bytes that wide_loads has to move, over "
+            "cudaMemcpy's rate",
+            header, rows);
+    }
+#endif
+}
+
+}  // namespace
+
+void linear_solver(warpwise::Lesson& lesson) {
+    lesson.text(
+        R"(n equations with n unknowns, solved by elimination with partial pivoting. The
+work is n passes over a matrix, and each has to wait for the one before it, because the
+next pivot is the largest of what this pass leaves. So there are two prices: bytes, and
+launches.
+
+What you will see: four launches for each column, rows that begin at whole sectors, the
+search for the next pivot as a part of the elimination, rows that never move, and wide
+loads. Then elimination by panels of columns, first with one block for the panel and simple
+kernels for everything else, which then become faster one by one, until the blocks of a
+panel exchange messages.
+
+Before you look, predict. A warp stores 32 neighboring floats of a row, from the column
+after the pivot on. How many sectors of 32 bytes does the store touch if rows of 127 floats
+follow each other without gaps? And how many if all rows begin at multiples of 128 bytes,
+and the warps at multiples of 32 columns?)");
+    show_sectors(lesson);
+    lesson.text(
+        R"(Rows without gaps, and a column that begins anywhere: most requests of a full
+warp touch 5 sectors, and the average is lower only because the last warp of a row has few
+columns left. Aligned rows: never more than 4. On the chips of 2010 that made the
+elimination about twice as fast. Today a cache catches much of the fifth sector (lesson
+pitched_memory), and an H200 gains 8 %. But step 5 needs aligned rows for its loads of 16
+bytes.
+
+Now the launches. Steps 1 and 2 take four for each column: search, choose, swap, eliminate.
+Which of them can go, and how few bytes can a column move when each element after the pivot
+is read and written once?)");
+    show_launches_and_bytes(lesson);
+    lesson.text(
+        R"(Both searches go because the elimination holds the next column in registers
+anyway. The swap goes because Gauss-Jordan elimination does not depend on where a row
+stands: it is enough to remember that it was a pivot row. What remains is one launch, with
+each element read and written once. In addition come the factors, one sector for each row
+and 128 columns, and the pivot row, loaded again for every 8 rows: 3 % and 6 % where rows
+are long (the last line, on the CPU device), much more where they are short. Most of that
+should come out of a cache. To get further, the matrix has to be read less often than once
+per column. That is what panels are for.)");
+    std::vector<warpwise::Step<LinearSystem>> steps = {
+        {"four_launches", "search, choose, swap, eliminate: each column", four_launches},
+        {"aligned_rows", "rows and warps begin at whole sectors", aligned_rows},
+        {"two_launches", "the elimination searches for the next pivot", two_launches},
+        {"rows_stay", "no row moves: one launch per column", rows_stay},
+        {"wide_loads", "float4, 8 rows per thread", wide_loads},
+        {"one_block", "LU by panels of columns, each in one block", solve_with_one_block},
+        {"triangle_in_registers", "the triangular solve in registers",
+         solve_with_registers},
+        {"matrix_product", "the update as a matrix product", solve_with_product},
+        {"grid_barrier", "the panel in all blocks, with a grid barrier",
+         solve_with_grid_barrier},
+        {"blocked", "messages between blocks instead of the barrier", solve_blocked}};
+#ifndef __CPU_DEVICE__
+    steps.push_back({"vendor", "cusolverDnSgetrf and cusolverDnSgetrs", solve_by_cusolver,
+                     warpwise::StepKind::vendor});
+#endif
+    lesson.steps<LinearSystem>({.gpu = {8192},
+                                .cpu = {64},
+                                .awkward = {{0}, {1}, {2}, {31}, {32}, {33}, {65}, {127}}},
+                               steps);
+    lesson.text(
+        R"(The check of a solver is its residual: every equation has to hold up to max |A x
+- b| <= 4 sqrt(n) epsilon |A| max |x|, worked out in double. |A| is the largest sum of the
+magnitudes of a row. The column `backward error` is max |A x - b| / (|A| max |x|). Such an
+x is the exact solution of a matrix that differs from A by so little.
+
+With n = 8192 a column moves 268 MB on average, and launches hardly matter: on an H200
+two_launches is no faster than aligned_rows. wide_loads is 2.3 times as fast as
+two_launches, probably because of the bytes in flight: 128 per thread instead of 4. With n
+= 2048 a column is 17 MB, which fits in the L2 cache. Could it be faster than a copy, then?
+Predict what a launch costs it.
+
+In `blocked` the pivots are the price. All of its 2/3 n^3 operations take 5.5 ms for n =
+8192 at an H200's 66.9 TFLOP/s (datasheet), which is 0.7 us for each column. And in a
+column nothing can go on before all blocks know the pivot row. In one_block, all blocks but
+one wait. In grid_barrier all blocks take part, and wait for each other once per column. In
+`blocked` they send each other a number and a tag in one 64-bit word, so that an exchange
+costs one trip through the L2 cache. (On the CPU device blocks take turns, so the barrier
+has to remain there.) What it could still do: begin the next panel while the product is
+being computed.)");
+    show_rates(lesson);
+    lesson.text(
+        R"(On an H200 a column of wide_loads takes 7 us with n = 2048, where its bytes
+would take 4 at the rate of a copy. The rest is probably the launch, which waits for the
+end of the one before it. It costs more than the cache saves. And the pivots are the price
+of `blocked`: 2 us for each column and 26 TFLOP/s for the rest describe its three times, to
+5 %. By that the columns have half of the time with n = 8192, and nine tenths with n =
+2048.
+
+Now matrices of all kinds; all unknowns are 1. Each step says what it thinks of the matrix,
+by its pivots. Singular: a pivot is 0 or not finite, and then its column is named. Nearly
+singular: no more than n epsilon is left of the column's largest element, which is what
+rounding leaves of nothing. Two predictions: is the error of x as small as the backward
+error? And which of these verdicts is a false alarm?)");
+    show_matrices_of_all_kinds(lesson, methods());
+    lesson.text(
+        R"(The backward error is small throughout, and that is all a solver can do.
+Hilbert's matrix, 1 / (row + col + 1), has equations that hold to seven digits, and an x
+without one right digit, because b knew no more. That is what `nearly singular` warns of.
+(One row twice would be singular, but rarely is: rounding leaves something of its pivot, in
+one order of the sums and not in another. So a solver that looks for 0 alone is not safe.)
+The false alarm: rows in other units. Their pivots are small compared with other rows of
+the column, but not with their own. Divide each row by its largest element first, and the
+alarm is gone. A reliable verdict takes an estimate of the condition number, as LAPACK's
+sgecon makes it.
+
+Partial pivoting bounds all multipliers of a panel by 1. Gauss-Jordan elimination has no
+such bound for the rows above the pivot, and its residual can be larger where the matrix is
+bad (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 14.4):
+compare the rows in other units.
+
+Mistakes to avoid: choosing the first element that is not 0 as the pivot (rounding errors
+then grow without bound); letting the thread that comes first decide between rows of equal
+magnitude (the result changes from run to run; here the lowest row wins, by the key);
+writing the column that other threads still read their factors from; waiting in a kernel
+for a block that may not be running (only a cooperative launch promises that all are).
+
+Try next: in eliminate_and_search, let rows that were pivot rows be chosen again (leave out
+row > column). And make the panel 8 columns wide in system.h: what do you expect of its
+bytes?
+
+    examples linear_solver --lines --step wide_loads
+    examples linear_solver --size 127 --check)");
+}
+
+}  // namespace examples

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "chapters/4_examples/matrix_multiply/tiles.cuh"
+
+namespace examples {
+namespace {
+
+// Step 4, square tiles. A block computes a tile of 32 x 32 elements of C, one element per
+// thread. It takes 32 terms of the sums at a time: its threads copy a 32 x 32 tile of A and
+// one of B to shared memory, one element of each per thread, and then every element is used
+// 32 times. Elements outside of the matrices are replaced by 0. A zero adds nothing to a
+// sum, so every thread can go through all terms.
+// Better: 1/16 float from global memory per multiply-add instead of a whole one.
+// Slow: each multiply-add needs an element of A and one of B from shared memory. Each of
+// these loads takes one wavefront, and shared memory serves one wavefront per cycle, while
+// the SM could start four multiply-adds of a warp per cycle. (nvcc loads four neighboring
+// elements of A with one instruction, which leaves 1.25 loads.) On an H200 this step is
+// slower than step 3, where each thread has four sums.
+constexpr unsigned kSide = 32;
+
+__global__ void product_tile(const float* a, const float* b, float* c, Extents x) {
+    __shared__ float a_tile[kSide][kSide];
+    __shared__ float b_tile[kSide][kSide];
+    const unsigned tile_row = threadIdx.x / kSide, tile_col = threadIdx.x % kSide;
+    const Corner corner = corner_of_block(x, kSide, kSide);
+    const std::size_t row = corner.row + tile_row, col = corner.col + tile_col;
+
+    float sum = 0;
+    for (std::size_t first = 0; first < x.k; first += kSide) {
+        a_tile[tile_row][tile_col] =
+            row < x.m && first + tile_col < x.k ? a[row * x.k + first + tile_col] : 0;
+        b_tile[tile_row][tile_col] =
+            first + tile_row < x.k && col < x.n ? b[(first + tile_row) * x.n + col] : 0;
+        __syncthreads();
+        for (unsigned p = 0; p < kSide; ++p)
+            sum += a_tile[tile_row][p] * b_tile[p][tile_col];
+        __syncthreads();
+    }
+    if (row < x.m && col < x.n) c[row * x.n + col] = sum;
+}
+
+}  // namespace
+}  // namespace examples
