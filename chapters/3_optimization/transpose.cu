@@ -575,11 +575,11 @@ __global__ void __launch_bounds__(kLongThreads, 2)
 }
 
 // Step 17: tuning, both. The longer tile of step 16, with the hint of step 15.
-// What was tried, for 10007 x 16411 on one H200 (trial versions of 2026-11-22): step 14 had
-// 3879 GB/s, with the hint alone 3962, with the longer tile alone 3919, and with both 4030.
-// For 32771 x 32779 both together were slower, 3738 GB/s after 3828, because the tile
-// beside comes 293 tiles later there; numbered in bands that are 146 tiles high, the tiles
-// made 3924.
+// What was tried, for 10007 x 16411 on one H200 (trial versions of 2026-11-22, whose runs are
+// not recorded): step 14 had 3879 GB/s, with the hint alone 3962, with the longer tile alone
+// 3919, and with both 4030. For 32771 x 32779 both together were slower, 3738 GB/s after 3828,
+// probably because the tile beside comes 293 tiles later there; numbered in bands that are 146
+// tiles high, the tiles made 3924. (Not recorded.)
 __global__ void __launch_bounds__(kLongThreads, 2)
     transpose_whole_chunks(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kLongSkewedRows][kLongCols + 1];

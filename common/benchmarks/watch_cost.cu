@@ -74,6 +74,7 @@ void release() {
 }  // namespace
 
 int main() {
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // a minute or two: each line when it is known
     cpu_device::set_cores(1);
     if (!allocate()) {
         std::printf("no memory\n");
