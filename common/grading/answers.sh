@@ -1,21 +1,21 @@
 #!/bin/bash
-# How the wrong and correct answers of an exercise are stored: what differs from the solution or from the stub.
+# How the wrong and correct answers of an exercise are stored: what differs from the solution.
 #
 #     common/grading/answers.sh show exercises/CHAPTER/EXERCISE/wrong_answers/NAME.patch    prints the whole answer
 #     common/grading/answers.sh unfold EXERCISE FOLDER [COMMIT]    writes all of them into FOLDER, as whole files
 #     common/grading/answers.sh fold EXERCISE FOLDER               stores those files of FOLDER that have changed
 #
-# NAME.patch is the answer's first comment lines, and then a unified diff against the solution, or against the stub if that
-# diff is shorter. Both are compared without the lines that are only a comment: answers have none. An answer for which no
-# diff is shorter than itself is stored whole, as NAME.cu.
+# NAME.patch is the answer's first comment lines, and then a unified diff against the solution without the lines that are
+# only a comment: answers have none. An answer that is shorter than its patch is stored whole, as NAME.cu. The stub is no
+# base, because learners may edit it in place.
 #
 # Edits of a solution reach the answers as well, wherever the answers do not differ from it. An answer to which they no
 # longer apply is an error, which names the file. To bring such answers along, or to keep all of them as they are, unfold
-# them with the solution and the stub of a COMMIT before the edit, change what has to be changed, and fold them:
+# them with the solution of a COMMIT before the edit, change what has to be changed, and fold them:
 #
 #     common/grading/answers.sh unfold grid_stride /tmp/answers HEAD
 #     common/grading/answers.sh fold grid_stride /tmp/answers
-set -u
+set -u -o pipefail
 
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
@@ -27,14 +27,10 @@ refuse() {
     exit 2
 }
 
-# The file that `--- BASE` in the answers of an exercise's folder means, without comment lines.
+# The solution of an exercise's folder, without comment lines.
 print_base() {
-    local base=$1 folder=$2 file
-    case $base in
-        solution) file=solutions/${folder#"$root"/exercises/}/$(basename "$folder").cu ;;
-        stub) file=${folder#"$root"/}/original.cu ;;
-        *) echo "answers.sh: '--- $base' is neither the solution nor the stub" >&2; return 1 ;;
-    esac
+    local folder=$1 file
+    file=solutions/${folder#"$root"/exercises/}/$(basename "$folder").cu
     if [ -n "$commit" ]; then git -C "$root" show "$commit:$file"; else cat "$root/$file"; fi |
         sed '/^[[:space:]]*\/\//d'
 }
@@ -103,9 +99,8 @@ END {
 
 # apply_patch FILE FOLDER: prints the answer of an exercise's folder that the patch stands for.
 apply_patch() {
-    local file=$1 folder=$2 base
-    base=$(sed -n 's/^--- \([a-z]*\).*/\1/p;/^@@/q' "$file")
-    if ! print_base "$base" "$folder" >"$scratch/base"; then
+    local file=$1 folder=$2
+    if ! print_base "$folder" >"$scratch/base"; then
         echo "answers.sh: ${file#"$root"/} does not apply" >&2
         return 1
     fi
@@ -116,12 +111,12 @@ show() {
     if [[ $1 == *.patch ]]; then apply_patch "$1" "$(cd "$(dirname "$1")/.." && pwd)"; else cat "$1"; fi
 }
 
-# make_patch ANSWER FOLDER BASE: prints the answer as it differs from BASE; status 1 if it cannot be stored that way.
+# make_patch ANSWER FOLDER: prints the answer as it differs from the solution; status 1 if it cannot be stored that way.
 make_patch() {
-    local answer=$1 folder=$2 base=$3
-    print_base "$base" "$folder" >"$scratch/base" || return 1
+    local answer=$1 folder=$2
+    print_base "$folder" >"$scratch/base" || return 1
     sed -n '/^\/\//d; :rest; p; n; b rest' "$answer" >"$scratch/body"
-    diff -U1 --suppress-blank-empty --show-function-line='^[_A-Za-z].*(' --label "$base, without comment lines" \
+    diff -U1 --suppress-blank-empty --show-function-line='^[_A-Za-z].*(' --label "solution, without comment lines" \
         --label answer "$scratch/base" "$scratch/body" >"$scratch/differences"
     [ $? -eq 1 ] && ! grep -q '^[\]' "$scratch/differences" || return 1
     awk '!/^\/\// { exit } { print }' "$answer"
@@ -158,7 +153,7 @@ unfold() {
 }
 
 fold() {
-    local folder=$1 kind=$2 target=$3 answer name stored base form
+    local folder=$1 kind=$2 target=$3 answer name stored form
     mkdir -p "$folder/$kind"
     for answer in "$target/$kind"/*.cu; do
         [ -f "$answer" ] || continue
@@ -167,13 +162,12 @@ fold() {
         if [[ $stored == *.patch ]] && show "$stored" 2>/dev/null | cmp -s - "$answer"; then continue; fi
         cp "$answer" "$scratch/shortest"
         form=cu
-        for base in stub solution; do
-            make_patch "$answer" "$folder" "$base" >"$scratch/patch" || continue
-            [ "$(wc -l <"$scratch/patch")" -le "$(wc -l <"$scratch/shortest")" ] || continue
+        if make_patch "$answer" "$folder" >"$scratch/patch" &&
+            [ "$(wc -l <"$scratch/patch")" -le "$(wc -l <"$answer")" ]; then
             apply_patch "$scratch/patch" "$folder" | cmp -s - "$answer" || refuse "the patch for $answer gives another file"
             cp "$scratch/patch" "$scratch/shortest"
             form="patch"
-        done
+        fi
         if [ "$stored" = "$name.$form" ] && cmp -s "$scratch/shortest" "$stored"; then continue; fi
         rm -f "$name.cu" "$name.patch"
         cp "$scratch/shortest" "$name.$form"

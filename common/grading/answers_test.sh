@@ -42,22 +42,20 @@ body() {
         '    cudaGetLastError();' '    cudaDeviceSynchronize();' '}'
 }
 { lines '// Solution: adds.'; body 'of the block'; } >"$solution"
-body 'TODO 1' | sed 's/a\[i\] -= 1/a[i] -= 3/; s/\*= 2/*= 5/' >"$folder/original.cu"
 bare() { sed '/^ *\/\//d' "$1"; }
 
 header=('// Wrong answer: adds twice' '// Rejected by: adds' '// Message: FAILED')
 { lines "${header[@]}"; bare "$solution" | sed 's/+= b\[i\]/+= 2 * b[i]/'; } >"$whole/wrong_answers/twice.cu"
-{ lines "${header[@]}"; bare "$folder/original.cu" | sed 's/i < 100/i < 99/'; } >"$whole/wrong_answers/of_stub.cu"
+{ lines "${header[@]}"; bare "$solution" | sed 's/<<<1, 128>>>/<<<1, 127>>>/'; } >"$whole/wrong_answers/off_by_one.cu"
 { lines "${header[@]}" '// And a fourth line.' ''; lines 'int x;' '// kept' 'int y;'; } >"$whole/wrong_answers/rewrite.cu"
 { lines "${header[@]}"; bare "$solution" | sed 's/+= b\[i\]/+= 3 * b[i]/'; printf '// end'; } >"$whole/wrong_answers/open_end.cu"
 { lines '// Correct answer: the other way round'; bare "$solution" | sed 's/i < 100/100 > i/'; } >"$whole/correct_answers/other.cu"
 { lines "${header[@]}"; bare "$solution" | sed '$d'; lines '    __syncthreads();' '}' '' '' '// after'; } >"$whole/wrong_answers/end.cu"
 
 check "folds" answers fold add "$whole" >/dev/null
-for stored in wrong_answers/{twice.patch,of_stub.patch,rewrite.cu,open_end.cu,end.patch} correct_answers/other.patch; do
+for stored in wrong_answers/{twice.patch,off_by_one.patch,rewrite.cu,open_end.cu,end.patch} correct_answers/other.patch; do
     check "$stored is stored" test -f "$folder/$stored"
 done
-check "takes the base that gives the shorter diff" grep -q '^--- stub' "$wrong/of_stub.patch"
 check "the header comes first" test "$(head -n 3 "$wrong/twice.patch")" = "$(lines "${header[@]}")"
 check "only lines that differ are stored" test "$(grep -c '^[-+][^-+]' "$wrong/twice.patch")" -eq 2
 check "unfolds" answers unfold add "$project/again"
@@ -76,7 +74,6 @@ check "the answer keeps its own lines" grep -q '2 \* b' <(answers show "$wrong/t
 check "folds answers that the edit must not reach" answers fold add "$project/again" >/dev/null
 check "so they stay" diff "$whole/wrong_answers/twice.cu" <(answers show "$wrong/twice.patch")
 cp "$project/solution" "$solution"
-rm "$wrong/twice.patch"  # it may lean on the stub now
 check "folds against the old solution" answers fold add "$whole" >/dev/null
 
 # What does not apply is an error.
@@ -84,7 +81,7 @@ sed -i 's/a\[i\] += b\[i\]/a[i] = a[i] + b[i]/' "$solution"
 check "a line of a hunk that is gone" says "wrong_answers/twice.patch does not apply: the lines of @@" answers show "$wrong/twice.patch"
 check "unfolding fails with it" says "wrong_answers/twice.patch does not apply" answers unfold add "$project/again"
 check "and leaves no old file" test ! -e "$project/again/wrong_answers/twice.cu"
-check "the others are unfolded" test -f "$project/again/wrong_answers/of_stub.cu"
+check "the others are unfolded" test -f "$project/again/wrong_answers/off_by_one.cu"
 mkdir -p "$project/build/answers/add"
 lines '#!/bin/sh' 'while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done' \
     'printf "#!/bin/sh\necho FAILED\nexit 1\n" >"$out"' 'chmod +x "$out"' >"$project/compiler"
@@ -94,13 +91,13 @@ lines "folder='$folder'" "solution='$solution'" "compiler='$project/compiler'" "
 try() { "$project/common/grading/try_answer.sh" -b "$project/build" --no-build add "$@"; }
 check "trying it fails" says "DOES NOT APPLY  twice" try
 check "and names the file" says "wrong_answers/twice.patch does not apply" try "$wrong/twice.patch"
-check "others are judged" grep -q 'rejected   of_stub' <(try "$wrong"/*.patch)
+check "others are judged" grep -q 'rejected   off_by_one' <(try "$wrong"/*.patch)
 cp "$project/solution" "$solution"
 check "an answer that applies is judged by its whole file" try "$wrong/twice.patch" >/dev/null
 check "which is the answer" diff "$whole/wrong_answers/twice.cu" "$project/build/answers/add/wrong_answers/twice.cu"
 
 check "a git commit has the old solution" git -C "$project" -c init.defaultBranch=main init -q
-git -C "$project" add "$solution" "$folder/original.cu"
+git -C "$project" add "$solution"
 git -C "$project" -c user.name=n -c user.email=e -c commit.gpgsign=false commit -q -m old
 sed -i 's/a\[i\] += b\[i\]/a[i] = a[i] + b[i]/' "$solution"
 rm -r "$project/again"
@@ -118,8 +115,8 @@ sed -i '$d' "$wrong/twice.patch"
 check "a hunk without lines" says "has other numbers of lines" answers show "$wrong/twice.patch"
 sed -i '$d' "$wrong/twice.patch"
 check "a patch without hunks" says "it has no hunk" answers show "$wrong/twice.patch"
-sed -i 's/--- solution/--- elsewhere/' "$wrong/twice.patch"
-check "a base that is not known" says "neither the solution nor the stub" answers show "$wrong/twice.patch"
+rm "$solution"
+check "no solution" says "wrong_answers/twice.patch does not apply" answers show "$wrong/twice.patch"
 cp "$whole/wrong_answers/twice.cu" "$wrong"
 check "two forms of one answer" says "both" answers unfold add "$project/again"
 check "no such exercise" says "there is no exercise 'sub'" answers unfold sub "$project/again"
