@@ -21,21 +21,27 @@ scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 root=$(cd "$(dirname "$0")/../.." && pwd)
 commit=
+shows=
 
 refuse() {
     echo "answers.sh: $*" >&2
     exit 2
 }
 
-# The file that `--- BASE` in the answers of an exercise's folder means, without comment lines.
+# The file that `--- BASE` in the answers of an exercise's folder means, without comment lines. Learners may edit the stub in
+# place: to show an answer, the stub is taken from the last commit, where git knows it.
 print_base() {
     local base=$1 folder=$2 file
     case $base in
         solution) file=solutions/${folder#"$root"/exercises/}/$(basename "$folder").cu ;;
-        stub) file=${folder#"$root"/}/original.cu ;;
+        stub) file=${folder#"$root"/}/$(basename "$folder").cu ;;
         *) echo "answers.sh: '--- $base' is neither the solution nor the stub" >&2; return 1 ;;
     esac
-    if [ -n "$commit" ]; then git -C "$root" show "$commit:$file"; else cat "$root/$file"; fi |
+    if [ -n "$commit" ]; then
+        git -C "$root" show "$commit:$file"
+    elif [ "$base" != stub ] || [ -z "$shows" ] || ! git -C "$root" show "HEAD:$file" 2>/dev/null; then
+        cat "$root/$file"
+    fi |
         sed '/^[[:space:]]*\/\//d'
 }
 
@@ -184,6 +190,7 @@ fold() {
 case ${1-} in
     show)
         [ $# -eq 2 ] || refuse "show takes one file"
+        shows=1
         show "$2"
         ;;
     unfold | fold)

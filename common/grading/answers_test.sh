@@ -42,12 +42,12 @@ body() {
         '    cudaGetLastError();' '    cudaDeviceSynchronize();' '}'
 }
 { lines '// Solution: adds.'; body 'of the block'; } >"$solution"
-body 'TODO 1' | sed 's/a\[i\] -= 1/a[i] -= 3/; s/\*= 2/*= 5/' >"$folder/original.cu"
+body 'TODO 1' | sed 's/a\[i\] -= 1/a[i] -= 3/; s/\*= 2/*= 5/' >"$folder/add.cu"
 bare() { sed '/^ *\/\//d' "$1"; }
 
 header=('// Wrong answer: adds twice' '// Rejected by: adds' '// Message: FAILED')
 { lines "${header[@]}"; bare "$solution" | sed 's/+= b\[i\]/+= 2 * b[i]/'; } >"$whole/wrong_answers/twice.cu"
-{ lines "${header[@]}"; bare "$folder/original.cu" | sed 's/i < 100/i < 99/'; } >"$whole/wrong_answers/of_stub.cu"
+{ lines "${header[@]}"; bare "$folder/add.cu" | sed 's/i < 100/i < 99/'; } >"$whole/wrong_answers/of_stub.cu"
 { lines "${header[@]}" '// And a fourth line.' ''; lines 'int x;' '// kept' 'int y;'; } >"$whole/wrong_answers/rewrite.cu"
 { lines "${header[@]}"; bare "$solution" | sed 's/+= b\[i\]/+= 3 * b[i]/'; printf '// end'; } >"$whole/wrong_answers/open_end.cu"
 { lines '// Correct answer: the other way round'; bare "$solution" | sed 's/i < 100/100 > i/'; } >"$whole/correct_answers/other.cu"
@@ -100,13 +100,18 @@ check "an answer that applies is judged by its whole file" try "$wrong/twice.pat
 check "which is the answer" diff "$whole/wrong_answers/twice.cu" "$project/build/answers/add/wrong_answers/twice.cu"
 
 check "a git commit has the old solution" git -C "$project" -c init.defaultBranch=main init -q
-git -C "$project" add "$solution" "$folder/original.cu"
+git -C "$project" add "$solution" "$folder/add.cu"
 git -C "$project" -c user.name=n -c user.email=e -c commit.gpgsign=false commit -q -m old
 sed -i 's/a\[i\] += b\[i\]/a[i] = a[i] + b[i]/' "$solution"
 rm -r "$project/again"
 check "unfolds with the solution of a commit" answers unfold add "$project/again" HEAD
 check "as they were before the edit" diff -r "$whole" "$project/again"
 cp "$project/solution" "$solution"
+cp "$folder/add.cu" "$project/stub"
+echo 'edited in place' >"$folder/add.cu"
+check "an answer does not mind a stub that a learner edits" \
+    diff "$whole/wrong_answers/of_stub.cu" <(answers show "$wrong/of_stub.patch")
+cp "$project/stub" "$folder/add.cu"
 
 lines "${header[@]}" '--- solution' '+++ answer' '@@ -7,1 +7,2 @@' '     __syncthreads();' '+    more();' >"$wrong/twice.patch"
 check "finds its place where the hunk says" diff <(answers show "$wrong/twice.patch" | sed -n 11p) <(echo "    more();")
