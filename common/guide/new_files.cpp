@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/guide/command.h"
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
 namespace guide {

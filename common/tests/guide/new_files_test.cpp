@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/guide/refusal.h"
+#include "common/lesson/refusal.h"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
