@@ -1,5 +1,4 @@
-// Launches of steps 6 to 10, and the vendor's routine. Read linear_solver.cu and the steps
-// first.
+// Launches of steps 6 to 10, and the vendor's routine. Read lesson.cu and the steps first.
 //
 // All five steps take a panel of 64 columns at a time. The right-hand side is column n of
 // the matrix, and takes part like any other. L is not needed any more once the rest of the

@@ -1,7 +1,7 @@
 // A system of linear equations on host and device, and what the files of this lesson have
 // in common. The kernels are in step_01_four_launches.cuh to step_10_messages.cuh, to be
-// read in this order. linear_solver.cu launches steps 1 to 5, panels.cu steps 6 to 10 and
-// the vendor's routine, and system.cu makes and judges systems.
+// read in this order. lesson.cu launches steps 1 to 5, panels.cu steps 6 to 10 and the
+// vendor's routine, and system.cu makes and judges systems.
 //
 //     LinearSystem system(n, matrix, right);
 //     solve_blocked(system);

@@ -1,6 +1,6 @@
-// What matrix_multiply.cu (floats) and tensor_cores.cu (TF32 and bf16) have in common: the
-// product C = A B on host and device, its double-precision reference, and the library that
-// all steps are measured against.
+// What lesson.cu (floats) and tensor_cores.cu (TF32 and bf16) have in common: the product C
+// = A B on host and device, its double-precision reference, and the library that all steps
+// are measured against.
 //
 //     Product<Precision::tf32> problem({4096, 4096, 4096});
 //     kernel<<<...>>>(problem.d_a.data(), problem.d_b.data(), problem.d_c.data(), ...);

@@ -14,7 +14,7 @@ namespace {
 // sixteen.
 // Slow: that is still more than one load per multiply-add.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM>
-__global__ void __launch_bounds__(BM* BN / TM)
+__global__ void __launch_bounds__((BM / TM) * BN)
     product_column_per_thread(const float* a, const float* b, float* c, Extents x) {
     static_assert(BM * BK == BM * BN / TM && BK * BN == BM * BN / TM,
                   "one element of A and of B per thread");

@@ -17,7 +17,7 @@ namespace {
 // multiply-adds per cycle, and the loads take instructions as well: 16 for 64
 // multiply-adds. And while a tile is being loaded, the block computes nothing.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_square_per_thread(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned threads = BM * BN / (TM * TN);
     constexpr unsigned across = BN / TN, down = BM / TM;  // threads

@@ -14,7 +14,7 @@ namespace {
 // Slow: the elements of B still come one by one: 64 loads for 512 multiply-adds, beside 16
 // of A.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_float4_global(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned across = BN / TN, down = BM / TM;  // threads
     __shared__ __align__(16) float a_tile[BM][BK];

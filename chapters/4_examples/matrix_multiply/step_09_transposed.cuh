@@ -15,7 +15,7 @@ namespace {
 // together in step 8, four terms of one row, are not neighbors any more: 64 loads of A for
 // 512 multiply-adds instead of 16.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_transposed(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned across = BN / TN, down = BM / TM;  // threads
     __shared__ __align__(16) float a_tile[BK][BM + 4];

@@ -15,7 +15,7 @@ namespace {
 // wavefronts for 64 multiply-adds, and step 7 has 16. The result is also stored with 32
 // bytes between the lanes, so each sector of C is written twice.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_float4_shared(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned across = BN / TN;  // threads
     __shared__ __align__(16) float a_tile[BK][BM + 4];

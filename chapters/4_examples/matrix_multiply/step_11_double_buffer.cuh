@@ -13,7 +13,7 @@ namespace {
 // Slow: the bank conflicts of step 10. And the gain may be small, because with 16 warps on
 // the SM other warps could already multiply while one waited for its loads.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_double_buffer(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned across = BN / TN;  // threads
     __shared__ __align__(16) float a_tiles[2][BK][BM + 4];

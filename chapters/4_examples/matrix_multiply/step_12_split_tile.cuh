@@ -14,7 +14,7 @@ namespace {
 // different groups of B and only 2 of A. A load of B takes four wavefronts for 256 bytes,
 // each of them twice.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_split_tile(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned across = BN / TN;  // threads
     constexpr unsigned next_rows = BM / 2,

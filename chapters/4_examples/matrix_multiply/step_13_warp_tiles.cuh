@@ -14,7 +14,7 @@ namespace {
 // Slow: the loads of an outer product have to arrive before it begins, and the way from
 // global to shared memory leads through registers and costs instructions.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN), 2)
+__global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_warp_tiles(const float* a, const float* b, float* c, Extents x) {
     constexpr unsigned WM = 64, WN = 32;  // the warp's tile
     static_assert(TM == 8 && TN == 8 && BM % WM == 0 && BN % WN == 0);

@@ -16,8 +16,8 @@
 // bits, not round them.
 //
 // Steps: mma_fragments -> mma_cp_async (from sm_80 on) -> wgmma_tma -> wgmma_multicast
-// (sm_90a alone) -> the vendor. The lesson in matrix_multiply.cu prints their table. On the
-// CPU device, which has no tensor cores, there are none.
+// (sm_90a alone) -> the vendor. The lesson in lesson.cu prints their table. On the CPU
+// device, which has no tensor cores, there are none.
 #include "chapters/4_examples/matrix_multiply/product.h"
 
 #ifndef __CPU_DEVICE__

@@ -1,6 +1,6 @@
 // What the kernels of this lesson share: the extents of the product, the place of a block's
 // tile, and moving four neighboring floats at a time. The kernels are in step_01 ...
-// step_20, one step per file; matrix_multiply.cu launches them.
+// step_23, one step per file; lesson.cu launches them.
 #pragma once
 
 #include <cuda_runtime.h>

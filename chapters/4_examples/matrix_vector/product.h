@@ -1,7 +1,7 @@
 // What the kernels of the lesson matrix_vector work on: a pitched matrix, a vector, and
 // their product in double. The kernels are in step_02_thread_per_row.cuh to
-// step_08_rows_of_a_range.cuh, one per file. matrix_vector.cu launches them, and has the
-// function that picks one of them for a shape.
+// step_08_rows_of_a_range.cuh, one per file. lesson.cu launches them, and has the function
+// that picks one of them for a shape.
 //
 //     Product problem({1000, 200});                 // rows, columns
 //     multiply(problem);

@@ -5,37 +5,13 @@
 
 #include <cstddef>
 
+#include "chapters/4_examples/vector_distance/types.cuh"
+
 namespace examples {
 namespace {
 
 constexpr unsigned kThreads = 256;          // per block
 constexpr unsigned kWarps = kThreads / 32;  // per block
-
-// The type in which squares of differences are added up, and of the distance.
-//
-// float: the sum of the squares overflows to infinity beyond 3.4e38, so no difference may
-// pass 1.8e19. double: the same beyond 1.8e308, and 1.3e154. int: double. It holds every
-// int and every difference of two ints exactly, up to 2^32 - 1; there is no overflow, for
-// any n and any elements. The sum is exact as long as it is at most 2^53 (for 2^28
-// elements: differences up to 5792), and rounded like any other sum of doubles beyond.
-template <class T>
-struct Accumulator {
-    using type = T;
-};
-template <>
-struct Accumulator<int> {
-    using type = double;
-};
-template <class T>
-using Sum = typename Accumulator<T>::type;
-
-// Both elements are converted first. `a - b` with a conversion after it would be too late
-// for an int.
-template <class T>
-__host__ __device__ Sum<T> squared_difference(T a, T b) {
-    const Sum<T> difference = static_cast<Sum<T>>(a) - static_cast<Sum<T>>(b);
-    return difference * difference;
-}
 
 // Step 2, two kernels. The threads stride over the vectors and add up squares in a
 // register; each block adds up its 256 sums by a tree in shared memory and leaves one. Then
@@ -145,13 +121,6 @@ __global__ void distance_last_block(const T* a, const T* b, std::size_t count,
     rest = sum_of_block(rest);
     if (threadIdx.x == 0) *distance = sqrt(rest);
 }
-
-// 16 bytes of a vector, for one load: 4 floats, 2 doubles or 4 ints.
-template <class T>
-struct alignas(16) Pack {
-    static constexpr unsigned size = 16 / sizeof(T);
-    T element[size];
-};
 
 // Step 5, 16 bytes per load, and `Loads` of them from each vector in flight before the
 // first is needed. Each load has a sum of its own, so that additions need not wait for each

@@ -97,7 +97,7 @@ test('every kernel of every lesson can be found', () => {
         assert.ok(chapter !== '1_basics_and_pi' || files.includes(path.join('vector_add', 'kernels.cuh')));
         for (const file of files.filter((name) => /\.cuh?$/.test(name))) {
             const text = fs.readFileSync(path.join(root, 'chapters', chapter, file), 'utf8');
-            const names = [...text.matchAll(/^__global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\([^;{]*\{/gm)].map((match) => match[1]);
+            const names = [...text.matchAll(/^__global__ void (?:__launch_bounds__\((?:[^()]|\([^()]*\))*\)\s+)?(\w+)\([^;{]*\{/gm)].map((match) => match[1]);
             for (const name of names) {
                 const { code } = definition(text, `${name}/1`);
                 assert.match(code, new RegExp(`__global__[^]*\\b${name}\\([^]*}$`), `${file}: ${name}`);
