@@ -7,7 +7,7 @@ const parts = [
     { en: 'Start', zh: '入门', pages: ['start_here', 'installing', 'how_to_read_the_tables', 'warp_view', 'the_guide'] },
     { chapters: true },
     { en: 'Background', zh: '背景知识', pages: ['gpu_architecture', 'execution_model', 'thread_hierarchy', 'programming_patterns', 'debugging', 'profiling'] },
-    { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/what_is_graded'] },
+    { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
     { en: 'Contributing', zh: '参与编写', pages: ['add_a_lesson', 'writing_pages', 'why_our_own'] },
 ];
 
