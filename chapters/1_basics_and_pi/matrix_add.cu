@@ -255,7 +255,9 @@ stand in 32 rows of a wide matrix, and how many if they stand side by side in on
     lesson.text(
         R"(The count: 32 sectors when the threads stand in different rows, 4 when they stand side by side. The bytes
 used are 128 in both. Eight neighboring columns share a sector, so the caches can rescue part of the waste if the
-warps of those columns come before the sector is thrown out; a block of 32 x 8 threads gives them that chance.)");
+warps of those columns come before the sector is thrown out; a block of 32 x 8 threads gives them that chance. On an
+H200 the L1 cache does this for the loads, and what step 3 loses, it loses mostly at its stores
+(docs/results/causes_h200.md).)");
     if (warpwise::Lesson::on_gpu()) {
         lesson.text(
             R"(Why it is so. One thread a block loses most: 31 of 32 lanes are idle, and an SM holds 32 threads

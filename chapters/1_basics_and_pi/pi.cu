@@ -462,11 +462,11 @@ a single float. Double has 53 bits, and its curve starts to rise only where your
     if (warpwise::Lesson::on_gpu()) {
         show_limit(lesson);
         lesson.text(
-            R"(What limits the steps. Nothing is read, so it is not the memory. In the float steps it is probably the
+            R"(What limits the steps. Nothing is read, so it is not the memory. In the float steps it is the
 division (reciprocals from the 16 special-function units of an SM, and the instructions that refine and check them) and
 the conversion of a 64-bit index; in the double steps it is the double units, which the last table measures with a
-kernel that does nothing else. Step 9 has a quarter of the divisions and no conversion, and is three times as fast. How
-much of that is due to which of the two was not measured. How the sums of the threads
+kernel that does nothing else. Step 9 has a quarter of the divisions and no conversion, and is three times as fast. Both
+changes count, fewer divisions more than no conversion (docs/results/causes_h200.md). How the sums of the threads
 are added matters little when each thread has thousands of slices, and a lot when it has few.)");
     } else {
         lesson.text(

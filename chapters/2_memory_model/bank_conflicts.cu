@@ -619,7 +619,9 @@ col ^ row does it without the extra column, so that rows stay aligned for float4
 Without conflicts the tile reaches a copy, and with them a fifth of it: on an H200, 4123 and 946 GB/s. The swizzle has
 as few conflicts as the padding, and still stays behind, 3602 GB/s: banks do not explain everything. What its source has
 more is an exclusive-or before every access. With float4s there is one for four elements, and step 5 is where step 3 is;
-but it also has fewer and wider accesses. Which of these it is, no experiment has separated.
+but it also has fewer and wider accesses. It is not the exclusive-or itself, but the code that the compiler makes of the
+loops around it: in an experiment (docs/results/causes_h200.md) in which both steps load a whole tile before they store
+any of it, they are equally fast within 1 %.
 
 Which one to take? Padding is one character and hard to get wrong. The swizzle is for tiles that fill shared memory to
 the brim, for 16-byte accesses, and for the tensor memory accelerator of recent chips, which can swizzle what it

@@ -432,10 +432,10 @@ were run; the table leaves out what repeats itself.)
 
 The clock is less patient. On an H200 stride 2 loses little, 2128 GB/s after 2441: with one load of 4 bytes a thread,
 stride 1 did not take all that the memory has to give. And from stride 8 to 16 the copy slows down from 928 to 500
-GB/s, although the sectors stay 32. The times fit pieces of 64 bytes: when the L2 cache lacks a sector, it may fetch
-more from memory than it was asked for, and cudaLimitMaxL2FetchGranularity was 64 bytes on this H200. From stride 16
-on each lane has 64 bytes of its own, and little changes: 442 GB/s at stride 32. (Whether that is the reason, the same
-sweep with the limit set to 32 would tell. It was not run.)
+GB/s, although the sectors stay 32. When the L2 cache lacks a sector, it may fetch more from memory than it was asked
+for, and cudaLimitMaxL2FetchGranularity was 64 bytes on this H200. From stride 16 on each lane has 64 bytes of its own,
+and little changes: 442 GB/s at stride 32. (An experiment confirmed this: with the limit set to 32, most of the fall
+from stride 8 to 16 is gone. Its figures are in docs/results/causes_h200.md.)
 
 Now the gaps are gone, and the start is shifted: lane k reads element k + offset. It is 128 bytes again, so 4 sectors
 would hold them. How many does the request touch for offset 1? And which offsets cost nothing?)");
@@ -446,8 +446,9 @@ would hold them. How many does the request touch for offset 1? And which offsets
 one sector in front and one behind: 5. One more in each request is a quarter more to ask for, but not a quarter more
 to fetch: the sector that was cut is the neighboring warp's as well, and who comes second often finds it in a cache.
 So a shift costs far less than a stride: 3 % on an H200. And the same 3 % for 8, 16 and 24, which touch 4 sectors. So
-it is not the fifth sector that costs; what all these starts have in common is that each request reaches into two cache
-lines of 128 bytes, and that of offset 0 into one. (An offset of 32 would tell whether that is the reason.) The arrays
+it is not the fifth sector that costs. Each of these requests reaches into two cache lines of 128 bytes, and that of
+offset 0 into one; but that is not the whole reason. In an experiment (docs/results/causes_h200.md) an offset of 32,
+which is a whole cache line, cost more than half as much, and offsets of 64, 128 and 256 cost nothing. The arrays
 that cudaMalloc returns start at multiples of 256 bytes; rows and parts of them need not (lesson pitched_memory).
 
 Last, the width: 4, 8 or 16 bytes a lane, all side by side. Is a request of 16 sectors bad?)");

@@ -526,9 +526,10 @@ constant memory for tables that all lanes walk through together; shared or globa
 looks up something else. How much constant memory helps differs from chip to chip, since the L1 cache has become fast:
 measure. On an H200 the polynomial gains by it and the charges lose: 18215 Gop/s from global memory, 13370 in batches.
 The ten copies and launches are not to blame: a batch is 4.2e10 operations, some 3 ms, and a copy of 64 KB is
-short beside that. So the kernel is slower at reading its charges from constant memory. Why, no experiment has separated
-so far: what a load from constant memory costs an SM, the 16 bytes that one load from global memory brings, or a batch
-that is larger than the constant cache nearest to the SM.
+short beside that. So the kernel is slower at reading its charges from constant memory. The main reason is that a batch
+is larger than the constant cache nearest to the SM: in an experiment (docs/results/causes_h200.md) small batches were
+nearly as fast as global memory. Two reasons for what remains were not separated: what a load from constant memory costs
+an SM, and the 16 bytes that one load from global memory brings.
 
 Mistakes to avoid: an index that differs from lane to lane; cudaMemcpyToSymbol with the variable's name as a string
 (gone since CUDA 5); cudaMemcpy to the variable's address on the host; coefficients of the last call, because a copy

@@ -364,9 +364,9 @@ on the SM, at the price of threads: fewer of them have fewer loads under way.)")
         [](const warpwise::RecordedStep& step) { return warpwise::text_or_dash("%.0f", step.gb_per_s); });
     lesson.text(
         R"(Registers are the fastest memory, and yet they do not win here. On an H200 the ring in shared memory reaches
-0.74 of a copy with 768 threads on an SM; in registers it is 0.51 with 384. A thread can begin loads of a round early,
-but that probably does not make up for half of the threads. The cap brings 1024 threads and 0.40: its spills cost more
-than its threads bring. And the ring in local memory, with all 2048, reaches 0.10.)");
+0.74 of a copy with 768 threads on an SM; in registers it is 0.51 with 384. The threads are the reason: in an
+experiment with 384 threads for both (docs/results/causes_h200.md) registers were no faster. The cap brings 1024 threads
+and 0.40: its spills cost more than its threads bring. And the ring in local memory, with all 2048, reaches 0.10.)");
     lesson.text(
         R"(The rule to take along: small arrays, constant indices, unrolled loops; shared memory, when an index
 has to be found out at run time or the array would take most of the registers; and a look at the report before a thought

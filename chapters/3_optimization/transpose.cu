@@ -382,7 +382,7 @@ __global__ void transpose_float4_tile(const float* in, float* out, std::size_t r
 
 // Step 13: columns of the tile begin where sectors of the output begin. This is for rows
 // that begin anywhere. There, a sector at the edge of a tile is stored in two pieces, by
-// two tiles. The memory takes whole sectors, so we suppose that the sector has to be read
+// two tiles. The memory takes whole sectors, so the sector has to be read from the memory
 // and put together if the two pieces do not meet in the L2 cache. Loads are different: a
 // sector that two tiles load comes from the cache the second time. So row `col` of the
 // output, which begins (col * rows) % 8 floats after the start of a sector, is stored from
@@ -931,8 +931,9 @@ may still take float4s. For all other matrices step 12 does what step 11 does.
 So by the counters step 13 is hardly better than the others: in all, 1.19 times the least
 against 1.22. But the sectors are not equal. One that is loaded twice at about the same time
 comes from the memory once, and then from the L2 cache. One that is stored in two pieces by
-two tiles has to wait in the cache for its other piece; if that does not come in time, we
-suppose, the memory is asked for the sector, to have the rest of it, and gets it back. And
+two tiles has to wait in the cache for its other piece; if that does not come in time, the
+memory is asked for the sector, to have the rest of it, and gets it back: an experiment
+confirmed that (docs/results/causes_h200.md). And
 no counter here tells how many bytes the L2 cache fetches at a time. Predict: which step is
 fastest for 10007 x 16411?)");
     if (lesson.measures()) {

@@ -233,8 +233,8 @@ for one addition.
 On the device the time is twelve bytes an element divided by the bandwidth, if enough bytes are under way at any
 moment: bandwidth times latency, some megabytes. A thread that loads one float of each vector has 8 bytes under way;
 with two float4s of each it has 64, and a quarter of the instructions. The roof in the table is a copy; an addition
-reads two bytes for each that it writes. Probably because memory loses time when it turns from reading to writing, an
-addition can come out slightly above the copy.)");
+reads two bytes for each that it writes. An addition can come out slightly above the copy, because a kernel that
+reads and writes is the faster the more of it is reads (docs/results/causes_h200.md).)");
     } else {
         lesson.text(
             R"(Why there are no times: this is the CPU device. It runs every kernel as it stands and checks every
