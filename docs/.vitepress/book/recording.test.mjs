@@ -153,8 +153,9 @@ function repository() {
         fs.mkdirSync(path.join(folder, path.dirname(file)), { recursive: true });
         fs.writeFileSync(path.join(folder, file), text);
     };
-    write('chapters/2_memory_model/CMakeLists.txt', 'add_chapter(memory_model\n    LESSONS\n        coalescing)\n');
-    write('chapters/2_memory_model/main.cpp', '.title = "Memory", {"coalescing", "x", coalescing}');
+    write('chapters/2_memory_model/chapter.json', JSON.stringify({
+        title: 'Memory', program: 'memory_model', path: [{ lesson: 'coalescing', about: 'x' }],
+    }));
     write('docs/results/h200_chapter_2.json', textOfRun(minimizedRun(runOf(coalescing()))));
     write('docs/page.md', `${mark('552 us')}\n`);
     write('docs/zh/page.md', `---\ntranslated_from: ${hashOf(`${mark('552 us')}\n`)}\n---\n${mark('552 us')}\n`);
