@@ -184,7 +184,8 @@ cudaError_t copy_2d(cudaArray_const_t array, std::size_t x_bytes, std::size_t ro
     if (!array_exists(array)) return cudaErrorInvalidResourceHandle;
     if (width == 0 || height == 0) return cudaSuccess;
     if (memory == nullptr) return cudaErrorInvalidValue;
-    if (pitch < width) return cudaErrorInvalidValue;
+    // As on an H200, where a single row has no pitch.
+    if (pitch < width) return height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
     if (!fits(array, x_bytes, row, width, height) ||
         !fits_memory({memory, !to_array, kind}, pitch, width, height, call)) {
         return cudaErrorInvalidValue;
