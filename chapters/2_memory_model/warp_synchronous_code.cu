@@ -22,8 +22,8 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #include "common/helpers/launch_shape.h"
-#include "common/lesson/lesson.h"
 #include "common/helpers/text.h"
+#include "common/lesson/lesson.h"
 
 namespace memory_model {
 namespace {

@@ -54,8 +54,8 @@ std::string launch(const std::string& name, const std::string& config, const std
 /// What tells a launcher of the kernel's type, and calls it.
 std::string typed(const std::string& name) {
     return "[&](auto cpu_device_type) { if constexpr (requires { cpu_device_type(" + name +
-           "); }) return cpu_device_type(" + name +
-           "); }, [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " + name + "(cpu_device_arguments...); })";
+           "); }) return cpu_device_type(" + name + "); }, [&](auto&... cpu_device_arguments) CPU_DEVICE_UNSEEN { " +
+           name + "(cpu_device_arguments...); })";
 }
 
 /// What `K<<<config>>>(arguments)` becomes when all arguments are passed on.

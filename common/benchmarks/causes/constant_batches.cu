@@ -1,5 +1,5 @@
 // constant_memory.md: why is a kernel slower that reads its charges from constant memory?
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kMost = 4096 - 32;  // charges that fit into 64 KB, a little left free

@@ -1,5 +1,5 @@
 // transpose.md: are stores of half a sector expensive because the memory has to read the sector first?
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr std::size_t kFours = std::size_t{1} << 26;  // float4s that each kernel stores: 1 GiB
 constexpr unsigned kThreads = 256;

@@ -1,6 +1,6 @@
 // coalescing.md: does the L2 cache fetch 64 bytes where a kernel asks for 32? And what does an offset cost?
 // l2_granularity [32|64|128] [counters]: the number is cudaLimitMaxL2FetchGranularity; without it, what is set.
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr std::size_t kCount = std::size_t{1} << 26;  // floats of the output: 256 MiB; the input is up to 32 times that
 constexpr unsigned kThreads = 256;

@@ -1,5 +1,5 @@
 // matrix_add.md: why is step 3 only 3.9 times as slow as step 4, and why is step 4 slower than step 2?
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr std::size_t kSide = 16384, kCount = kSide * kSide;
 

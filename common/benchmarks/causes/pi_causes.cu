@@ -1,7 +1,7 @@
 // pi.md: what do the division and the converted index of steps 4 to 6 cost, each for itself?
 // Two by two: (one division per slice | one for four slices) x (index of 64 bits converted | counter in float), in one
 // and the same loop over four slices per round. Then the lesson's own loops, and the compensated sum.
-#include "experiment.h"
+#include "experiment.cuh"
 
 #include <cstdint>
 

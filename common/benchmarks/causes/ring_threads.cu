@@ -1,6 +1,6 @@
 // registers_and_local.md: the ring in registers (384 threads per SM) against the ring in shared memory (768): threads,
 // or loads that begin early? The shared ring with fewer and fewer threads; and with loads ahead.
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr unsigned kWindow = 64, kThreads = 128;
 constexpr std::size_t kSensors = std::size_t{1} << 20, kTimes = 256;  // 1 GiB in, 1 GiB out

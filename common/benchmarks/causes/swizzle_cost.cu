@@ -1,5 +1,5 @@
 // bank_conflicts.md: why is the swizzled tile (step 4) slower than the padded one (step 3), without any conflict?
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr unsigned kSide = 32, kWarps = 4, kLanes = 32, kThreads = kWarps * kLanes;
 constexpr std::size_t kRows = std::size_t{1} << 23;  // 1 GiB in, 1 GiB out

@@ -1,6 +1,6 @@
 // vector_add.md: what does starting threads and blocks cost (step 3 against step 4)? And why is an addition above the
 // bandwidth of a copy: does the share of reads decide?
-#include "experiment.h"
+#include "experiment.cuh"
 
 constexpr std::size_t kCount = std::size_t{1} << 28;  // floats: 1 GiB per array
 

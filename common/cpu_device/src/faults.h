@@ -29,8 +29,8 @@ void interrupt_device_threads(double seconds, pthread_t owner, const std::vector
 /// Ends the kernel of the running watched thread, which stands at `code`, because the watchdog asked for it.
 [[noreturn]] void end_watched_thread(const void* code);
 
-/// The most dynamic shared memory that `kernel` may have: 48 KB, or what cudaFuncSetAttribute set. Where the kernel is not
-/// known (null), the most that any kernel was allowed so far.
+/// The most dynamic shared memory that `kernel` may have: 48 KB, or what cudaFuncSetAttribute set. Where the kernel is
+/// not known (null), the most that any kernel was allowed so far.
 std::size_t dynamic_shared_limit(const void* kernel);
 
 }  // namespace cpu_device
