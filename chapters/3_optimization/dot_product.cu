@@ -376,8 +376,8 @@ __global__ void dot_four_loads(const float* a, const float* b, std::size_t count
 // tile has 4096 products. The vectors must start at multiples of 16 bytes, as memory from
 // cudaMalloc does; a pointer into the middle of an array would not do.
 // Faster because one load instruction does the work of four, and each thread has four times
-// as many bytes in flight. Still slow, perhaps, because the products of all four loads are
-// added to the same sum, so that each addition waits for the one before it.
+// as many bytes in flight. It could still be slow because the products of all four loads are
+// added to the same sum, so that each addition waits for the one before it: step 12 tests it.
 __global__ void dot_float4_loads(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
                                  float* dot) {
     __shared__ bool is_last;
@@ -423,8 +423,8 @@ __global__ void dot_float4_loads(const float* a, const float* b, std::size_t cou
 // Step 12: one accumulator per load. The four sums are added up once, after the last tile.
 // This should be faster where additions wait for each other: the chain of dependent
 // additions is a quarter as long. Here the loads take much longer than four additions, so
-// we expect no gain. Still slow because nvcc 13.0 saves registers for sm_90 and mixes loads
-// and multiplications, so that not all eight loads are in flight together.
+// we expect no gain, and an H200 had none. It could still be slow because nvcc 13.0 saves
+// registers and mixes loads and multiplications: not all eight loads are in flight together.
 __global__ void dot_four_sums(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn,
                               float* dot) {
     __shared__ bool is_last;
@@ -475,8 +475,8 @@ __global__ void dot_four_sums(const float* a, const float* b, std::size_t count,
 // What was tried: 1, 2, 4, and 8 loads from each vector, and 1, 2, and 16 blocks per SM
 // (the table of small and large vectors shows all of them); without the bounds nvcc 13.0
 // begins to multiply when 6 of 8 loads have been issued, and with Loads = 8 when 4 of 16
-// have. The gain depends on the compiler more than on the idea. Nothing is left that could
-// be saved: the bytes have to come.
+// have. On an H200 the gain over step 12 was 0.5 %, within the spread. Nothing is left that
+// could be saved: the bytes have to come.
 template <unsigned Loads>
 __global__ void __launch_bounds__(kThreads, 2)
     dot_tuned(const float* a, const float* b, std::size_t count, float* block_sums, unsigned* drawn, float* dot) {
@@ -778,7 +778,7 @@ they are held against it, each figure exactly.)");
     lesson.text(
         R"(Steps 2 to 4 have the same loads and the same barriers, and differ only in what their trees do to shared
 memory. (The column `lanes` is an average over all of the kernel, not over the tree alone.) In 2007 step 3 was more
-than twice as fast as step 2, and step 4 twice as fast again. On an H200 they take 2.43, 2.70 and 2.37 ms, and the
+than twice as fast as step 2, and step 4 twice as fast again. On an H200 they take 2.36, 2.63 and 2.31 ms, and the
 strided index is the slowest: it saves instructions, but no pass. (Both need 47 passes for each access of the rounds;
 step 2 spreads them over 47 requests and has no conflict, step 3 over 12 requests, which makes conflicts of them.)
 Step 2 has lost what was worst about it: nvcc unrolls the rounds, and the remainder becomes a mask. And probably a
@@ -805,12 +805,12 @@ GPU, is a copy, for which the memory has to turn around between reading and writ
 look at the steps that differ in how they finish; in the one for large vectors at the bytes under way.
 
 On an H200 the large vector does not notice steps 6 to 9. The small one notices step 6, which saves the copy and the
-host's loop: 9.6 us for 23.2. The last block is not faster than that: clearing the result costs less than a second
+host's loop: 9.8 us for 21.9. The last block is not faster than that: clearing the result costs less than a second
 tree. Cheaper trees bring 0.2 us.
 
-One block an SM is almost enough, and so is one load of 16 bytes from each vector: 0.95 and 0.99 of roof R. What
-counts is their product. 16 KB under way on each SM make 0.82 of the roof (steps 6 to 9), 32 KB 0.95, 64 KB 0.99: five
-times what Little's law asks for with the latency of an idle memory.)");
+Of the last four steps the first pays: 0.97 of roof R after 0.82. In step 13 one block per SM is almost enough, and so is
+one load of 16 bytes: 0.95 and 0.98. 16 KB in flight on each SM make 0.82 of the roof (steps 6 to 9), 32 KB 0.95, and
+64 KB 0.97 to 0.99, five times what Little's law asks for with the latency of an idle memory.)");
     lesson.text(
         R"(Mistakes to avoid: a tree without its barriers, or with one that only some threads reach; float4 from a
 pointer that is no multiple of 16 bytes; forgetting the tail behind the last whole float4; an index of 32 bits; timing

@@ -239,8 +239,8 @@ __global__ void transpose_four_a_thread(const float* in, float* out, std::size_t
 // threads takes it in sixteen goes. So a block has 64 threads.
 // Faster because a thread has 64 bytes in flight instead of 16. (nvcc 13.0 gives it 64
 // registers, so an SM holds half as many threads as in step 7, with twice the bytes in
-// flight.) Still slow because a row of the tile is only 128 bytes long: a block reads 32
-// short pieces, and writes 32 short pieces.
+// flight.) An H200 gains little. Still slow, probably because a row of the tile is only 128 bytes
+// long: a block reads 32 short pieces, and writes 32 short pieces.
 constexpr unsigned kFewRows = 2;                 // of threads
 constexpr unsigned kSixteen = kTile / kFewRows;  // elements of a thread
 
@@ -278,12 +278,12 @@ constexpr unsigned kWide = 64;
 // choose the place in a row of the tile, because there are 32 banks:
 // the swizzle is x ^ (y % 32).
 // This could be faster because rows of the tile are twice as long, and fewer tiles share
-// their edges. Still slow because 1024 threads wait at one barrier, as in step 5.
+// their edges. Still slow, probably because 1024 threads wait at one barrier, as in step 5.
 //
 // Step 10 is the same kernel with 8 rows of threads: the larger tile of step 9, and the
 // sixteen elements per thread of step 8, in blocks of 256 threads as in step 7.
-// Faster if both changes pay, or if one of them pays only with the other. Still slow if
-// rows begin anywhere, because then most requests touch a fifth sector.
+// Faster because the two changes need each other: on an H200 either alone gained little. Still
+// slow if rows begin anywhere, because then most requests touch a fifth sector.
 template <unsigned BlockRows>
 __global__ void transpose_wide_swizzled_tile(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kWide][kWide];
@@ -574,12 +574,12 @@ __global__ void __launch_bounds__(kLongThreads, 2)
     }
 }
 
-// Step 17: tuning, both. The longer tile of step 16, with the hint of step 15.
-// What was tried, for 10007 x 16411 on one H200 (trial versions of 2026-11-22, whose runs are
-// not recorded): step 14 had 3879 GB/s, with the hint alone 3962, with the longer tile alone
-// 3919, and with both 4030. For 32771 x 32779 both together were slower, 3738 GB/s after 3828,
-// probably because the tile beside comes 293 tiles later there; numbered in bands that are 146
-// tiles high, the tiles made 3924. (Not recorded.)
+// Step 17: tuning, both. The longer tile of step 16, with the hint of step 15. For 10007 x
+// 16411 one H200 measured 3867 GB/s in step 14, 3980 GB/s with the hint, 3939 GB/s with the
+// longer tile, and 4020 GB/s with both. For square matrices all four are the same.
+//
+// For 32771 x 32779 both were slower in a trial (not recorded), 3738 GB/s after 3828, perhaps
+// because the tile beside comes 293 tiles later there; in bands 146 tiles high, the tiles made 3924.
 __global__ void __launch_bounds__(kLongThreads, 2)
     transpose_whole_chunks(const float* in, float* out, std::size_t rows, std::size_t cols) {
     __shared__ float tile[kLongSkewedRows][kLongCols + 1];
@@ -905,7 +905,7 @@ for 16 bytes per lane, and no more for each byte than before. Steps 13 to 17 are
 matrices.)");
     lesson.text(warpwise::Lesson::on_gpu()
                     ? R"(The times in the table tell what that is worth. A step that stops far below the roof, with
-nothing left to save in the counters, has too few bytes under way.)"
+nothing left to save in the counters, has too few bytes in flight, or something that none of them shows.)"
                     : R"(On a GPU the table has times: predict which of the steps from 5 on come close to the roof,
 and look there.)");
 
@@ -944,9 +944,9 @@ fastest for 10007 x 16411?)");
     lesson.text(
         R"(What is left to improve in step 14? Trial versions tell (their runs are not
 recorded): one that only stores wrote 10007 x 16411 floats at 4286 GB/s, one that only loads
-read them at 2926. So steps 15 to 17 are about loads. In another trial step 14 had 3879
-GB/s for this matrix, with 256 bytes per fetch 3962, with the longer tile alone 3919, and
-with both 4030. There is a limit to it: for 32771 x 32779 both together made 3738 GB/s of
+read them at 2926. So steps 15 to 17 are about loads. On an H200 256 bytes per fetch alone
+brought 3 % for this matrix, the longer tile alone 2 %, and both together 4 %. There is a
+limit to it: in a trial for 32771 x 32779 both together made 3738 GB/s of
 3828. The tile beside comes 293 tiles later there, too late, it seems, for what was fetched
 for it. In bands that are 146 tiles high, the tiles made 3924. (One NVIDIA H200,
 2026-11-22.)
@@ -956,10 +956,10 @@ turns every 256 bytes, so that with rows of a power of two all blocks of a colum
 same channel, and a diagonal numbering of the blocks was part of every fast transpose
 (Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009). Today's chips scatter
 addresses over their channels. It matters again for another reason: tiles that share sectors
-should be under way together. Step 13 has its tiles numbered along the rows; in a trial it
-fell behind step 14, from 4066 to 3945 GB/s for 16384 x 16384, and from 3829 to 3533 for
-10007 x 16411 (one NVIDIA H200, 2026-11-22; that run is not
-recorded).
+should be under way together. Step 13 has its tiles numbered along the rows, and step 14 down
+the columns. Between them an H200 went from 3942 GB/s to 4082 GB/s for 16384 x 16384,
+and from 3565 GB/s to 3867 GB/s for
+10007 x 16411.
 
 The rule to take along: when one side of a move has to be scattered, scatter it in shared memory. Then it is a copy.
 
