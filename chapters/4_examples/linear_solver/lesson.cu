@@ -426,8 +426,8 @@ magnitudes of a row. The column `backward error` is max |A x - b| / (|A| max |x|
 x is the exact solution of a matrix that differs from A by so little.
 
 With n = 8192 a column moves 268 MB on average, and launches hardly matter: on an H200
-two_launches is no faster than aligned_rows. wide_loads is 2.3 times as fast as
-two_launches, probably because of the bytes in flight: 128 per thread instead of 4. With n
+two_launches and rows_stay are no faster than aligned_rows. wide_loads is 2.4 times as fast
+as those, probably because of the bytes in flight: 128 per thread instead of 4. With n
 = 2048 a column is 17 MB, which fits in the L2 cache. Could it be faster than a copy, then?
 Predict what a launch costs it.
 
@@ -444,8 +444,8 @@ being computed.)");
         R"(On an H200 a column of wide_loads takes 7 us with n = 2048, where its bytes
 would take 4 at the rate of a copy. The rest is probably the launch, which waits for the
 end of the one before it. It costs more than the cache saves. And the pivots are the price
-of `blocked`: 2 us for each column and 26 TFLOP/s for the rest describe its three times, to
-5 %. By that the columns have half of the time with n = 8192, and nine tenths with n =
+of `blocked`: 2.1 us per column and 26 TFLOP/s for the rest describe its three times, to
+2 %. By that the columns have half of the time with n = 8192, and nine tenths with n =
 2048.
 
 Now matrices of all kinds; all unknowns are 1. Each step says what it thinks of the matrix,

@@ -513,14 +513,14 @@ product_split_tile puts neighboring lanes side by side and needs 12. product_war
 lets lanes in pairs want the same elements, which are then served for 16 lanes at a time,
 and needs 8.
 
-After that wavefronts do not limit any more. Each instruction that is not a multiply-add
-takes the place of one. So the next steps remove such instructions (cp.async, no guards),
-and the waiting (operands fetched ahead, fewer barriers, smaller blocks). In the inner loop
-of product_pipeline, 1024 of 1168 instructions are multiply-adds, 88 % (nvcc 13.0 for
-sm_90). With 16 x 8 elements per thread it would be 92 %. But such a thread needs twice the
-registers, so an SM has room for 8 warps instead of 16, and on an H200 this was a tenth
-slower. The sums of a thread do not wait for each other, but its loads have to arrive, and
-the barrier at the end of a tile has to be passed.)");
+After that each instruction that is not a multiply-add takes the place of one. So the next
+steps remove such instructions (cp.async, no guards), and the waiting (prefetch, fewer
+barriers). On an H200, cp.async pays only without guards, and at 4096 prefetch alone does
+not pay. In product_pipeline, 1024 of 1168 instructions of the inner loop are multiply-adds,
+88 % (nvcc 13.0 for sm_90). With 16 x 8 elements per thread it would be 92 %. But then only
+8 warps per SM are resident instead of 16, and on an H200 this is slower. Whether the number
+of warps is the reason is open: product_no_launch_bound has 12, and is as fast as with
+16.)");
 
     show_errors(lesson);
     lesson.text(
@@ -528,7 +528,7 @@ the barrier at the end of a tile has to be passed.)");
 Over many terms of one sign that adds up, so the plain error grows with k, while the
 compensated sum stays exact to the last place. The price is four operations instead of one,
 and how much of it shows depends on the limiter. In product_tile_kahan the multiply-add
-units were waiting for shared memory anyway, and on an H200 it takes 10 % longer than
+units were waiting for shared memory anyway, and on an H200 it takes 9 % longer than
 product_tile. In product_pipeline the multiply-add units are the limit: predict a quarter
 of the plain speed.)");
 

@@ -9,8 +9,8 @@ namespace {
 // needs, are neighbors in shared memory. A row of the tile has BM + 4 floats. That keeps
 // its rows aligned to 16 bytes, and the lanes that store the elements of one row of A store
 // to different banks.
-// Better: nothing yet. This step prepares the next one and is measured alone to see what it
-// costs.
+// Better: this step prepares the next one and is measured alone. On an H200 it is faster
+// than step 8, in spite of what follows.
 // Slow: four stores for A per tile instead of one. And the elements that nvcc could load
 // together in step 8, four terms of one row, are not neighbors any more: 64 loads of A for
 // 512 multiply-adds instead of 16.

@@ -18,7 +18,7 @@ struct WarpTileSizes {
 // elements, or 1 by 1 if its rows begin anywhere.
 // Better: no store instructions, and fewer registers that are occupied for the whole tile.
 // Slow: A takes four copies of 4 bytes per thread instead of one load of 16 bytes. Each
-// copy computes its address and asks whether it lies inside the matrices.
+// copy computes its address and has guards. On an H200 this step is slower than step 13.
 template <class Sizes, unsigned width>
 __global__ void __launch_bounds__(Tiling<Sizes>::threads, Sizes::blocks_per_sm)
     product_cp_async(const float* a, const float* b, float* c, Extents x) {

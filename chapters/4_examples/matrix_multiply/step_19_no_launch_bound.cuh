@@ -10,7 +10,7 @@ namespace {
 // registers per thread instead of 128 (nvcc 13.0, sm_90).
 // Better: perhaps nvcc schedules the loads more freely.
 // Slow: 65,536 registers are enough for three such blocks, so 12 warps are resident per SM
-// instead of 16.
+// instead of 16. On an H200 this step is not slower than step 18.
 struct UnboundedSizes : SmallerBlockSizes {
     static constexpr unsigned blocks_per_sm = 1;
 };

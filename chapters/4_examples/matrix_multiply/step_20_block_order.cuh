@@ -15,7 +15,7 @@ struct BlockOrderSizes : SmallerBlockSizes {
 // column, so that the blocks that run at the same time lie in a square, and their rows of A
 // and columns of B stay in the L2 cache.
 // Better: more of the copies are served by the L2 cache.
-// Slow: for matrices whose rows of tiles are few or short, nothing changes. The
+// Slow: on an H200 nothing changes for square matrices, even with 8192 rows. The
 // instructions that are not multiply-adds are the same.
 template <class T>
 __device__ Corner corner_in_groups(const Extents& x) {

@@ -20,7 +20,7 @@ struct TunedSizes : BlockOrderSizes {
 //     one operand per cycle (Huerta and others, Analyzing Modern NVIDIA GPU cores, 2025).
 //     So these two operands should lie in different banks.
 //   - The sums are copied before they are stored, for the same reason: see below.
-//   - A warp's tile is 32 x 64 instead of 64 x 32. Tried, and a tenth slower on an H200:
+//   - A warp's tile is 32 x 64 instead of 64 x 32. Tried, and slower on an H200:
 //     thread tiles of 16 x 8, which step 23 shows.
 // Slow: of 1168 instructions in the inner loop, 1024 are multiply-adds (nvcc 13.0, sm_90).
 template <class Sizes, unsigned width>

@@ -11,7 +11,7 @@ namespace {
 // the inner loop are multiply-adds, where step 21 has 88 %.
 // Slow: such a thread needs twice the registers, so only 8 warps are resident per SM
 // instead of 16. The sums of a thread do not wait for each other, but its loads have to
-// arrive and the barrier has to be passed, and then fewer other warps can fill the wait.
+// arrive and the barrier has to be passed. Then perhaps too few warps can fill the wait.
 struct LargerThreadTileSizes : TunedSizes {
     static constexpr unsigned BM = 128, WM = 64, WN = 64, TM = 16, TN = 8,
                               blocks_per_sm = 2;

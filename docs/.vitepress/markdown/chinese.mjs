@@ -824,8 +824,8 @@ const words = {
     'Time of an addition to a sum in registers, plain float = 1': '往寄存器里的和上加一次的用时，以普通 float 为 1',
     'GB/s against blocks an SM, blocks of {n} threads': 'GB/s，按每 SM 线程块数，每块 {n} 个线程',
     'The least time of each by this GPU\'s copy and its peak, {n} values': '按这块 GPU 的拷贝速度和峰值，各自至少要多久，{n} 个值',
-    'Three sizes; of copy: the bytes that one_launch has to move, over cudaMemcpy\'s rate':
-        '三种规模；占拷贝：one_launch 必须搬运的字节按 cudaMemcpy 的速度所需的时间',
+    'Three sizes; of copy: the bytes that wide_loads has to move, over cudaMemcpy\'s rate':
+        '三种规模；占拷贝：wide_loads 必须搬运的字节按 cudaMemcpy 的速度所需的时间',
     'error with rounding': '连同舍入的误差',
     'cuBLAS': 'cuBLAS',
     'roof R': '上限 R',
@@ -924,7 +924,7 @@ const words = {
     'backward error': '向后误差',
     'error of x': 'x 的误差',
     'of copy': '占拷贝',
-    'one_launch ms': 'one_launch，ms',
+    'wide_loads ms': 'wide_loads，ms',
     'blocked ms': 'blocked，ms',
     'vendor ms': '厂商库，ms',
     'blocked over vendor': 'blocked 与厂商库之比',
