@@ -46,8 +46,10 @@ std::size_t dynamic_shared_limit(const void* kernel) {
 
 using namespace cpu_device;
 
+// A call that succeeds forgets the last error. So an H200 has it with CUDA 13.0: of calls that fail, one that succeeds,
+// and cudaDeviceSynchronize, which elsewhere leaves the last error alone, none is left (common/tests/api_corpus).
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
+    const cudaError_t error = api_call(Waits::no, [&]() -> cudaError_t {
         if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
         Settings& all = settings();
         std::lock_guard lock(all.mutex);
@@ -77,6 +79,8 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
         }
         return cudaErrorInvalidValue;
     });
+    if (error == cudaSuccess) exchange_last_error(cudaSuccess);
+    return error;
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {

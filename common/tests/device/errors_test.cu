@@ -153,7 +153,8 @@ TEST_CASE("wrong attributes of a kernel are refused") {
     CHECK(cudaFuncSetAttribute(scale, cudaFuncAttributeMaxDynamicSharedMemorySize, -1) == cudaErrorInvalidValue);
     CHECK(cudaFuncSetCacheConfig(scale, cudaFuncCachePreferShared) == cudaSuccess);
     CHECK(cudaFuncSetCacheConfig(scale, static_cast<cudaFuncCache>(9)) == cudaErrorInvalidValue);
-    cudaGetLastError();
+    CHECK(cudaFuncSetAttribute(scale, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 * 1024) == cudaSuccess);
+    CHECK(cudaGetLastError() == cudaSuccess);
 }
 
 #ifdef __CPU_DEVICE__
