@@ -75,7 +75,8 @@ footer{margin-top:3rem;border-top:1px solid var(--line)}
 --ink:#000;--soft:#444;--page:#fff;--panel:#f4f4f4;--line:#aaa;--link:#000;--good:#17663a;--bad:#a61b1b;
 --bad-panel:#fdecec;--bar:#0b6bb8}
 body{max-width:none;padding:0;font-size:10pt}nav,.skip,.views{display:none}.scroll{overflow:visible}table{font-size:7.5pt}
-th,td{padding-right:.4rem}.wide{min-width:0}td.wide,tbody th{overflow-wrap:anywhere;white-space:normal}
+th,td{padding-right:.4rem}.wide{min-width:0}td.wide,tbody th,thead th.number{overflow-wrap:anywhere;
+white-space:normal}
 pre{white-space:pre-wrap}
 figure{max-width:13cm}h2[id^=chapter]{break-before:page}h1,h2,h3,caption{break-after:avoid}
 figure,tr,.wrong-box,.counts li,pre{break-inside:avoid}table.short{break-inside:avoid}thead{display:table-header-group}
