@@ -333,8 +333,10 @@ void Launch::report_undefined_shuffles() {
         // went the same way after the shuffle have done the same with what they got. Where no lane got a value, all of
         // them may skip its use; a lane that is alone mostly does.
         const bool is_surely_used = history.is_used || (same_result == false && suspects == 1);
+        const auto& with_value =
+            shuffle.way_with_value;  // clang 14 has no references to structured bindings in lambdas
         const bool same_way = std::any_of(shuffle.way_without_value.begin(), shuffle.way_without_value.end(),
-                                          [&](std::uint32_t way) { return shuffle.way_with_value.count(way) != 0; });
+                                          [&](std::uint32_t way) { return with_value.count(way) != 0; });
         const bool may_be_used = shuffle.way_with_value.empty() ? shuffle.several_lanes_came : same_way;
         if (!is_surely_used && !may_be_used) continue;
         history.is_used = true;
