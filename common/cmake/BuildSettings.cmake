@@ -28,6 +28,9 @@ if(WARPWISE_WERROR)
     list(APPEND WARPWISE_WARNINGS -Werror)
 endif()
 
+# The guide and tests of host code: they are built more often than their speed matters.
+set(WARPWISE_QUICK_TO_BUILD -O1)
+
 # For those who change the CPU device: its own tests under AddressSanitizer and UndefinedBehaviorSanitizer (.ci/run).
 option(WARPWISE_SANITIZE "Build with -fsanitize=address,undefined" OFF)
 if(WARPWISE_SANITIZE)

@@ -79,7 +79,7 @@ function(find_lesson_sources result lessons)
     set(${result} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# On the CPU device twice: watched, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
+# On the CPU device twice: instrumented, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
 # CUDA_LIBRARIES: those of the toolkit whose routines its lessons are measured against, on a GPU only.
 function(add_chapter)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "CUDA_LIBRARIES")
@@ -165,8 +165,9 @@ ${entries}         }});
     find_lesson_sources(sources "${lessons}")
     list(PREPEND sources ${main})
 
-    add_device_program(${name} WATCHED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
-    add_custom_target(${name})
+    add_device_program(${name} INSTRUMENTED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
+    # Not called NAME: with Ninja that is the first program alone, by the name of its file.
+    add_custom_target(${name}_programs)
     if("cuda" IN_LIST WARPWISE_DEVICES)
         target_link_libraries(${name}_cuda PRIVATE ${arg_CUDA_LIBRARIES})
     endif()
@@ -178,10 +179,10 @@ ${entries}         }});
         set_target_properties(${name}_plain PROPERTIES
             OUTPUT_NAME ${name}
             RUNTIME_OUTPUT_DIRECTORY ${WARPWISE_BIN_DIR}/cpu/plain)
-        add_dependencies(${name} ${name}_plain)
+        add_dependencies(${name}_programs ${name}_plain)
     endif()
     foreach(device IN LISTS WARPWISE_DEVICES)
-        add_dependencies(${name} ${name}_${device})
+        add_dependencies(${name}_programs ${name}_${device})
         use_openmp(${name}_${device})
         can_run(${device} runs)
         if(runs)

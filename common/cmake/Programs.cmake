@@ -11,55 +11,55 @@
 set(WARPWISE_KERNEL_OPTIONS -fno-strict-aliasing -fno-delete-null-pointer-checks
     -fno-finite-loops -Wno-unknown-pragmas)
 
-# On top of that, for kernels that are watched (counters, mistakes): the compiler announces every load, store and basic
-# block to callbacks of ours; nothing of a sanitizer is linked. Little is optimized, so that one access of the source stays
+# On top of that, for kernels that are instrumented (counters, diagnostics): the compiler announces every load, store and
+# basic block to callbacks of ours; nothing of a sanitizer is linked. Little is optimized, so that one access of the source stays
 # one access, and code stays in source order, by which lanes of a warp are matched. A load whose value is needed only under a
 # condition may move there, as with nvcc: `return sum[0];` of a function is no access of threads that drop the value.
-set(WARPWISE_WATCH_OPTIONS -O1 -g1 -gdwarf-4
+set(WARPWISE_INSTRUMENT_OPTIONS -O1 -g1 -gdwarf-4
     -fno-sanitize=address,undefined -fsanitize=thread -fsanitize-coverage=trace-pc
-    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -D__CPU_DEVICE_WATCHED__)
+    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -D__CPU_DEVICE_INSTRUMENTED__)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND WARPWISE_WATCH_OPTIONS
+    list(APPEND WARPWISE_INSTRUMENT_OPTIONS
         --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan
         -fno-tree-sra -fno-thread-jumps -fno-tree-vectorize -fno-reorder-blocks
         -fno-reorder-blocks-and-partition)
 else()
-    list(APPEND WARPWISE_WATCH_OPTIONS
+    list(APPEND WARPWISE_INSTRUMENT_OPTIONS
         -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1 -fno-vectorize -fno-slp-vectorize)
 endif()
 
-# A rewritten file begins with cuda_runtime.h; for those that are watched, it is there precompiled, which is most of
+# A rewritten file begins with cuda_runtime.h; for those that are instrumented, it is there precompiled, which is most of
 # their time: compiling an exercise takes 0.3 s with it, and 1.4 s without. Where options differ (WARPWISE_SANITIZE), or
 # with clang, the compiler reads the header itself.
-set(WARPWISE_WATCHED_HEADER ${PROJECT_BINARY_DIR}/watched_headers/cuda_runtime.h)
+set(WARPWISE_INSTRUMENTED_HEADER ${PROJECT_BINARY_DIR}/instrumented_headers/cuda_runtime.h)
 if("cpu" IN_LIST WARPWISE_DEVICES)
     include(${PROJECT_SOURCE_DIR}/common/cpu_device/headers.cmake)
     list(GET CPU_DEVICE_HEADERS 0 include_folder)
     list(TRANSFORM CPU_DEVICE_HEADERS PREPEND -I OUTPUT_VARIABLE WARPWISE_CPU_DEVICE_INCLUDES)
-    file(CONFIGURE OUTPUT ${WARPWISE_WATCHED_HEADER} CONTENT "#include \"${include_folder}/cuda_runtime.h\"\n")
+    file(CONFIGURE OUTPUT ${WARPWISE_INSTRUMENTED_HEADER} CONTENT "#include \"${include_folder}/cuda_runtime.h\"\n")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         add_custom_command(
-            OUTPUT ${WARPWISE_WATCHED_HEADER}.gch
+            OUTPUT ${WARPWISE_INSTRUMENTED_HEADER}.gch
             COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
-                    ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS} -w
-                    -MD -MF ${WARPWISE_WATCHED_HEADER}.d -x c++-header ${WARPWISE_WATCHED_HEADER}
-                    -o ${WARPWISE_WATCHED_HEADER}.gch
-            DEPFILE ${WARPWISE_WATCHED_HEADER}.d
-            COMMENT "Precompiling cuda_runtime.h for watched kernels"
+                    ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_INSTRUMENT_OPTIONS} -w
+                    -MD -MF ${WARPWISE_INSTRUMENTED_HEADER}.d -x c++-header ${WARPWISE_INSTRUMENTED_HEADER}
+                    -o ${WARPWISE_INSTRUMENTED_HEADER}.gch
+            DEPFILE ${WARPWISE_INSTRUMENTED_HEADER}.d
+            COMMENT "Precompiling cuda_runtime.h for instrumented kernels"
             VERBATIM)
-        add_custom_target(watched_headers DEPENDS ${WARPWISE_WATCHED_HEADER}.gch)
+        add_custom_target(instrumented_headers DEPENDS ${WARPWISE_INSTRUMENTED_HEADER}.gch)
     else()
-        add_custom_target(watched_headers)
+        add_custom_target(instrumented_headers)
     endif()
 endif()
 
 # Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device. Kernels added by
-# target_watched_sources can be watched there.
-function(target_watched_sources target device)
+# target_instrumented_sources can be instrumented there.
+function(target_instrumented_sources target device)
     add_device_sources(${target} ${device}
-        "-include;${WARPWISE_WATCHED_HEADER};${WARPWISE_KERNEL_OPTIONS};${WARPWISE_WATCH_OPTIONS}" ${ARGN})
+        "-include;${WARPWISE_INSTRUMENTED_HEADER};${WARPWISE_KERNEL_OPTIONS};${WARPWISE_INSTRUMENT_OPTIONS}" ${ARGN})
     if(device STREQUAL "cpu")
-        add_dependencies(${target} watched_headers)
+        add_dependencies(${target} instrumented_headers)
     endif()
 endfunction()
 
@@ -89,9 +89,9 @@ function(add_device_sources target device options)
             set_source_files_properties(${rewritten} PROPERTIES
                 COMPILE_OPTIONS "${options}"
                 COMPILE_DEFINITIONS "__CUDACC__")
-            if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND WARPWISE_WATCHED_HEADER IN_LIST options)
+            if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND WARPWISE_INSTRUMENTED_HEADER IN_LIST options)
                 # g++ names no precompiled header among the files that an object depends on.
-                set_source_files_properties(${rewritten} PROPERTIES OBJECT_DEPENDS ${WARPWISE_WATCHED_HEADER}.gch)
+                set_source_files_properties(${rewritten} PROPERTIES OBJECT_DEPENDS ${WARPWISE_INSTRUMENTED_HEADER}.gch)
             endif()
             target_sources(${target} PRIVATE ${rewritten})
         else()
@@ -125,23 +125,41 @@ function(lock_of device result)
     endif()
 endfunction()
 
+# Tests, graders, and what they are linked with do not differ from chip to chip as lessons do: CI builds them for
+# WARPWISE_TEST_ARCHITECTURES alone. Without it they are built for CMAKE_CUDA_ARCHITECTURES like everything else.
+set(WARPWISE_TEST_ARCHITECTURES "" CACHE STRING "GPUs to build tests and graders for; empty: as the rest")
+mark_as_advanced(WARPWISE_TEST_ARCHITECTURES)
+function(build_for_test_architectures target device)
+    if(device STREQUAL "cuda" AND WARPWISE_TEST_ARCHITECTURES)
+        set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${WARPWISE_TEST_ARCHITECTURES}")
+    endif()
+endfunction()
+
+# Everything that runs on a device, without the guide and tests of host code.
+add_custom_target(device_programs)
+
 function(add_device_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;DEVICE_LIBRARIES")
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_library(${name}_${device} STATIC)
+        build_for_test_architectures(${name}_${device} ${device})
         target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
         list(TRANSFORM arg_DEVICE_LIBRARIES APPEND _${device} OUTPUT_VARIABLE device_libraries)
         target_link_libraries(${name}_${device} PUBLIC ${device_libraries} ${arg_LIBRARIES})
     endforeach()
 endfunction()
 
-# FOLDER: below the device's folder of programs. WATCHED_SOURCES: .cu files whose kernels can be watched.
+# FOLDER: below the device's folder of programs. INSTRUMENTED_SOURCES: .cu files whose kernels can be instrumented.
 function(add_device_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;WATCHED_SOURCES;LIBRARIES;DEVICE_LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;INSTRUMENTED_SOURCES;LIBRARIES;DEVICE_LIBRARIES")
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_executable(${name}_${device})
+        add_dependencies(device_programs ${name}_${device})
+        if(arg_FOLDER STREQUAL "tests")
+            build_for_test_architectures(${name}_${device} ${device})
+        endif()
         target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
-        target_watched_sources(${name}_${device} ${device} ${arg_WATCHED_SOURCES})
+        target_instrumented_sources(${name}_${device} ${device} ${arg_INSTRUMENTED_SOURCES})
         list(TRANSFORM arg_DEVICE_LIBRARIES APPEND _${device} OUTPUT_VARIABLE device_libraries)
         target_link_libraries(${name}_${device} PRIVATE ${device_libraries} ${arg_LIBRARIES})
         set_target_properties(${name}_${device} PROPERTIES
@@ -194,6 +212,7 @@ function(add_exercise chapter name)
     endif()
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_library(${name}_grader_${device} OBJECT EXCLUDE_FROM_ALL)
+        build_for_test_architectures(${name}_grader_${device} ${device})
         set(grader ${folder}/${name}_test.cpp)
         if(EXISTS ${folder}/${name}_test.cu)  # it has kernels of its own
             set(grader ${folder}/${name}_test.cu)
@@ -232,7 +251,8 @@ endfunction()
 
 function(add_answer exercise device folder program source)
     add_executable(${program}_${device} EXCLUDE_FROM_ALL)
-    target_watched_sources(${program}_${device} ${device} ${source})
+    build_for_test_architectures(${program}_${device} ${device})
+    target_instrumented_sources(${program}_${device} ${device} ${source})
     target_include_directories(${program}_${device} PRIVATE ${folder})
     target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device} grader_main_${device})
     set_target_properties(${program}_${device} PROPERTIES
@@ -255,7 +275,7 @@ function(write_answer_tools name folder solution)
         $<TARGET_FILE:Catch2::Catch2>
         -pthread)
     set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
-        -include ${WARPWISE_WATCHED_HEADER} ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
+        -include ${WARPWISE_INSTRUMENTED_HEADER} ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_INSTRUMENT_OPTIONS})
     separate_arguments(link_options UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}")
     if(WARPWISE_FAST_LINKER)
         list(APPEND link_options ${WARPWISE_FAST_LINKER})
@@ -270,7 +290,7 @@ function(write_answer_tools name folder solution)
 solution='${solution}'
 compiler='${CMAKE_CXX_COMPILER}'
 rewriter='$<TARGET_FILE:cuda_to_cpp>'
-header='${WARPWISE_WATCHED_HEADER}.gch'
+header='${WARPWISE_INSTRUMENTED_HEADER}.gch'
 options=(${options})
 link_options=(${link_options})
 objects=($<JOIN:${objects}, >)
@@ -278,7 +298,7 @@ libraries=($<JOIN:${libraries}, >)
 ")
     add_custom_target(${name}_judge)
     add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu host_helpers cpu_device
-        cuda_to_cpp watched_headers)
+        cuda_to_cpp instrumented_headers)
     add_dependencies(answers ${name}_judge)
 endfunction()
 
@@ -323,8 +343,8 @@ function(write_try_tools)
     if(NOT "cpu" IN_LIST WARPWISE_DEVICES)
         return()
     endif()
-    json_strings(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -include ${WARPWISE_WATCHED_HEADER}
-        ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_WATCH_OPTIONS})
+    json_strings(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ -include ${WARPWISE_INSTRUMENTED_HEADER}
+        ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_INSTRUMENT_OPTIONS})
     json_strings(headers ${CPU_DEVICE_HEADERS})
     json_strings(include_folders ${PROJECT_SOURCE_DIR})
     json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu> $<TARGET_FILE:lesson_text>

@@ -31,7 +31,7 @@ run() {
     name=$1
     shift
     corpus=$build/corpus/$name
-    inputs=$build/findings/$name
+    inputs=$build/diagnostics/$name
     log=$build/$name.log
     mkdir -p "$corpus" "$inputs"
     ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \

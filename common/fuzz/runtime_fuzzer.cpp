@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "cpu_device/device_model.h"
-#include "cpu_device/findings.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/diagnostics.h"
+#include "cpu_device/instrument.h"
 
 namespace {
 
@@ -128,7 +128,7 @@ constexpr std::size_t kMostBytes = 1 << 20;  ///< of an allocation that has to b
 class Program {
 public:
     explicit Program(Input& input) : in_(input), host_(kHostBytes) {
-        cpu_device::watch({.mistakes = in_.flag()});
+        cpu_device::instrument({.diagnostics = in_.flag()});
         require(cudaMemGetInfo(&free_at_start_, nullptr) == cudaSuccess, "cudaMemGetInfo fails");
     }
 
@@ -139,7 +139,7 @@ public:
         check(cudaMemGetInfo(&free_now, nullptr));
         require(free_now == free_at_start_, "cudaDeviceReset leaves device memory in use");
         cudaGetLastError();
-        cpu_device::take_findings();
+        cpu_device::take_diagnostics();
     }
 
 private:
@@ -679,6 +679,7 @@ private:
         const auto attribute = in_.enumerator<cudaFuncAttribute>(12);
         const int wanted = in_.number();
         const cudaError_t error = cudaFuncSetAttribute(count_threads, attribute, wanted);
+        if (error == cudaSuccess) last_error_ = cudaSuccess;  // a success forgets it, as on an H200
         if (check(error) == cudaSuccess && attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
             most_shared_bytes_ = std::max(most_shared_bytes_, static_cast<std::size_t>(wanted));
     }
@@ -734,7 +735,7 @@ private:
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-    cpu_device::print_findings(false);
+    cpu_device::print_diagnostics(false);
     cpu_device::set_cores(1);
     return 0;
 }

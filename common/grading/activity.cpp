@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 namespace grading {
 namespace {
@@ -29,8 +29,8 @@ const char* was_or_were(const GuardedMemory& buffer, const std::vector<std::size
 }
 
 /// Whether the demanded number of threads and of blocks took part.
-Verdict judge_numbers(const GuardedMemory& buffer, const std::vector<KernelThread>& workers, const std::string& did,
-                      std::size_t threads, std::size_t blocks) {
+Judgement judge_numbers(const GuardedMemory& buffer, const std::vector<KernelThread>& workers, const std::string& did,
+                        std::size_t threads, std::size_t blocks) {
     const std::set<KernelThread> all(workers.begin(), workers.end());
     std::set<KernelThread> of_blocks;
     for (const KernelThread& worker : all) of_blocks.insert({worker.launch, worker.block, 0});
@@ -81,7 +81,7 @@ std::vector<ElementActivity> activity_of(const GuardedMemory& buffer) {
     return elements;
 }
 
-Verdict judge_writers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks) {
+Judgement judge_writers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks) {
     if (nothing_known(buffer)) return {true, "nobody saw who wrote"};
     const std::vector<ElementActivity> elements = activity_of(buffer);
     std::vector<KernelThread> writers;
@@ -116,8 +116,8 @@ Verdict judge_writers(const GuardedMemory& buffer, std::size_t threads, std::siz
     return judge_numbers(buffer, writers, "wrote", threads, blocks);
 }
 
-Verdict judge_writes_of_each(const GuardedMemory& buffer) {
-    const Verdict by_kernels = judge_writers(buffer, 0, 0);
+Judgement judge_writes_of_each(const GuardedMemory& buffer) {
+    const Judgement by_kernels = judge_writers(buffer, 0, 0);
     if (!by_kernels.passed || nothing_known(buffer)) return by_kernels;
     const std::vector<ElementActivity> elements = activity_of(buffer);
     std::vector<std::size_t> several;
@@ -131,7 +131,7 @@ Verdict judge_writes_of_each(const GuardedMemory& buffer) {
                        std::to_string(most) + " times"};
 }
 
-Verdict judge_readers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks) {
+Judgement judge_readers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks) {
     if (nothing_known(buffer)) return {true, "nobody saw who read"};
     const std::vector<ElementActivity> elements = activity_of(buffer);
     std::vector<KernelThread> readers;

@@ -1,8 +1,8 @@
-// Who wrote an output, and who read an input, in the last `grading::watch`. So an answer passes only if its kernels did
-// the work, with the parallelism that the task asks for: not if the host computed everything and launched an empty
-// kernel, and not if one thread did all.
+// Who wrote an output, and who read an input, in the last `grading::instrument`. So an answer passes only if its
+// kernels did the work, with the parallelism that the task asks for: not if the host computed everything and launched
+// an empty kernel, and not if one thread did all.
 //
-//     const grading::Watched watched = grading::watch([&] { add(d_a.data(), d_b.data(), d_sum.data(), n); });
+//     grading::instrument([&] { add(d_a.data(), d_b.data(), d_sum.data(), n); });
 //     CHECK_THAT(d_sum, grading::WrittenByThreads(n));       // of kernels, each element's last writer
 //     CHECK_THAT(d_a, grading::ReadByKernels());             // for functions that return a number to the host
 //
@@ -20,7 +20,7 @@
 
 namespace grading {
 
-/// One element in the last `watch`.
+/// One element in the last `instrument`.
 struct ElementActivity {
     warpwise::Writer writer = warpwise::Writer::nobody;  ///< `kernel` only when kernels wrote all of its bytes last
     warpwise::KernelThread written_by;                   ///< of its first word
@@ -33,9 +33,9 @@ struct ElementActivity {
 /// All elements of the buffer; empty where nothing is known.
 std::vector<ElementActivity> activity_of(const GuardedMemory& buffer);
 
-Verdict judge_writers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks);
-Verdict judge_readers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks);
-Verdict judge_writes_of_each(const GuardedMemory& buffer);
+Judgement judge_writers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks);
+Judgement judge_readers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks);
+Judgement judge_writes_of_each(const GuardedMemory& buffer);
 
 /// Every element was last written by a kernel, or copied on the device from memory that a kernel wrote.
 inline auto WrittenByKernels(std::string hint = "") {

@@ -2,7 +2,7 @@
 #
 #     cmake -DPROGRAM=grader_linked_with_the_answer -DANSWER=answer.cu -P check_rejection.cmake
 #
-# The answer begins with three comment lines:
+# The answer begins with three comment lines, of which each may go on in lines that begin with "//     ":
 #
 #     // Wrong answer: what is wrong
 #     // Rejected by: exact title of the test case that rejects it
@@ -16,10 +16,11 @@ cmake_minimum_required(VERSION 3.22)
 file(READ "${ANSWER}" answer LIMIT 2000)
 
 function(read_field label result)
-    if(NOT answer MATCHES "(^|\n)// ${label}: ([^\n]+)")
+    if(NOT answer MATCHES "(^|\n)// ${label}: ([^\n]+(\n//     [^\n]+)*)")
         message(FATAL_ERROR "${ANSWER} has no line '// ${label}: ...'")
     endif()
-    set(${result} "${CMAKE_MATCH_2}" PARENT_SCOPE)
+    string(REGEX REPLACE "\n//     " " " field "${CMAKE_MATCH_2}")
+    set(${result} "${field}" PARENT_SCOPE)
 endfunction()
 
 read_field("Wrong answer" mistake)

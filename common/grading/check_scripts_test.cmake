@@ -17,20 +17,20 @@ function(make_answer)
     file(WRITE "${FOLDER}/answer.cu" "${text}\n")
 endfunction()
 
-# Runs a script; `verdict` is what it should say, "ok" or a part of its complaint.
-function(expect script verdict)
+# Runs a script; `judgement` is what it should say, "ok" or a part of its complaint.
+function(expect script judgement)
     execute_process(
         COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=${FOLDER}/program" "-DANSWER=${FOLDER}/answer.cu"
                 -P "${CMAKE_CURRENT_LIST_DIR}/${script}.cmake"
         RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
     string(REGEX REPLACE "[ \t\r\n]+" " " output "${output}")
-    string(FIND "${output}" "${verdict}" position)
-    if(verdict STREQUAL "ok")
+    string(FIND "${output}" "${judgement}" position)
+    if(judgement STREQUAL "ok")
         if(NOT status STREQUAL "0")
             message(SEND_ERROR "${script} should be content, but says: ${output}")
         endif()
     elseif(status STREQUAL "0" OR position EQUAL -1)
-        message(SEND_ERROR "${script} should complain '${verdict}', but says: ${output}")
+        message(SEND_ERROR "${script} should complain '${judgement}', but says: ${output}")
     endif()
 endfunction()
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "common/grading/findings.h"
-#include "common/helpers/watch.h"
+#include "common/grading/diagnostics.h"
+#include "common/helpers/instrument.h"
 
 namespace grading {
 
@@ -38,7 +38,7 @@ void require(cudaError_t status) {
 
 cudaError_t allocate(void** memory, std::size_t bytes) {
 #ifdef __CPU_DEVICE__
-    return cudaMalloc(memory, bytes, {});  // findings are not to speak of this line
+    return cudaMalloc(memory, bytes, {});  // diagnostics are not to speak of this line
 #else
     return cudaMalloc(memory, bytes);
 #endif
@@ -85,10 +85,10 @@ Outcome finish() {
     const cudaError_t launched = cudaGetLastError();
     const cudaError_t finished = cudaDeviceSynchronize();
     cudaGetLastError();  // a failed wait is remembered, too
-    return {launched != cudaSuccess ? launched : finished, take_findings()};
+    return {launched != cudaSuccess ? launched : finished, take_diagnostics()};
 }
 
-void forget_findings() { take_findings(); }
+void forget_diagnostics() { take_diagnostics(); }
 
 std::string name_elements(const std::vector<std::size_t>& indices, std::size_t row_length) {
     const std::vector<Range> ranges = ranges_of(indices, row_length);
@@ -114,7 +114,7 @@ GuardedMemory::GuardedMemory(std::size_t count, std::size_t element_bytes, std::
       element_bytes_(element_bytes),
       zone_bytes_((zone_elements * element_bytes + alignment - 1) / alignment * alignment),
       zone_byte_(static_cast<unsigned char>(lowest_zone_byte + buffers++ % zone_patterns)) {
-    if (warpwise::mistakes_are_found()) {
+    if (warpwise::is_diagnosing()) {
         zone_bytes_ = 0;
         // Memory of no elements needs an address as well: the end of other memory.
         const std::size_t ahead = count == 0 ? alignment : 0;
@@ -157,7 +157,7 @@ void GuardedMemory::copy_out(void* values) const {
     if (count_ != 0) require(cudaMemcpy(values, start_, count_ * element_bytes_, cudaMemcpyDeviceToHost));
 }
 
-Verdict GuardedMemory::untouched_outside() const {
+Judgement GuardedMemory::untouched_outside() const {
     if (zone_bytes_ == 0) return {true, "nothing written outside"};
     const std::size_t buffer_bytes = count_ * element_bytes_;
     std::vector<unsigned char> bytes(zone_bytes_ + buffer_bytes + zone_bytes_);
@@ -188,7 +188,7 @@ Verdict GuardedMemory::untouched_outside() const {
     return {true, "nothing written outside"};
 }
 
-Verdict GuardedMemory::written_everywhere() const {
+Judgement GuardedMemory::written_everywhere() const {
     std::vector<unsigned char> bytes(count_ * element_bytes_);
     copy_out(bytes.data());
     std::vector<std::size_t> unwritten;
@@ -200,7 +200,7 @@ Verdict GuardedMemory::written_everywhere() const {
         if (poisoned) unwritten.push_back(i);
     }
     if (unwritten.empty()) return {true, "every element written"};
-    auto mismatch = std::make_shared<Mismatch>();
+    auto mismatch = std::make_shared<MismatchedArray>();
     mismatch->got.assign(count_, 0);
     mismatch->expected.assign(count_, 0);
     for (const std::size_t i : unwritten) mismatch->got[i] = std::numeric_limits<double>::quiet_NaN();
@@ -216,46 +216,46 @@ Verdict GuardedMemory::written_everywhere() const {
             mismatch};
 }
 
-std::string with_hint(const Verdict& verdict, const std::string& hint, const std::vector<Hint>& hints) {
-    std::string text = verdict.text;
+std::string with_hint(const Judgement& judgement, const std::string& hint, const std::vector<Hint>& hints) {
+    std::string text = judgement.text;
     if (!hint.empty()) text += "\n" + hint;
-    if (!verdict.mismatch || verdict.mismatch->wrong.empty()) return text;
+    if (!judgement.mismatch || judgement.mismatch->wrong.empty()) return text;
     for (const Hint& candidate : hints) {
-        if (candidate.cause(*verdict.mismatch)) return text + "\n" + candidate.text;
+        if (candidate.cause(*judgement.mismatch)) return text + "\n" + candidate.text;
     }
     return text;
 }
 
-Verdict judge_values(const std::vector<double>& got, const std::vector<double>& expected, warpwise::Tolerance tolerance,
-                     std::size_t row_length) {
+Judgement judge_values(const std::vector<double>& got, const std::vector<double>& expected,
+                       warpwise::Tolerance tolerance, std::size_t row_length) {
     const warpwise::Comparison comparison = warpwise::compare(got, expected, tolerance);
     if (comparison.passed) return {true, "all values right"};
-    if (comparison.misses.empty()) return {false, comparison.note};
+    if (comparison.mismatches.empty()) return {false, comparison.note};
 
     // A line for each, because Catch2 wraps long lines in the middle of numbers.
-    std::string text = std::to_string(comparison.missed) + " wrong";
-    const std::size_t shown = std::min(ranges_shown, comparison.misses.size());
+    std::string text = std::to_string(comparison.mismatched) + " wrong";
+    const std::size_t shown = std::min(ranges_shown, comparison.mismatches.size());
     for (std::size_t i = 0; i < shown; ++i) {
-        const warpwise::Miss& miss = comparison.misses[i];
-        text += "\n" + name_element(miss.index, row_length) + " is " + number(miss.got) + ", should be " +
-                number(miss.expected);
+        const warpwise::Mismatch& mismatch = comparison.mismatches[i];
+        text += "\n" + name_element(mismatch.index, row_length) + " is " + number(mismatch.got) + ", should be " +
+                number(mismatch.expected);
     }
-    if (shown < comparison.missed) text += "\nand " + std::to_string(comparison.missed - shown) + " more";
+    if (shown < comparison.mismatched) text += "\nand " + std::to_string(comparison.mismatched - shown) + " more";
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0;
     if (!exact) {
         text += "\nlargest error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance);
     }
-    return {false, text, std::make_shared<Mismatch>(mismatch_of(got, expected, tolerance, row_length))};
+    return {false, text, std::make_shared<MismatchedArray>(mismatch_of(got, expected, tolerance, row_length))};
 }
 
-Verdict judge_number(double got, double expected, warpwise::Tolerance tolerance) {
+Judgement judge_number(double got, double expected, warpwise::Tolerance tolerance) {
     const warpwise::Comparison comparison = warpwise::compare(std::vector<double>{got}, {expected}, tolerance);
     if (comparison.passed) return {true, "right"};
     std::string text = "is " + number(got) + ", should be " + number(expected);
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0;
     if (!exact)
         text += " (error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance) + ")";
-    return {false, text, std::make_shared<Mismatch>(mismatch_of({got}, {expected}, tolerance, 0))};
+    return {false, text, std::make_shared<MismatchedArray>(mismatch_of({got}, {expected}, tolerance, 0))};
 }
 
 }  // namespace grading

@@ -3,7 +3,7 @@
 // them.
 //
 //     grading::Guarded<float> d_in(grading::random_floats(n)), d_out(n);
-//     const grading::Watched watched = grading::watch([&] {
+//     const grading::Instrumented instrumented = grading::instrument([&] {
 //         convert(d_in.data(), d_out.data(), n);                              // the learner's function
 //     });
 //     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -38,30 +38,31 @@ std::string text_of(cudaError_t status);
 
 /// How kernels ended.
 struct Outcome {
-    cudaError_t status;    ///< first error: of a launch that was refused, or of a kernel that died
-    std::string findings;  ///< mistakes that the CPU device found, in words; empty on a GPU
+    cudaError_t status;       ///< first error: of a launch that was refused, or of a kernel that died
+    std::string diagnostics;  ///< errors that the CPU device found, in words; empty on a GPU
 };
 
 /// Waits for the device. No error is pending afterwards, unless the device is lost.
 Outcome finish();
 
-/// For tests that provoke mistakes on purpose: drops what the CPU device found so far. Does nothing on a GPU.
-void forget_findings();
+/// For tests that provoke errors on purpose: drops what the CPU device found so far. Does nothing on a GPU.
+void forget_diagnostics();
 
 /// "elements 0 to 31, 64 and 96 to 127" for sorted indices; with a row length "row 0, columns 4 to 7; row 1, ...".
 /// After three ranges it ends with "...".
 std::string name_elements(const std::vector<std::size_t>& indices, std::size_t row_length = 0);
 
 /// Result of a matcher: whether it passed, and what to tell if not.
-struct Verdict {
+struct Judgement {
     bool passed;
     std::string text;
-    std::shared_ptr<const Mismatch> mismatch = nullptr;  ///< what hints may depend on, where values were compared
+    std::shared_ptr<const MismatchedArray> mismatch =
+        nullptr;  ///< what hints may depend on, where values were compared
 };
 
 /// Device memory with guarded ends. `Guarded` gives it a type.
 ///
-/// Where the CPU device looks for mistakes, the allocation begins and ends with the data, so every access outside is
+/// Where the CPU device looks for errors, the allocation begins and ends with the data, so every access outside is
 /// reported, reads included. Elsewhere (on a GPU) red zones lie on both sides. They hold what is NaN in every
 /// floating-point type and a huge number in integers, so that a value read from there shows in the result; what is
 /// written there is found by untouched_outside().
@@ -84,8 +85,8 @@ public:
     /// Fills the buffer with 0x7FFD in every two bytes: NaN for floating-point types, 2147319805 for int.
     void poison();
 
-    Verdict untouched_outside() const;
-    Verdict written_everywhere() const;
+    Judgement untouched_outside() const;
+    Judgement written_everywhere() const;
 
 protected:
     void* start() const { return start_; }
@@ -139,18 +140,18 @@ private:
 };
 
 /// Compares as warpwise::compare does, so NaN never passes, and names wrong elements.
-Verdict judge_values(const std::vector<double>& got, const std::vector<double>& expected, warpwise::Tolerance tolerance,
-                     std::size_t row_length);
+Judgement judge_values(const std::vector<double>& got, const std::vector<double>& expected,
+                       warpwise::Tolerance tolerance, std::size_t row_length);
 
 /// The same for a single number: "is 3, should be 4".
-Verdict judge_number(double got, double expected, warpwise::Tolerance tolerance);
+Judgement judge_number(double got, double expected, warpwise::Tolerance tolerance);
 
 /// The text of a failed matcher: what was observed, and the hint of the first cause that holds, if any.
 struct Hint {
     Cause cause;
     std::string text;
 };
-std::string with_hint(const Verdict& verdict, const std::string& hint, const std::vector<Hint>& hints);
+std::string with_hint(const Judgement& judgement, const std::string& hint, const std::vector<Hint>& hints);
 
 namespace detail {
 
@@ -184,7 +185,7 @@ std::size_t row_length_of(const Guarded<T>& buffer) {
 
 }  // namespace detail
 
-/// Catch2 matcher for `Guarded`, made of a function that returns a Verdict. Those that compare values also match
+/// Catch2 matcher for `Guarded`, made of a function that returns a Judgement. Those that compare values also match
 /// std::vector and single numbers of the host.
 template <class Judge>
 class BufferMatcher : public Catch::Matchers::MatcherGenericBase {
@@ -199,9 +200,9 @@ public:
 
     template <class T>
     bool match(const T& values) const {
-        const Verdict verdict = judge_(values);
-        text_ = verdict.passed ? verdict.text : with_hint(verdict, hint_, hints_);
-        return verdict.passed;
+        const Judgement judgement = judge_(values);
+        text_ = judgement.passed ? judgement.text : with_hint(judgement, hint_, hints_);
+        return judgement.passed;
     }
 
     std::string describe() const override { return text_; }
@@ -220,7 +221,7 @@ inline auto WrittenEverywhere(std::string hint = "") {
     return BufferMatcher([](const GuardedMemory& buffer) { return buffer.written_everywhere(); }, std::move(hint));
 }
 
-/// Nothing was written outside. Where the CPU device looks for mistakes, finish() tells, and this always passes.
+/// Nothing was written outside. Where the CPU device looks for errors, finish() tells, and this always passes.
 inline auto StaysInside(std::string hint = "") {
     return BufferMatcher([](const GuardedMemory& buffer) { return buffer.untouched_outside(); }, std::move(hint));
 }
@@ -258,7 +259,7 @@ inline auto Unchanged(std::string hint = "The input arrays are only to be read."
         const auto& before = buffer.uploaded();
         // By bytes: a NaN is unchanged, too.
         if (now.empty() || std::memcmp(now.data(), before.data(), now.size() * sizeof now[0]) == 0) {
-            return Verdict{true, "unchanged"};
+            return Judgement{true, "unchanged"};
         }
         return judge_values(detail::as_doubles(now), detail::as_doubles(before), {}, buffer.row_length());
     };
@@ -269,7 +270,7 @@ inline auto Unchanged(std::string hint = "The input arrays are only to be read."
 class Succeeds : public Catch::Matchers::MatcherGenericBase {
 public:
     bool match(cudaError_t status) const { return status == cudaSuccess; }
-    bool match(const Outcome& outcome) const { return outcome.status == cudaSuccess && outcome.findings.empty(); }
+    bool match(const Outcome& outcome) const { return outcome.status == cudaSuccess && outcome.diagnostics.empty(); }
     std::string describe() const override { return "(should end without an error)"; }
 };
 
@@ -283,9 +284,9 @@ struct Catch::StringMaker<cudaError_t> {
 template <>
 struct Catch::StringMaker<grading::Outcome> {
     static std::string convert(const grading::Outcome& outcome) {
-        if (outcome.findings.empty()) return grading::text_of(outcome.status);
-        if (outcome.status == cudaSuccess) return outcome.findings;
-        return outcome.findings + "\n" + grading::text_of(outcome.status);
+        if (outcome.diagnostics.empty()) return grading::text_of(outcome.status);
+        if (outcome.status == cudaSuccess) return outcome.diagnostics;
+        return outcome.diagnostics + "\n" + grading::text_of(outcome.status);
     }
 };
 

@@ -6,8 +6,8 @@
 // `--details` shows failures as Catch2 does.
 //
 // An answer that passes is graded again with inputs drawn with further seeds (WARPWISE_GRADING_SEED=N in the
-// environment grades with those of seed N only). On the CPU device kernels are watched for mistakes, and the further
-// runs have their threads in other orders (CPU_DEVICE_SEED=N: in the order N only).
+// environment grades with those of seed N only). On the CPU device kernels are instrumented for diagnostics, and the
+// further runs have their threads in other orders (CPU_DEVICE_SEED=N: in the order N only).
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
@@ -21,15 +21,15 @@
 #include <system_error>
 #include <vector>
 
+#include "common/grading/diagnostics.h"
 #include "common/grading/exercise.h"
-#include "common/grading/findings.h"
 #include "common/grading/inputs.h"
+#include "common/grading/instrumented.h"
 #include "common/grading/reporter.h"
 #include "common/grading/schedules.h"
 #include "common/grading/supervisor.h"
-#include "common/grading/watched.h"
 #include "common/helpers/child_process.h"
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 
 namespace {
 
@@ -94,8 +94,8 @@ bool passes_further_runs(int argc, char** argv) {
 }
 
 int grade(int argc, char** argv) {
-    grading::show_findings_only_when_taken();
-    const warpwise::Watching watching({.mistakes = true, .leaks = true});
+    grading::show_diagnostics_only_when_taken();
+    const warpwise::Instrumentation instrumenting({.diagnostics = true, .leaks = true});
     Catch::Session session;
     session.configData().abortAfter = 1;
     bool details = false;
@@ -108,7 +108,7 @@ int grade(int argc, char** argv) {
     const int status = session.run();
     if (test_cases.total() == 0) return status == 0 ? 0 : 2;  // listings, or no test of that name
     if (status == 0) warpwise::report_leaks();
-    const std::string not_asked_for = grading::take_findings();
+    const std::string not_asked_for = grading::take_diagnostics();
     if (!not_asked_for.empty()) std::printf("%s\n\n", not_asked_for.c_str());
     bool passed = status == 0 && not_asked_for.empty();
     if (passed && !passes_further_runs(argc, argv)) return 1;

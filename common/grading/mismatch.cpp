@@ -11,14 +11,14 @@ namespace {
 /// A cause that holds when every wrong element satisfies `test(mismatch, index)`.
 template <class Test>
 Cause every_wrong(Test test) {
-    return [test = std::move(test)](const Mismatch& mismatch) {
+    return [test = std::move(test)](const MismatchedArray& mismatch) {
         return std::all_of(mismatch.wrong.begin(), mismatch.wrong.end(),
                            [&](std::size_t i) { return test(mismatch, i); });
     };
 }
 
 /// The first element of a wrong tail: everything from it on is wrong, and nothing before.
-std::optional<std::size_t> tail_of(const Mismatch& mismatch) {
+std::optional<std::size_t> tail_of(const MismatchedArray& mismatch) {
     const std::size_t first = mismatch.wrong.front();
     if (first == 0 || mismatch.got.size() - first != mismatch.wrong.size()) return std::nullopt;
     return first;
@@ -26,15 +26,17 @@ std::optional<std::size_t> tail_of(const Mismatch& mismatch) {
 
 }  // namespace
 
-bool Mismatch::fits(double value, double wanted) const {
+bool MismatchedArray::fits(double value, double wanted) const {
     return warpwise::compare(std::vector<double>{value}, {wanted}, tolerance).passed;
 }
 
-bool Mismatch::is_wrong(std::size_t index) const { return std::binary_search(wrong.begin(), wrong.end(), index); }
+bool MismatchedArray::is_wrong(std::size_t index) const {
+    return std::binary_search(wrong.begin(), wrong.end(), index);
+}
 
-Mismatch mismatch_of(std::vector<double> got, std::vector<double> expected, warpwise::Tolerance tolerance,
-                     std::size_t row_length) {
-    Mismatch mismatch{std::move(got), std::move(expected), {}, tolerance, row_length};
+MismatchedArray mismatch_of(std::vector<double> got, std::vector<double> expected, warpwise::Tolerance tolerance,
+                            std::size_t row_length) {
+    MismatchedArray mismatch{std::move(got), std::move(expected), {}, tolerance, row_length};
     if (mismatch.got.size() != mismatch.expected.size()) return mismatch;
     for (std::size_t i = 0; i < mismatch.got.size(); ++i) {
         if (mismatch.got[i] == mismatch.expected[i]) continue;
@@ -44,34 +46,36 @@ Mismatch mismatch_of(std::vector<double> got, std::vector<double> expected, warp
 }
 
 Cause all_wrong() {
-    return [](const Mismatch& mismatch) { return mismatch.wrong.size() == mismatch.got.size(); };
+    return [](const MismatchedArray& mismatch) { return mismatch.wrong.size() == mismatch.got.size(); };
 }
 
 Cause only_tail_wrong() {
-    return [](const Mismatch& mismatch) { return tail_of(mismatch).has_value(); };
+    return [](const MismatchedArray& mismatch) { return tail_of(mismatch).has_value(); };
 }
 
 Cause only_tail_wrong_from_multiple_of(std::size_t unit) {
-    return [unit](const Mismatch& mismatch) {
+    return [unit](const MismatchedArray& mismatch) {
         const auto first = tail_of(mismatch);
         return first && *first % unit == 0;
     };
 }
 
 Cause only_first_right(std::size_t count) {
-    return [count](const Mismatch& mismatch) { return tail_of(mismatch) == count; };
+    return [count](const MismatchedArray& mismatch) { return tail_of(mismatch) == count; };
 }
 
 Cause only_first_wrong(std::size_t count) {
-    return [count](const Mismatch& mismatch) { return mismatch.wrong.back() < count && count < mismatch.got.size(); };
+    return [count](const MismatchedArray& mismatch) {
+        return mismatch.wrong.back() < count && count < mismatch.got.size();
+    };
 }
 
 Cause only_multiples_wrong(std::size_t unit) {
-    return every_wrong([unit](const Mismatch&, std::size_t i) { return i % unit == 0; });
+    return every_wrong([unit](const MismatchedArray&, std::size_t i) { return i % unit == 0; });
 }
 
 Cause only_multiples_right(std::size_t unit) {
-    return [unit](const Mismatch& mismatch) {
+    return [unit](const MismatchedArray& mismatch) {
         const std::size_t multiples = (mismatch.got.size() + unit - 1) / unit;
         return mismatch.wrong.size() == mismatch.got.size() - multiples &&
                std::none_of(mismatch.wrong.begin(), mismatch.wrong.end(),
@@ -80,34 +84,34 @@ Cause only_multiples_right(std::size_t unit) {
 }
 
 Cause only_last_column_wrong() {
-    return every_wrong([](const Mismatch& mismatch, std::size_t i) {
+    return every_wrong([](const MismatchedArray& mismatch, std::size_t i) {
         return mismatch.row_length > 1 && i % mismatch.row_length == mismatch.row_length - 1;
     });
 }
 
 Cause only_last_row_wrong() {
-    return every_wrong([](const Mismatch& mismatch, std::size_t i) {
+    return every_wrong([](const MismatchedArray& mismatch, std::size_t i) {
         return mismatch.row_length > 0 && mismatch.got.size() > mismatch.row_length &&
                i >= mismatch.got.size() - mismatch.row_length;
     });
 }
 
 Cause never_written() {
-    return every_wrong([](const Mismatch& mismatch, std::size_t i) { return is_poison(mismatch.got[i]); });
+    return every_wrong([](const MismatchedArray& mismatch, std::size_t i) { return is_poison(mismatch.got[i]); });
 }
 
 Cause equal(double value) {
-    return every_wrong([value](const Mismatch& mismatch, std::size_t i) { return mismatch.got[i] == value; });
+    return every_wrong([value](const MismatchedArray& mismatch, std::size_t i) { return mismatch.got[i] == value; });
 }
 
 Cause equals(std::vector<double> other) {
-    return every_wrong([other = std::move(other)](const Mismatch& mismatch, std::size_t i) {
+    return every_wrong([other = std::move(other)](const MismatchedArray& mismatch, std::size_t i) {
         return i < other.size() && mismatch.fits(mismatch.got[i], other[i]);
     });
 }
 
 Cause times(double factor) {
-    return every_wrong([factor](const Mismatch& mismatch, std::size_t i) {
+    return every_wrong([factor](const MismatchedArray& mismatch, std::size_t i) {
         const double bound = std::fabs(factor) * (mismatch.tolerance.absolute +
                                                   mismatch.tolerance.relative * std::fabs(mismatch.expected[i]));
         return std::fabs(mismatch.got[i] - factor * mismatch.expected[i]) <= bound;
@@ -115,7 +119,7 @@ Cause times(double factor) {
 }
 
 Cause some_factor() {
-    return [](const Mismatch& mismatch) {
+    return [](const MismatchedArray& mismatch) {
         if (mismatch.wrong.size() < 2) return false;
         const std::size_t largest =
             *std::max_element(mismatch.wrong.begin(), mismatch.wrong.end(), [&](std::size_t a, std::size_t b) {
@@ -128,13 +132,13 @@ Cause some_factor() {
 }
 
 Cause plus(double offset) {
-    return every_wrong([offset](const Mismatch& mismatch, std::size_t i) {
+    return every_wrong([offset](const MismatchedArray& mismatch, std::size_t i) {
         return mismatch.fits(mismatch.got[i] - offset, mismatch.expected[i]);
     });
 }
 
 Cause shifted_by(std::ptrdiff_t distance) {
-    return [distance](const Mismatch& mismatch) {
+    return [distance](const MismatchedArray& mismatch) {
         std::size_t compared = 0;
         for (const std::size_t i : mismatch.wrong) {
             const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(i) + distance;
@@ -147,7 +151,7 @@ Cause shifted_by(std::ptrdiff_t distance) {
 }
 
 Cause transposed(std::size_t rows, std::size_t cols) {
-    return [rows, cols](const Mismatch& mismatch) {
+    return [rows, cols](const MismatchedArray& mismatch) {
         if (mismatch.got.size() != rows * cols) return false;
         return std::all_of(mismatch.wrong.begin(), mismatch.wrong.end(), [&](std::size_t i) {
             // Element i of the result stands where a matrix of cols x rows has its row i % rows ... of the other.
@@ -157,27 +161,29 @@ Cause transposed(std::size_t rows, std::size_t cols) {
 }
 
 Cause too_small() {
-    return every_wrong([](const Mismatch& mismatch, std::size_t i) { return mismatch.got[i] < mismatch.expected[i]; });
+    return every_wrong(
+        [](const MismatchedArray& mismatch, std::size_t i) { return mismatch.got[i] < mismatch.expected[i]; });
 }
 
 Cause too_large() {
-    return every_wrong([](const Mismatch& mismatch, std::size_t i) { return mismatch.got[i] > mismatch.expected[i]; });
+    return every_wrong(
+        [](const MismatchedArray& mismatch, std::size_t i) { return mismatch.got[i] > mismatch.expected[i]; });
 }
 
 Cause not_a_number() {
-    return every_wrong([](const Mismatch& mismatch, std::size_t i) { return std::isnan(mismatch.got[i]); });
+    return every_wrong([](const MismatchedArray& mismatch, std::size_t i) { return std::isnan(mismatch.got[i]); });
 }
 
 Cause both(Cause a, Cause b) {
-    return [a = std::move(a), b = std::move(b)](const Mismatch& mismatch) { return a(mismatch) && b(mismatch); };
+    return [a = std::move(a), b = std::move(b)](const MismatchedArray& mismatch) { return a(mismatch) && b(mismatch); };
 }
 
 Cause either(Cause a, Cause b) {
-    return [a = std::move(a), b = std::move(b)](const Mismatch& mismatch) { return a(mismatch) || b(mismatch); };
+    return [a = std::move(a), b = std::move(b)](const MismatchedArray& mismatch) { return a(mismatch) || b(mismatch); };
 }
 
 Cause unless(Cause cause) {
-    return [cause = std::move(cause)](const Mismatch& mismatch) { return !cause(mismatch); };
+    return [cause = std::move(cause)](const MismatchedArray& mismatch) { return !cause(mismatch); };
 }
 
 bool is_poison(double value) {

@@ -18,7 +18,7 @@
 namespace grading {
 
 /// An array beside what it should be. At least one element is wrong.
-struct Mismatch {
+struct MismatchedArray {
     std::vector<double> got;
     std::vector<double> expected;
     std::vector<std::size_t> wrong;  ///< indices, ascending
@@ -30,11 +30,11 @@ struct Mismatch {
 };
 
 /// Compares element by element as warpwise::compare does. Arrays of different sizes have no wrong elements.
-Mismatch mismatch_of(std::vector<double> got, std::vector<double> expected, warpwise::Tolerance tolerance,
-                     std::size_t row_length);
+MismatchedArray mismatch_of(std::vector<double> got, std::vector<double> expected, warpwise::Tolerance tolerance,
+                            std::size_t row_length);
 
 /// Says whether a mismatch has a certain cause, or follows a pattern that the hint speaks of.
-using Cause = std::function<bool(const Mismatch&)>;
+using Cause = std::function<bool(const MismatchedArray&)>;
 
 // Which elements are wrong.
 Cause all_wrong();

@@ -1,4 +1,4 @@
-// Why no answer can forge a verdict by ending the program.
+// Why no answer can forge a judgement by ending the program.
 //
 // An answer is linked into its grader, so it can end the grader: with exit(0), std::_Exit(0), a signal, or from a
 // static initializer before main. Therefore a grader is two processes. The supervisor forks the worker before any

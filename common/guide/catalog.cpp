@@ -42,10 +42,10 @@ std::string title_of_chapter(const std::string& folder) {
     return title;
 }
 
-/// From "// Exercise: any number of elements. See README.md beside this file."; empty when the file begins otherwise.
+/// From "// Exercise: any number of elements."; empty when the file begins otherwise.
 std::string title_in(const fs::path& file) {
     static constexpr std::string_view before = "// Exercise: ";
-    static constexpr std::string_view after = " See README.md beside this file.";
+    static constexpr std::string_view after = " See README.md beside this file.";  // as older copies go on
     std::optional<std::string> text;
     try {
         text = read_file(file);
@@ -121,7 +121,8 @@ std::unordered_map<std::string, std::string> titles_in(std::string_view output) 
     return titles;
 }
 
-// ---- finding ------------------------------------------------------------------------------------------------------
+// ---- diagnostic
+// ------------------------------------------------------------------------------------------------------
 
 /// So that "Vector-Add " is "vector_add".
 std::string simplified(std::string_view word) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/guide/doctor.h"
+#include "common/lesson/old_flag.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -54,9 +55,9 @@ Command run_command() {
             "build/results, for 'report'. 'run 1 --help' shows the options of the chapter's program."};
 }
 
-Command check_command() {
+Command grade_command() {
     return {
-        .name = "check",
+        .name = "grade",
         .arguments = "[EXERCISE|all]",
         .help = "build your answer and grade it",
         .argument = Wants::exercise_or_all,
@@ -67,14 +68,15 @@ Command check_command() {
             },
         .run =
             [](Session& session, const Values& values) {
-                return check_exercise(
+                return grade_exercise(
                     session, {.exercise = values.word, .json = values.json, .grader_options = values.after_dashes});
             },
-        .examples = {"check", "check grid_stride", "check all", "check grid -- -x 1000", "check grid -- --list-tests"},
+        .examples = {"grade", "grade grid_stride", "grade all", "grade grid -- -x 1000", "grade grid -- --list-tests"},
         .more =
             "What follows '--' goes to the grader, which then only runs: nothing is marked. -x 1000 shows all failed "
             "checks, not only the first.",
-        .takes_dashes = true};
+        .takes_dashes = true,
+        .old_name = "check"};
 }
 
 Command watch_command() {
@@ -150,10 +152,11 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_option("FILE", options.file, "a CUDA program of one file")->required()->type_name("");
     app.add_flag("--gpu", options.gpu, "build it with nvcc and run it on a GPU");
     app.add_flag("--counters,!--no-counters", options.counters, "count what each kernel does (it does; CPU device)");
-    app.add_flag("--check,!--no-check", options.check, "look for mistakes in kernels (it does; CPU device)");
+    app.add_flag("--diagnose,!--no-diagnose", options.diagnose, "look for errors in kernels (it does; CPU device)");
+    warpwise::add_old_flag(app, "check", "diagnose", options.diagnose);
     app.add_flag("--leaks", options.leaks, "memory that is never freed is an error, not only a note (CPU device)");
     app.add_flag("--lines", options.lines, "the kernels' source with the counts of each line");
-    app.add_flag("--all-blocks", options.all_blocks, "watch all blocks of a launch, not a sample");
+    app.add_flag("--all-blocks", options.all_blocks, "instrument all blocks of a launch, not a sample");
     app.add_option("--registers", options.registers, "registers a thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255))
         ->type_name("N");
@@ -165,7 +168,8 @@ void configure_try(CLI::App& app, Values& values) {
         ->type_name("NAME");
     app.add_flag("--keep", values.keep,
                  "keep the rewritten source and the program beside FILE; --keep=DIR: in that folder");
-    app.add_option("--json", options.json_file, "counters and findings to this file; - is stdout")->type_name("FILE");
+    app.add_option("--json", options.json_file, "counters and diagnostics to this file; - is stdout")
+        ->type_name("FILE");
     app.add_option("--trace", options.trace_file, "what each warp of the first block did, to this file (CPU device)")
         ->type_name("FILE");
     app.add_option("--limit", options.limit_seconds, "longest time for one kernel, in seconds")
@@ -186,7 +190,7 @@ Command try_command() {
     return {
         .name = "try",
         .arguments = "FILE.cu [-- ARG..]",
-        .help = "run any CUDA program of one file: counters, and a search for mistakes",
+        .help = "run any CUDA program of one file: counters, and diagnostics",
         .argument = Wants::file,
         .configure = configure_try,
         .run = try_file,
@@ -342,13 +346,13 @@ Command help_command() {
             .argument = Wants::command,
             .configure = [](CLI::App& app, Values& values) { add_word(app, values, "COMMAND", "a command"); },
             .run = nullptr,
-            .examples = {"help check"}};
+            .examples = {"help grade"}};
 }
 
 }  // namespace
 
 std::vector<Command> make_commands() {
-    return {list_command(),       run_command(),    check_command(),    watch_command(), hint_command(),
+    return {list_command(),       run_command(),    grade_command(),    watch_command(), hint_command(),
             task_command(),       reset_command(),  solution_command(), try_command(),   report_command(),
             docs_command(),       doctor_command(), test_command(),     new_command(),   setup_command(),
             completion_command(), help_command()};

@@ -46,6 +46,7 @@ struct Command {
     Words examples;                                     ///< without the guide's own name
     std::string more = {};                              ///< a paragraph for its help
     bool takes_dashes = false;                          ///< "-- options for another program" may follow
+    std::string old_name = {};                          ///< of earlier versions; goes on working, with a note
 };
 
 /// All of them, in the order in which the help shows them.

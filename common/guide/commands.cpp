@@ -135,7 +135,7 @@ int run_in_terminal(Session& session, const std::vector<std::string>& arguments,
     return result.cancelled ? static_cast<int>(interrupted_status) : result.status;
 }
 
-/// What cannot be read or written must not cost the verdict that was just given.
+/// What cannot be read or written must not cost the result that was just given.
 void attempt(const std::function<void()>& action) {
     try {
         action();
@@ -213,7 +213,7 @@ std::filesystem::path results_file(const Project& project, const Chapter& chapte
 int run_chapter(Session& session, const Chapter& chapter, const std::vector<std::string>& words) {
     const Project& project = session.project();
     const ChapterRun run = understand(project, chapter, words);
-    if (!build(session, {chapter.program}, chapter.program)) return interrupted_status;
+    if (!build(session, {chapter.program + "_programs"}, chapter.program)) return interrupted_status;
     std::vector<std::string> command = {(project.programs() / chapter.program).string(), "--device", project.device};
     if (run.runs && session.interactive() && !run.says_whether_to_pause) command.push_back("--pause");
     std::filesystem::path results;
@@ -271,7 +271,7 @@ std::string next_step(Session& session) {
     if (station.exercise != nullptr) {
         return fmt::format("Next: exercise {}. Edit {}, then {}", station.exercise->name,
                            session.project().shown(answer_to(*station.exercise).file),
-                           session.typed("check " + station.exercise->name));
+                           session.typed("grade " + station.exercise->name));
     }
     return fmt::format("Next: chapter {}, {}: {}", station.chapter->number, station.chapter->title,
                        session.typed(fmt::format("run {}", station.chapter->number)));
@@ -317,7 +317,7 @@ std::optional<int> stop_before(Session& session, const std::string& question) {
 }
 
 int start_quietly(Session& session, const Station& station) {
-    if (station.exercise != nullptr) return check_exercise(session, {.exercise = station.exercise->name});
+    if (station.exercise != nullptr) return grade_exercise(session, {.exercise = station.exercise->name});
     const int status = run_chapter(session, *station.chapter, {});
     if (status == all_right || status == something_wrong) fmt::print("\n{}\n", next_step(session));
     return status;
@@ -436,7 +436,7 @@ void print_chapter(const Chapter& chapter, const Catalog& all, const Progress& p
         fmt::print("{}\n", format_table({"exercise", "kind", "state", "what it is about"}, rows, terminal));
 }
 
-// ---- check ---------------------------------------------------------------------------------------------------------
+// ---- grade ---------------------------------------------------------------------------------------------------------
 
 const char* name_of(Outcome outcome) {
     switch (outcome) {
@@ -474,17 +474,17 @@ Cell result_of(Outcome outcome) {
     return {};
 }
 
-Json json_of(const Exercise& exercise, const Verdict& verdict, const std::string& answer) {
+Json json_of(const Exercise& exercise, const GradeResult& result, const std::string& answer) {
     return {{"exercise", exercise.name},
             {"answer", answer},
-            {"outcome", name_of(verdict.outcome)},
-            {"build_seconds", verdict.build_seconds},
-            {"grade_seconds", verdict.grade_seconds},
-            {"text", verdict.text}};
+            {"outcome", name_of(result.outcome)},
+            {"build_seconds", result.build_seconds},
+            {"grade_seconds", result.grade_seconds},
+            {"text", result.text}};
 }
 
 /// Attempts are counted where one exercise was asked for: of all, most may not even be begun.
-void mark_verdict(Session& session, const Exercise& exercise, Outcome outcome, bool is_attempt) {
+void mark_result(Session& session, const Exercise& exercise, Outcome outcome, bool is_attempt) {
     const bool passed = outcome == Outcome::passed;
     const bool counts = passed || (is_attempt && (outcome == Outcome::failed || outcome == Outcome::never_ended));
     if (!counts || session.progress().read().has_passed(exercise.name)) return;
@@ -507,15 +507,15 @@ std::string graded_text(const Project& project, const Exercise& exercise, const 
 }
 
 /// What the grader cannot say itself.
-void print_after_verdict(Session& session, const Exercise& exercise, const Verdict& verdict, const Answer& graded,
-                         double limit_seconds) {
+void print_after_grade(Session& session, const Exercise& exercise, const GradeResult& result, const Answer& graded,
+                       double limit_seconds) {
     const Terminal& terminal = session.terminal();
     const std::string answer = graded_text(session.project(), exercise, graded);
-    switch (verdict.outcome) {
+    switch (result.outcome) {
         case Outcome::passed:
             fmt::print("{}\n", terminal.paint(Style::faint, fmt::format("Built in {}, graded in {}: {}",
-                                                                        seconds_text(verdict.build_seconds),
-                                                                        seconds_text(verdict.grade_seconds), answer)));
+                                                                        seconds_text(result.build_seconds),
+                                                                        seconds_text(result.grade_seconds), answer)));
             fmt::print("{}\n", next_step(session));
             return;
         case Outcome::build_failed:
@@ -546,8 +546,8 @@ void print_title(const Terminal& terminal, const Exercise& exercise) {
     fmt::print("{}\n\n", terminal.paint(Style::title, exercise.name + title));
 }
 
-int check_one(Session& session, const Exercise& exercise, bool json) {
-    CheckOptions options;
+int grade_one(Session& session, const Exercise& exercise, bool json) {
+    GradeOptions options;
     options.colors = session.terminal().colors && !json;
     Activity activity(session, "Building " + exercise.name, !json);
     options.on_build = [&, count = activity.counter()](int done, int of) {
@@ -555,19 +555,19 @@ int check_one(Session& session, const Exercise& exercise, bool json) {
         if (done >= of) activity.change("Grading " + exercise.name);
     };
     const Answer graded = answer_to(exercise);
-    const Verdict verdict = session.tools().check(exercise, options);
+    const GradeResult result = session.tools().grade(exercise, options);
     activity.end();
     if (json) {
-        print_json(json_of(exercise, verdict, session.project().shown(graded.file)));
+        print_json(json_of(exercise, result, session.project().shown(graded.file)));
     } else {
         if (session.interactive()) print_title(session.terminal(), exercise);
-        print_with_newline(verdict.text);
+        print_with_newline(result.text);
     }
     attempt([&] {
-        mark_verdict(session, exercise, verdict.outcome, true);
-        if (!json) print_after_verdict(session, exercise, verdict, graded, options.limit_seconds);
+        mark_result(session, exercise, result.outcome, true);
+        if (!json) print_after_grade(session, exercise, result, graded, options.limit_seconds);
     });
-    return exit_status(verdict.outcome);
+    return exit_status(result.outcome);
 }
 
 /// Of several: stopped, else wrong, else broken, else all right.
@@ -582,30 +582,30 @@ int status_of_all(const std::vector<Outcome>& outcomes) {
     return all_right;
 }
 
-int check_all(Session& session, bool json) {
+int grade_all(Session& session, bool json) {
     const std::vector<const Exercise*> exercises = session.catalog().exercises();
-    Json verdicts = Json::array();
+    Json results = Json::array();
     std::vector<Outcome> outcomes;
     std::vector<std::vector<Cell>> rows;
     Activity activity(session, "Building and grading " + counted(exercises.size(), "exercise"), !json);
     for (const Exercise* exercise : exercises) {
         activity.change(fmt::format("{} of {}: {}", outcomes.size() + 1, exercises.size(), exercise->name));
-        CheckOptions options;
+        GradeOptions options;
         options.on_build = activity.counter();
         const std::string answer = session.project().shown(answer_to(*exercise).file);
-        const Verdict verdict = session.tools().check(*exercise, options);
-        attempt([&] { mark_verdict(session, *exercise, verdict.outcome, false); });
-        outcomes.push_back(verdict.outcome);
-        verdicts.push_back(json_of(*exercise, verdict, answer));
+        const GradeResult result = session.tools().grade(*exercise, options);
+        attempt([&] { mark_result(session, *exercise, result.outcome, false); });
+        outcomes.push_back(result.outcome);
+        results.push_back(json_of(*exercise, result, answer));
         rows.push_back({{exercise->name},
-                        result_of(verdict.outcome),
-                        {verdict.build_seconds > 0 ? seconds_text(verdict.build_seconds) : "-"},
-                        {verdict.grade_seconds > 0 ? seconds_text(verdict.grade_seconds) : "-"}});
-        if (verdict.outcome == Outcome::cancelled) break;
+                        result_of(result.outcome),
+                        {result.build_seconds > 0 ? seconds_text(result.build_seconds) : "-"},
+                        {result.grade_seconds > 0 ? seconds_text(result.grade_seconds) : "-"}});
+        if (result.outcome == Outcome::cancelled) break;
     }
     activity.end();
     if (json) {
-        print_json(verdicts);
+        print_json(results);
         return status_of_all(outcomes);
     }
     const auto passed = std::count(outcomes.begin(), outcomes.end(), Outcome::passed);
@@ -712,8 +712,8 @@ Tools real_tools(const Project& project) {
                 [&project](const std::vector<std::string>& targets, const std::function<void(int, int)>& progress) {
                     return Builder(project).build(targets, progress);
                 },
-            .check = [&project](const Exercise& exercise,
-                                const CheckOptions& options) { return check(project, exercise, options); },
+            .grade = [&project](const Exercise& exercise,
+                                const GradeOptions& options) { return grade(project, exercise, options); },
             .run = [](const std::vector<std::string>& arguments,
                       const CommandOptions& options) { return run_command(arguments, options); },
             .watch = [&project](const Catalog& catalog, ProgressFile& progress,
@@ -791,17 +791,17 @@ int run_chapter(Session& session, const std::vector<std::string>& arguments) {
     return run_chapter(session, find_chapter(session, arguments.front()), {arguments.begin() + 1, arguments.end()});
 }
 
-int check_exercise(Session& session, const CheckRequest& request) {
+int grade_exercise(Session& session, const GradeRequest& request) {
     if (request.exercise == "all") {
         if (request.grader_options) throw Refusal("options after '--' are for the grader of one exercise, not of all");
-        return check_all(session, request.json);
+        return grade_all(session, request.json);
     }
     const Exercise* exercise = session.exercise(request.exercise);
-    if (exercise == nullptr && request.json) throw Refusal("all exercises are passed; name the one to check, or 'all'");
+    if (exercise == nullptr && request.json) throw Refusal("all exercises are passed; name the one to grade, or 'all'");
     if (exercise == nullptr) return say_all_passed(session);
     if (request.grader_options && request.json) throw Refusal("--json cannot go with options of the grader's own");
     if (request.grader_options) return run_grader(session, *exercise, *request.grader_options);
-    return check_one(session, *exercise, request.json);
+    return grade_one(session, *exercise, request.json);
 }
 
 int watch_exercise(Session& session, const std::string& word) {
@@ -809,7 +809,7 @@ int watch_exercise(Session& session, const std::string& word) {
     if (exercise == nullptr) return say_all_passed(session);
     if (!session.interactive()) {
         throw Refusal(
-            fmt::format("watch mode needs a terminal; without one: {}", session.typed("check " + exercise->name)));
+            fmt::format("watch mode needs a terminal; without one: {}", session.typed("grade " + exercise->name)));
     }
     return session.tools().watch(session.catalog(), session.progress(), *exercise);
 }

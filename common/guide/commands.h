@@ -1,7 +1,7 @@
 // The guide's commands, apart from the reading of the command line (main.cpp).
 //
 //     Session session(project, real_tools(project), Terminal::detect(true), is_interactive());
-//     return check_exercise(session, {.exercise = "grid"});
+//     return grade_exercise(session, {.exercise = "grid"});
 //
 // Each returns the exit status and throws Refusal when the request cannot be met. What a reader asked for goes to
 // stdout, complaints go to stderr.
@@ -30,7 +30,7 @@ enum ExitStatus { all_right = 0, something_wrong = 1, request_not_met = 2, inter
 struct Tools {
     std::function<BuildResult(const std::vector<std::string>& targets, const std::function<void(int, int)>& progress)>
         build;
-    std::function<Verdict(const Exercise&, const CheckOptions&)> check;
+    std::function<GradeResult(const Exercise&, const GradeOptions&)> grade;
     std::function<CommandResult(const std::vector<std::string>&, const CommandOptions&)> run;
     std::function<int(const Catalog&, ProgressFile&, const Exercise&)> watch;
     /// Prints the question and waits for one of the keys (letters in lower case). Escape, Ctrl-C, and the end of the
@@ -53,7 +53,7 @@ public:
     const Catalog& catalog();                          ///< throws Refusal
     ProgressFile& progress();                          ///< throws Refusal
 
-    /// A command as the reader would type it: "./warpwise check grid_stride".
+    /// A command as the reader would type it: "./warpwise grade grid_stride".
     std::string typed(std::string_view command) const;
     /// The exercise of this name; without a name the first that was not passed, null when all are.
     const Exercise* exercise(const std::string& word);
@@ -84,13 +84,13 @@ int list(Session& session, const ListRequest& request);
 /// `arguments`: a chapter, lessons, and options of the chapter's program, in any order after the chapter.
 int run_chapter(Session& session, const std::vector<std::string>& arguments);
 
-struct CheckRequest {
+struct GradeRequest {
     std::string exercise = {};  ///< empty: the first that was not passed; "all"
     bool json = false;
     /// The grader is run as it is with these options, and nothing is marked.
     std::optional<std::vector<std::string>> grader_options = {};
 };
-int check_exercise(Session& session, const CheckRequest& request);
+int grade_exercise(Session& session, const GradeRequest& request);
 
 /// Watch mode, from this exercise on.
 int watch_exercise(Session& session, const std::string& exercise);

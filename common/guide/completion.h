@@ -1,7 +1,7 @@
 // Completion of the guide's command line: scripts for shells, and the answers to what the scripts ask.
 //
 //     fmt::print("{}", completion_script("bash"));                       // source <(./warpwise completion bash)
-//     complete({"check", "gri"}, commands, &catalog)                     // {{"grid_stride", "fill: any number ..."}}
+//     complete({"grade", "gri"}, commands, &catalog)                     // {{"grid_stride", "fill: any number ..."}}
 #pragma once
 
 #include <string>

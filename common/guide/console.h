@@ -53,7 +53,7 @@ public:
     ConsoleSize size() const;
 
     void write(std::string_view text);
-    void clear();  ///< the window and what has scrolled out of it, so that a new verdict stands alone
+    void clear();  ///< the window and what has scrolled out of it, so that a new result stands alone
     void set_title(std::string_view title);
     void show_cursor(bool shown);
 

@@ -118,46 +118,46 @@ std::string compiler_of(const System& system) {
 
 // ---- what everything needs -----------------------------------------------------------------------------------------
 
-Finding examine_compiler(const System& system) {
-    Finding finding{.name = "C++ compiler", .purpose = "builds everything"};
+Item examine_compiler(const System& system) {
+    Item item{.name = "C++ compiler", .purpose = "builds everything"};
     const std::string fix = install(system, {"g++", "gcc-c++", "gcc"});
     const std::string compiler = compiler_of(system);
     if (compiler.empty()) {
-        finding.health = Health::missing;
-        finding.detail = "neither g++ nor clang++ is here";
-        finding.fix = fix;
-        return finding;
+        item.health = Health::missing;
+        item.detail = "neither g++ nor clang++ is here";
+        item.fix = fix;
+        return item;
     }
     const bool is_chosen = !system.variable("CXX").empty();
     const CommandResult asked = system.run({compiler, "--version"});
     if (asked.status != 0) {
-        finding.health = Health::problem;
-        finding.detail = fmt::format("{}{} {}", compiler, is_chosen ? " (from CXX)" : "", why_it_failed(asked));
-        finding.fix = is_chosen ? "unset CXX, or set it to a compiler that runs" : fix;
-        return finding;
+        item.health = Health::problem;
+        item.detail = fmt::format("{}{} {}", compiler, is_chosen ? " (from CXX)" : "", why_it_failed(asked));
+        item.fix = is_chosen ? "unset CXX, or set it to a compiler that runs" : fix;
+        return item;
     }
     const std::string line = first_line(asked.output);
     const bool is_clang = line.find("clang") != std::string::npos;
     const std::string version = is_clang ? first_match(line, R"(version (\d+(\.\d+)*))") : last_version_in(line);
-    finding.detail = fmt::format("{} {}", compiler, version.empty() ? line : version);
+    item.detail = fmt::format("{} {}", compiler, version.empty() ? line : version);
     const int oldest = is_clang ? 14 : 12;
     if (!version.empty() && version_of(version).major < oldest) {
-        finding.health = Health::problem;
-        finding.detail += fmt::format(" is too old: {} {} or newer is needed", is_clang ? "clang" : "g++", oldest);
-        finding.fix = fmt::format("{}, then 'export CXX=...' if several are here", fix);
-        return finding;
+        item.health = Health::problem;
+        item.detail += fmt::format(" is too old: {} {} or newer is needed", is_clang ? "clang" : "g++", oldest);
+        item.fix = fmt::format("{}, then 'export CXX=...' if several are here", fix);
+        return item;
     }
     const CommandResult compiled =
         system.run({compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-include", "concepts", "-include", "span",
                     "-include", "source_location", "/dev/null"});
     if (compiled.status != 0) {
-        finding.health = Health::problem;
-        finding.detail += " cannot compile C++20: " + why_it_failed(compiled);
-        finding.fix = fix;
+        item.health = Health::problem;
+        item.detail += " cannot compile C++20: " + why_it_failed(compiled);
+        item.fix = fix;
     } else {
-        finding.detail += ", C++20";
+        item.detail += ", C++20";
     }
-    return finding;
+    return item;
 }
 
 struct Program {
@@ -169,33 +169,32 @@ struct Program {
     NeededFor needed_for = NeededFor::everything;
 };
 
-Finding examine_program(const System& system, const Program& program) {
-    Finding finding{.name = program.name, .purpose = program.purpose, .needed_for = program.needed_for};
+Item examine_program(const System& system, const Program& program) {
+    Item item{.name = program.name, .purpose = program.purpose, .needed_for = program.needed_for};
     const bool is_optional = program.needed_for == NeededFor::extras;
     const std::string fix = install(system, program.package);
     if (!system.has_program(program.name)) {
-        finding.health = is_optional ? Health::optional_missing : Health::missing;
-        finding.detail = "not here";
-        finding.fix = fix;
-        return finding;
+        item.health = is_optional ? Health::optional_missing : Health::missing;
+        item.detail = "not here";
+        item.fix = fix;
+        return item;
     }
     const CommandResult asked = system.run({program.name, program.version_option});
     if (asked.status != 0) {
-        finding.health = Health::problem;
-        finding.detail = why_it_failed(asked);
-        finding.fix = fix;
-        return finding;
+        item.health = Health::problem;
+        item.detail = why_it_failed(asked);
+        item.fix = fix;
+        return item;
     }
     const std::string line = first_line(asked.output);
     const std::string version = last_version_in(" " + line);
-    finding.detail = version.empty() ? line : version;
+    item.detail = version.empty() ? line : version;
     if (!version.empty() && version_of(version) < program.oldest) {
-        finding.health = Health::problem;
-        finding.detail +=
-            fmt::format(" is too old: {}.{} or newer is needed", program.oldest.major, program.oldest.minor);
-        finding.fix = fix;
+        item.health = Health::problem;
+        item.detail += fmt::format(" is too old: {}.{} or newer is needed", program.oldest.major, program.oldest.minor);
+        item.fix = fix;
     }
-    return finding;
+    return item;
 }
 
 struct Library {
@@ -232,8 +231,8 @@ std::string version_in(const std::string& macros, const Library& library) {
     return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
-Finding examine_library(const System& system, const Library& library, const std::string& fix) {
-    Finding finding{.name = library.name, .purpose = library.purpose};
+Item examine_library(const System& system, const Library& library, const std::string& fix) {
+    Item item{.name = library.name, .purpose = library.purpose};
     const std::string compiler = compiler_of(system);
     bool found = false;
     if (compiler.empty()) {
@@ -243,21 +242,21 @@ Finding examine_library(const System& system, const Library& library, const std:
         const CommandResult macros = system.run({compiler, "-std=c++20", "-E", "-dM", "-x", "c++", "-include",
                                                  library.header, "-include", library.version_header, "/dev/null"});
         found = macros.status == 0;
-        if (found) finding.detail = version_in(macros.output, library);
+        if (found) item.detail = version_in(macros.output, library);
         if (macros.timed_out) {
-            finding.health = Health::problem;
-            finding.detail = why_it_failed(macros);
-            return finding;
+            item.health = Health::problem;
+            item.detail = why_it_failed(macros);
+            return item;
         }
     }
     if (!found) {
-        finding.health = Health::missing;
-        finding.detail = fmt::format("the compiler does not find {}", library.header);
-        finding.fix = fix;
-    } else if (finding.detail.empty()) {
-        finding.detail = "here";
+        item.health = Health::missing;
+        item.detail = fmt::format("the compiler does not find {}", library.header);
+        item.fix = fix;
+    } else if (item.detail.empty()) {
+        item.detail = "here";
     }
-    return finding;
+    return item;
 }
 
 const std::vector<Library>& libraries() {
@@ -286,7 +285,7 @@ const std::vector<Library>& libraries() {
 }
 
 /// CMake fetches it where it is missing, which takes git and a network.
-Finding examine_catch2(const System& system, const Project& project) {
+Item examine_catch2(const System& system, const Project& project) {
     const Library catch2 = {"Catch2 3",
                             "catch2/catch_test_macros.hpp",
                             "catch2/catch_version_macros.hpp",
@@ -295,11 +294,11 @@ Finding examine_catch2(const System& system, const Project& project) {
                             {"catch2", "catch-devel", "catch2"}};
     // Debian 12 has version 2 only: the script knows where to get 3.
     const std::string fix = system.has_program("apt-get") ? project.typed + " setup" : install(system, catch2.package);
-    Finding finding = examine_library(system, catch2, fix);
-    if (finding.health == Health::missing && is_there(project.build_folder() / "_deps" / "catch2-src")) {
-        finding = {.name = finding.name, .detail = "fetched by CMake", .purpose = finding.purpose};
+    Item item = examine_library(system, catch2, fix);
+    if (item.health == Health::missing && is_there(project.build_folder() / "_deps" / "catch2-src")) {
+        item = {.name = item.name, .detail = "fetched by CMake", .purpose = item.purpose};
     }
-    return finding;
+    return item;
 }
 
 // ---- GPU -----------------------------------------------------------------------------------------------------------
@@ -408,87 +407,87 @@ std::string driver_fix(const System& system) {
     return "https://www.nvidia.com/drivers, then reboot";
 }
 
-Finding judge_nvcc(const System& system, const GpuSide& side) {
-    Finding finding{.name = "nvcc", .purpose = "builds for a GPU", .needed_for = NeededFor::gpu};
+Item judge_nvcc(const System& system, const GpuSide& side) {
+    Item item{.name = "nvcc", .purpose = "builds for a GPU", .needed_for = NeededFor::gpu};
     const std::string fix = system.has_program("pacman") && !system.has_program("apt-get")
                                 ? install(system, {"", "", "cuda"})
                                 : fmt::format("install the CUDA Toolkit: {}", toolkit_page);
     if (side.nvcc.empty()) {
         const bool wanted = side.has_device_file || side.has_card;
-        finding.health = wanted ? Health::missing : Health::optional_missing;
-        finding.detail = "not here";
-        finding.fix = fix;
-        return finding;
+        item.health = wanted ? Health::missing : Health::optional_missing;
+        item.detail = "not here";
+        item.fix = fix;
+        return item;
     }
     if (!side.nvcc_failure.empty()) {
-        finding.health = Health::problem;
-        finding.detail = fmt::format("{}: {}", side.nvcc, side.nvcc_failure);
-        finding.fix = system.variable("CUDACXX").empty() ? fix : "unset CUDACXX, or set it to the path of nvcc";
-        return finding;
+        item.health = Health::problem;
+        item.detail = fmt::format("{}: {}", side.nvcc, side.nvcc_failure);
+        item.fix = system.variable("CUDACXX").empty() ? fix : "unset CUDACXX, or set it to the path of nvcc";
+        return item;
     }
-    finding.detail = fmt::format("{} {}.{}", side.nvcc, side.nvcc_version.major, side.nvcc_version.minor);
+    item.detail = fmt::format("{} {}.{}", side.nvcc, side.nvcc_version.major, side.nvcc_version.minor);
     if (side.nvcc_version.major < 12) {
-        finding.health = Health::problem;
-        finding.detail += " is too old: C++20 takes 12.0 or newer";
-        finding.fix = fix;
+        item.health = Health::problem;
+        item.detail += " is too old: C++20 takes 12.0 or newer";
+        item.fix = fix;
     } else if (side.driver_cuda != 0 && side.nvcc_version.major > side.driver_cuda) {
-        finding.health = Health::problem;
-        finding.detail += fmt::format(" is newer than the driver, which runs CUDA {} at most", side.driver_cuda);
-        finding.fix = fmt::format(
+        item.health = Health::problem;
+        item.detail += fmt::format(" is newer than the driver, which runs CUDA {} at most", side.driver_cuda);
+        item.fix = fmt::format(
             "a newer driver: {}; or the CUDA Toolkit {}: "
             "https://developer.nvidia.com/cuda-toolkit-archive",
             driver_fix(system), side.driver_cuda);
     }
-    return finding;
+    return item;
 }
 
-Finding judge_driver(const System& system, const GpuSide& side) {
-    Finding finding{.name = "NVIDIA driver", .purpose = "runs kernels on a GPU", .needed_for = NeededFor::gpu};
+Item judge_driver(const System& system, const GpuSide& side) {
+    Item item{.name = "NVIDIA driver", .purpose = "runs kernels on a GPU", .needed_for = NeededFor::gpu};
     if (!side.smi_failure.empty() && (side.has_device_file || side.has_card || !side.driver.empty())) {
-        finding.health = Health::problem;
-        finding.detail = "nvidia-smi: " + side.smi_failure;
+        item.health = Health::problem;
+        item.detail = "nvidia-smi: " + side.smi_failure;
         const bool mismatch = side.smi_failure.find("mismatch") != std::string::npos;
-        finding.fix = mismatch ? "reboot: the driver was updated while it was in use" : driver_fix(system);
+        item.fix = mismatch ? "reboot: the driver was updated while it was in use" : driver_fix(system);
     } else if (side.has_device_file && !side.may_open_device) {
-        finding.health = Health::problem;
-        finding.detail = "its device files (/dev/nvidia*) may not be opened by you";
-        finding.fix = as_root(system, "usermod -aG video \"$USER\"") + ", then log in anew";
+        item.health = Health::problem;
+        item.detail = "its device files (/dev/nvidia*) may not be opened by you";
+        item.fix = as_root(system, "usermod -aG video \"$USER\"") + ", then log in anew";
     } else if (side.has_device_file || !side.gpus.empty()) {
-        finding.detail = side.driver.empty() ? "here" : side.driver;
-        if (side.driver_cuda != 0) finding.detail += fmt::format(", runs CUDA {}", side.driver_cuda);
+        item.detail = side.driver.empty() ? "here" : side.driver;
+        if (side.driver_cuda != 0) item.detail += fmt::format(", runs CUDA {}", side.driver_cuda);
     } else if (side.has_card) {
-        finding.health = Health::missing;
-        finding.detail = "an NVIDIA GPU is here, and no driver for it";
-        finding.fix = driver_fix(system);
+        item.health = Health::missing;
+        item.detail = "an NVIDIA GPU is here, and no driver for it";
+        item.fix = driver_fix(system);
     } else {
-        finding.health = Health::optional_missing;
-        finding.detail = "not here";
+        item.health = Health::optional_missing;
+        item.detail = "not here";
     }
-    return finding;
+    return item;
 }
 
-Finding judge_gpu(const Gpu& gpu, std::size_t number, const GpuSide& side) {
-    Finding finding{.name = fmt::format("GPU {}", number), .purpose = "runs kernels", .needed_for = NeededFor::gpu};
+Item judge_gpu(const Gpu& gpu, std::size_t number, const GpuSide& side) {
+    Item item{.name = fmt::format("GPU {}", number), .purpose = "runs kernels", .needed_for = NeededFor::gpu};
     const Version capability = version_of(gpu.compute_capability);
     const int mebibytes = version_of(gpu.memory).major;
-    finding.detail = fmt::format("{}, compute capability {}", gpu.name, gpu.compute_capability);
-    if (mebibytes > 0) finding.detail += fmt::format(", {:.0f} GiB", mebibytes / 1024.0);
-    if (side.nvcc_version.major == 0 || capability.major == 0) return finding;
+    item.detail = fmt::format("{}, compute capability {}", gpu.name, gpu.compute_capability);
+    if (mebibytes > 0) item.detail += fmt::format(", {:.0f} GiB", mebibytes / 1024.0);
+    if (side.nvcc_version.major == 0 || capability.major == 0) return item;
     const Version oldest_gpu = side.nvcc_version.major >= 13 ? Version{7, 5} : Version{5, 0};
     const Version oldest_nvcc = capability.major >= 10 ? Version{12, 8} : Version{11, 8};
     if (capability < oldest_gpu) {
-        finding.health = Health::problem;
-        finding.detail += fmt::format(": too old for nvcc {}", side.nvcc_version.major);
-        finding.fix = "install the CUDA Toolkit 12: https://developer.nvidia.com/cuda-toolkit-archive";
+        item.health = Health::problem;
+        item.detail += fmt::format(": too old for nvcc {}", side.nvcc_version.major);
+        item.fix = "install the CUDA Toolkit 12: https://developer.nvidia.com/cuda-toolkit-archive";
     } else if (side.nvcc_version < oldest_nvcc) {
-        finding.health = Health::problem;
-        finding.detail += fmt::format(": too new for nvcc {}.{}", side.nvcc_version.major, side.nvcc_version.minor);
-        finding.fix = fmt::format("install the newest CUDA Toolkit: {}", toolkit_page);
+        item.health = Health::problem;
+        item.detail += fmt::format(": too new for nvcc {}.{}", side.nvcc_version.major, side.nvcc_version.minor);
+        item.fix = fmt::format("install the newest CUDA Toolkit: {}", toolkit_page);
     }
-    return finding;
+    return item;
 }
 
-std::vector<Finding> examine_gpu_side(const System& system) {
+std::vector<Item> examine_gpu_side(const System& system) {
     GpuSide side;
     auto nvcc = std::async(std::launch::async, [&] {
         GpuSide asked;
@@ -501,10 +500,10 @@ std::vector<Finding> examine_gpu_side(const System& system) {
     side.nvcc_failure = asked.nvcc_failure;
     side.nvcc_version = asked.nvcc_version;
 
-    std::vector<Finding> findings = {judge_nvcc(system, side), judge_driver(system, side)};
-    for (std::size_t i = 0; i < side.gpus.size(); ++i) findings.push_back(judge_gpu(side.gpus[i], i, side));
+    std::vector<Item> items = {judge_nvcc(system, side), judge_driver(system, side)};
+    for (std::size_t i = 0; i < side.gpus.size(); ++i) items.push_back(judge_gpu(side.gpus[i], i, side));
     if (side.gpus.empty()) {
-        Finding none{.name = "GPU", .purpose = "runs kernels", .needed_for = NeededFor::gpu};
+        Item none{.name = "GPU", .purpose = "runs kernels", .needed_for = NeededFor::gpu};
         if (side.has_device_file) {
             none.detail = "here; nvidia-smi, which would name it, is not";
         } else {
@@ -515,91 +514,90 @@ std::vector<Finding> examine_gpu_side(const System& system) {
             none.health = Health::problem;
             none.detail = "not known, because nvidia-smi failed";
         }
-        findings.push_back(none);
+        items.push_back(none);
     }
-    return findings;
+    return items;
 }
 
-Finding examine_counters(const System& system) {
-    Finding finding{.name = "GPU counters", .purpose = "ncu reads them", .needed_for = NeededFor::extras};
+Item examine_counters(const System& system) {
+    Item item{.name = "GPU counters", .purpose = "ncu reads them", .needed_for = NeededFor::extras};
     const std::string parameters = text_of(system.files / "proc/driver/nvidia/params");
     const std::string admin_only = first_match(parameters, R"(RmProfilingAdminOnly:\s*(\d+))");
     if (admin_only.empty()) {
-        finding.health = Health::optional_missing;
-        finding.detail = parameters.empty() ? "no driver that would say" : "the driver does not say";
+        item.health = Health::optional_missing;
+        item.detail = parameters.empty() ? "no driver that would say" : "the driver does not say";
     } else if (admin_only == "0") {
-        finding.detail = "everybody may read them";
+        item.detail = "everybody may read them";
     } else if (system.is_root) {
-        finding.detail =
-            "only root may read them, which you are (a container has to allow it, too: --cap-add SYS_ADMIN)";
+        item.detail = "only root may read them, which you are (a container has to allow it, too: --cap-add SYS_ADMIN)";
     } else {
-        finding.health = Health::problem;
-        finding.detail = "only root may read them";
+        item.health = Health::problem;
+        item.detail = "only root may read them";
         const char* renew = system.has_program("apt-get") ? "sudo update-initramfs -u"
                             : system.has_program("dnf")   ? "sudo dracut -f"
                                                           : "sudo mkinitcpio -P";
-        finding.fix = fmt::format(
+        item.fix = fmt::format(
             "sudo ncu ...; or for good: echo 'options nvidia "
             "NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
             "/etc/modprobe.d/nvidia-counters.conf && {}, then reboot",
             renew);
     }
-    return finding;
+    return item;
 }
 
-Finding examine_tool(const System& system, const char* name, const char* purpose) {
-    Finding finding{.name = name, .purpose = purpose, .needed_for = NeededFor::extras};
+Item examine_tool(const System& system, const char* name, const char* purpose) {
+    Item item{.name = name, .purpose = purpose, .needed_for = NeededFor::extras};
     const std::string program = toolkit_program(system, name);
     if (program.empty()) {
-        finding.health = Health::optional_missing;
-        finding.detail = "not here";
-        finding.fix = fmt::format("part of the CUDA Toolkit: {}", toolkit_page);
-        return finding;
+        item.health = Health::optional_missing;
+        item.detail = "not here";
+        item.fix = fmt::format("part of the CUDA Toolkit: {}", toolkit_page);
+        return item;
     }
     const CommandResult asked = system.run({program, "--version"});
     if (asked.status != 0) {
-        finding.health = Health::problem;
-        finding.detail = fmt::format("{}: {}", program, why_it_failed(asked));
-        finding.fix = fmt::format("install the CUDA Toolkit anew: {}", toolkit_page);
-        return finding;
+        item.health = Health::problem;
+        item.detail = fmt::format("{}: {}", program, why_it_failed(asked));
+        item.fix = fmt::format("install the CUDA Toolkit anew: {}", toolkit_page);
+        return item;
     }
     const std::string version = first_match(asked.output, R"(Version (\d+(\.\d+)*))");
-    finding.detail = version.empty() ? program : fmt::format("{} {}", program, version);
-    return finding;
+    item.detail = version.empty() ? program : fmt::format("{} {}", program, version);
+    return item;
 }
 
 // ---- the rest ------------------------------------------------------------------------------------------------------
 
-Finding examine_inotify(const System& system) {
-    Finding finding{.name = "inotify", .purpose = "notices when you save", .needed_for = NeededFor::extras};
+Item examine_inotify(const System& system) {
+    Item item{.name = "inotify", .purpose = "notices when you save", .needed_for = NeededFor::extras};
     const int error = system.open_inotify();
     const std::string instances = trimmed(text_of(system.files / "proc/sys/fs/inotify/max_user_instances"));
     const std::string watches = trimmed(text_of(system.files / "proc/sys/fs/inotify/max_user_watches"));
     if (error == 0) {
-        finding.detail = instances.empty() ? "works" : fmt::format("{} instances, {} watches", instances, watches);
-        return finding;
+        item.detail = instances.empty() ? "works" : fmt::format("{} instances, {} watches", instances, watches);
+        return item;
     }
-    finding.health = Health::problem;
-    finding.detail = fmt::format("{}; files are looked at four times a second instead", std::strerror(error));
+    item.health = Health::problem;
+    item.detail = fmt::format("{}; files are looked at four times a second instead", std::strerror(error));
     if (error == EMFILE) {
-        finding.detail = fmt::format("all {} instances are taken; files are polled instead", instances);
-        finding.fix = as_root(system, "sysctl fs.inotify.max_user_instances=1024");
+        item.detail = fmt::format("all {} instances are taken; files are polled instead", instances);
+        item.fix = as_root(system, "sysctl fs.inotify.max_user_instances=1024");
     }
-    return finding;
+    return item;
 }
 
 std::string gigabytes_text(double bytes) { return fmt::format("{:.1f} GB free", bytes / gigabyte); }
 
-Finding examine_disk(const System& system, const Project& project) {
-    Finding finding{.name = "disk", .purpose = "holds build/"};
+Item examine_disk(const System& system, const Project& project) {
+    Item item{.name = "disk", .purpose = "holds build/"};
     const std::optional<double> free = system.free_bytes(project.root / "build");
-    finding.detail = free ? gigabytes_text(*free) : "cannot tell";
+    item.detail = free ? gigabytes_text(*free) : "cannot tell";
     if (free && *free < least_free_disk) {
-        finding.health = Health::problem;
-        finding.detail += fmt::format("; a build takes up to {:.1f} GB", least_free_disk / gigabyte);
-        finding.fix = fmt::format("make room where {} is", (project.root / "build").string());
+        item.health = Health::problem;
+        item.detail += fmt::format("; a build takes up to {:.1f} GB", least_free_disk / gigabyte);
+        item.fix = fmt::format("make room where {} is", (project.root / "build").string());
     }
-    return finding;
+    return item;
 }
 
 /// A number that ends in "kB", from /proc/meminfo.
@@ -626,16 +624,16 @@ std::optional<double> free_memory(const System& system) {
     return free;
 }
 
-Finding examine_memory(const System& system, const Project& project) {
-    Finding finding{.name = "memory", .purpose = "for the compiler", .needed_for = NeededFor::extras};
+Item examine_memory(const System& system, const Project& project) {
+    Item item{.name = "memory", .purpose = "for the compiler", .needed_for = NeededFor::extras};
     const std::optional<double> free = free_memory(system);
-    finding.detail = free ? gigabytes_text(*free) : "cannot tell";
+    item.detail = free ? gigabytes_text(*free) : "cannot tell";
     if (free && *free < least_free_memory) {
-        finding.health = Health::problem;
-        finding.detail += "; several compilers at once may be ended for want of memory";
-        finding.fix = fmt::format("one at a time: CMAKE_BUILD_PARALLEL_LEVEL=1 {}", project.typed);
+        item.health = Health::problem;
+        item.detail += "; several compilers at once may be ended for want of memory";
+        item.fix = fmt::format("one at a time: CMAKE_BUILD_PARALLEL_LEVEL=1 {}", project.typed);
     }
-    return finding;
+    return item;
 }
 
 // ---- all of it -----------------------------------------------------------------------------------------------------
@@ -671,9 +669,9 @@ Style style_of(Health health) {
     return health == Health::optional_missing ? Style::faint : Style::bad;
 }
 
-bool gpu_is_usable(const std::vector<Finding>& findings) {
-    return is_usable(findings) && std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
-               return finding.needed_for != NeededFor::gpu || finding.health == Health::ok;
+bool gpu_is_usable(const std::vector<Item>& items) {
+    return is_usable(items) && std::all_of(items.begin(), items.end(), [](const Item& item) {
+               return item.needed_for != NeededFor::gpu || item.health == Health::ok;
            });
 }
 
@@ -710,10 +708,10 @@ System real_system() {
         .is_root = geteuid() == 0};
 }
 
-std::vector<Finding> examine(const Project& project, const System& system) {
-    std::vector<std::future<std::vector<Finding>>> probes;
+std::vector<Item> examine(const Project& project, const System& system) {
+    std::vector<std::future<std::vector<Item>>> probes;
     const auto probe = [&](auto examine_one) {
-        probes.push_back(std::async(std::launch::async, [=] { return std::vector<Finding>{examine_one()}; }));
+        probes.push_back(std::async(std::launch::async, [=] { return std::vector<Item>{examine_one()}; }));
     };
     const auto program = [&](const Program& what) { probe([&system, what] { return examine_program(system, what); }); };
     probe([&] { return examine_compiler(system); });
@@ -728,7 +726,7 @@ std::vector<Finding> examine(const Project& project, const System& system) {
     probes.push_back(std::async(std::launch::async, [&] { return examine_gpu_side(system); }));
     probe([&] { return examine_counters(system); });
     probe([&] { return examine_tool(system, "ncu", "counters of a GPU"); });
-    probe([&] { return examine_tool(system, "compute-sanitizer", "finds mistakes on a GPU"); });
+    probe([&] { return examine_tool(system, "compute-sanitizer", "finds errors on a GPU"); });
     probe([&] { return examine_inotify(system); });
     probe([&] { return examine_memory(system, project); });
     const NeededFor extras = NeededFor::extras;
@@ -737,65 +735,63 @@ std::vector<Finding> examine(const Project& project, const System& system) {
     program({"node", "--version", "builds the book", {"nodejs", "nodejs", "nodejs"}, {18, 0}, extras});
     program({"npm", "--version", "fetches what builds the book", {"npm", "npm", "npm"}, {}, extras});
 
-    std::vector<Finding> findings;
-    for (std::future<std::vector<Finding>>& one : probes) {
-        for (Finding& finding : one.get()) findings.push_back(std::move(finding));
+    std::vector<Item> items;
+    for (std::future<std::vector<Item>>& one : probes) {
+        for (Item& item : one.get()) items.push_back(std::move(item));
     }
-    return findings;
+    return items;
 }
 
-bool is_usable(const std::vector<Finding>& findings) {
-    return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.needed_for != NeededFor::everything || finding.health == Health::ok;
+bool is_usable(const std::vector<Item>& items) {
+    return std::all_of(items.begin(), items.end(), [](const Item& item) {
+        return item.needed_for != NeededFor::everything || item.health == Health::ok;
     });
 }
 
-std::string doctor_text(const std::vector<Finding>& findings, const Terminal& terminal, const std::string& typed) {
+std::string doctor_text(const std::vector<Item>& items, const Terminal& terminal, const std::string& typed) {
     std::size_t longest = 0;
-    for (const Finding& finding : findings) longest = std::max(longest, finding.name.size());
+    for (const Item& item : items) longest = std::max(longest, item.name.size());
     const auto padded = [](const std::string& text, std::size_t width) {
         return std::string(width - std::min(width, text.size()), ' ');
     };
     constexpr std::size_t health_width = 10;
     std::string text;
     bool lacks_package = false;
-    for (const Finding& finding : findings) {
-        const std::string health = name_of(finding.health);
-        text += fmt::format("{}{}{}{}  {} {}\n", terminal.paint(style_of(finding.health), health),
-                            padded(health, health_width), finding.name, padded(finding.name, longest), finding.detail,
-                            terminal.paint(Style::faint, "(" + finding.purpose + ")"));
-        if (!finding.fix.empty()) text += std::string(health_width, ' ') + "-> " + finding.fix + "\n";
-        lacks_package =
-            lacks_package || (finding.health == Health::missing && finding.needed_for == NeededFor::everything);
+    for (const Item& item : items) {
+        const std::string health = name_of(item.health);
+        text += fmt::format("{}{}{}{}  {} {}\n", terminal.paint(style_of(item.health), health),
+                            padded(health, health_width), item.name, padded(item.name, longest), item.detail,
+                            terminal.paint(Style::faint, "(" + item.purpose + ")"));
+        if (!item.fix.empty()) text += std::string(health_width, ' ') + "-> " + item.fix + "\n";
+        lacks_package = lacks_package || (item.health == Health::missing && item.needed_for == NeededFor::everything);
     }
-    text += is_usable(findings) ? "\nThe CPU device can be used here"
-                                : "\nThe CPU device cannot be used here until what is missing is put right";
-    text += gpu_is_usable(findings) ? ", and so can the GPU.\n" : ".\n";
+    text += is_usable(items) ? "\nThe CPU device can be used here"
+                             : "\nThe CPU device cannot be used here until what is missing is put right";
+    text += gpu_is_usable(items) ? ", and so can the GPU.\n" : ".\n";
     if (lacks_package) text += fmt::format("All that is missing at once: {} setup\n", typed);
     return text;
 }
 
-std::string doctor_json(const std::vector<Finding>& findings) {
+std::string doctor_json(const std::vector<Item>& items) {
     using Json = nlohmann::ordered_json;
     Json checks = Json::array();
-    for (const Finding& finding : findings) {
-        const bool is_optional = finding.health == Health::optional_missing;
-        checks.push_back({{"name", finding.name},
-                          {"state", is_optional ? "optional_missing" : name_of(finding.health)},
-                          {"detail", finding.detail},
-                          {"purpose", finding.purpose},
-                          {"needed_for", name_of(finding.needed_for)},
-                          {"fix", finding.fix.empty() ? Json(nullptr) : Json(finding.fix)}});
+    for (const Item& item : items) {
+        const bool is_optional = item.health == Health::optional_missing;
+        checks.push_back({{"name", item.name},
+                          {"state", is_optional ? "optional_missing" : name_of(item.health)},
+                          {"detail", item.detail},
+                          {"purpose", item.purpose},
+                          {"needed_for", name_of(item.needed_for)},
+                          {"fix", item.fix.empty() ? Json(nullptr) : Json(item.fix)}});
     }
-    const Json document = {
-        {"cpu_usable", is_usable(findings)}, {"gpu_usable", gpu_is_usable(findings)}, {"checks", checks}};
+    const Json document = {{"cpu_usable", is_usable(items)}, {"gpu_usable", gpu_is_usable(items)}, {"checks", checks}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 int doctor(const Project& project, const System& system, const Terminal& terminal, bool json) {
-    const std::vector<Finding> findings = examine(project, system);
-    fmt::print("{}", json ? doctor_json(findings) : doctor_text(findings, terminal, project.typed));
-    return is_usable(findings) ? 0 : 1;
+    const std::vector<Item> items = examine(project, system);
+    fmt::print("{}", json ? doctor_json(items) : doctor_text(items, terminal, project.typed));
+    return is_usable(items) ? 0 : 1;
 }
 
 }  // namespace guide

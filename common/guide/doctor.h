@@ -1,7 +1,7 @@
 // `warpwise doctor`: what this machine has, what it lacks, and the commands that put it right.
 //
-//     const std::vector<Finding> findings = examine(project, real_system());
-//     fmt::print("{}", doctor_text(findings, terminal, project.typed));
+//     const std::vector<Item> items = examine(project, real_system());
+//     fmt::print("{}", doctor_text(items, terminal, project.typed));
 #pragma once
 
 #include <filesystem>
@@ -30,7 +30,7 @@ enum class NeededFor {
     extras,
 };
 
-struct Finding {
+struct Item {
     std::string name = {};  ///< "C++ compiler"
     Health health = Health::ok;
     std::string detail = {};   ///< "g++ 12.2.0", or what is wrong
@@ -55,14 +55,13 @@ struct System {
 System real_system();
 
 /// In a fixed order, examined all at once.
-std::vector<Finding> examine(const Project& project, const System& system);
+std::vector<Item> examine(const Project& project, const System& system);
 
 /// Whether the CPU device can be used.
-bool is_usable(const std::vector<Finding>& findings);
+bool is_usable(const std::vector<Item>& items);
 
-std::string doctor_text(const std::vector<Finding>& findings, const warpwise::Terminal& terminal,
-                        const std::string& typed);
-std::string doctor_json(const std::vector<Finding>& findings);
+std::string doctor_text(const std::vector<Item>& items, const warpwise::Terminal& terminal, const std::string& typed);
+std::string doctor_json(const std::vector<Item>& items);
 
 /// Prints it all. Returns the exit status: 0 when the CPU device can be used, else 1.
 int doctor(const Project& project, const System& system, const warpwise::Terminal& terminal, bool json);

@@ -48,7 +48,7 @@ std::string broken_text(const Project& project, const Exercise& exercise, const 
             program);
     }
     if (run.status == not_started) {
-        return fmt::format("The grader could not be started. Build it again with:\n    {} check {}\n", project.typed,
+        return fmt::format("The grader could not be started. Build it again with:\n    {} grade {}\n", project.typed,
                            exercise.name);
     }
     if (run.status > by_signal) {
@@ -77,29 +77,29 @@ std::vector<std::pair<std::string, std::string>> answer_variables(const Project&
     return {{"WARPWISE_ANSWER", project.shown(answer.file)}};
 }
 
-Verdict check(const Project& project, const Exercise& exercise, const CheckOptions& options) {
-    Verdict verdict;
+GradeResult grade(const Project& project, const Exercise& exercise, const GradeOptions& options) {
+    GradeResult result;
     const Answer answer = answer_to(exercise);
     const BuildResult built =
         Builder(project).build({answer.program + "_" + project.device}, options.on_build, options.cancelled);
-    verdict.build_seconds = built.seconds;
+    result.build_seconds = built.seconds;
     if (!built.succeeded) {
-        verdict.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
-        verdict.text = built.output;
+        result.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
+        result.text = built.output;
         if (project.device == "cpu" && !built.cancelled) {
             const std::vector<std::string> headers = {project.root / "common" / "cpu_device" / "include",
                                                       project.build_folder() / "unsupported_headers"};
-            verdict.text = explain_compiler(built.output, {answer.file.string(),
-                                                           answer.file.lexically_relative(project.root).string(),
-                                                           project.root.string(), headers})
-                               .text;
+            result.text = explain_compiler(built.output,
+                                           {answer.file.string(), answer.file.lexically_relative(project.root).string(),
+                                            project.root.string(), headers})
+                              .text;
         }
-        return verdict;
+        return result;
     }
 
     if (options.cancelled && options.cancelled()) {  // the build may have ended before anybody was asked
-        verdict.outcome = Outcome::cancelled;
-        return verdict;
+        result.outcome = Outcome::cancelled;
+        return result;
     }
 
     // Started as one would type it in the root: messages that repeat it are short then.
@@ -111,15 +111,15 @@ Verdict check(const Project& project, const Exercise& exercise, const CheckOptio
     run_options.cancelled = options.cancelled;
     run_options.limit_seconds = options.limit_seconds;
     const CommandResult run = run_command({program, "--colour-mode", options.colors ? "ansi" : "none"}, run_options);
-    verdict.grade_seconds = run.seconds;
-    verdict.outcome = outcome_of(run);
-    verdict.text = run.output;
-    if (verdict.outcome == Outcome::never_ended) {
-        verdict.text = after(run.output, never_ended_text(project, answer, options.limit_seconds));
-    } else if (verdict.outcome == Outcome::broken) {
-        verdict.text = after(run.output, broken_text(project, exercise, answer, run));
+    result.grade_seconds = run.seconds;
+    result.outcome = outcome_of(run);
+    result.text = run.output;
+    if (result.outcome == Outcome::never_ended) {
+        result.text = after(run.output, never_ended_text(project, answer, options.limit_seconds));
+    } else if (result.outcome == Outcome::broken) {
+        result.text = after(run.output, broken_text(project, exercise, answer, run));
     }
-    return verdict;
+    return result;
 }
 
 int exit_status(Outcome outcome) {

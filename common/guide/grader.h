@@ -1,7 +1,7 @@
 // Builds an answer and grades it.
 //
-//     const Verdict verdict = check(project, exercise);
-//     if (verdict.outcome == Outcome::passed) ...
+//     const GradeResult result = grade(project, exercise);
+//     if (result.outcome == Outcome::passed) ...
 #pragma once
 
 #include <functional>
@@ -24,14 +24,14 @@ enum class Outcome {
     broken,  ///< the grader could not be started, or crashed
 };
 
-struct Verdict {
+struct GradeResult {
     Outcome outcome = Outcome::broken;
     std::string text;  ///< the compiler's or the grader's output, untouched; for `broken` also what happened to it
     double build_seconds = 0;
     double grade_seconds = 0;
 };
 
-struct CheckOptions {
+struct GradeOptions {
     std::function<void(int done, int of)> on_build = {};  ///< as Builder::build
     std::function<bool()> cancelled = {};
     bool colors = false;
@@ -42,9 +42,9 @@ struct CheckOptions {
 std::vector<std::pair<std::string, std::string>> answer_variables(const Project& project, const Answer& answer);
 
 /// Builds and grades the file that counts as the answer (common/guide/answers.h).
-Verdict check(const Project& project, const Exercise& exercise, const CheckOptions& options = {});
+GradeResult grade(const Project& project, const Exercise& exercise, const GradeOptions& options = {});
 
-/// The exit status that `warpwise check` ends with: 0 passed, 1 failed in any way, 2 broken, 130 cancelled.
+/// The exit status that `warpwise grade` ends with: 0 passed, 1 failed in any way, 2 broken, 130 cancelled.
 int exit_status(Outcome outcome);
 
 }  // namespace guide

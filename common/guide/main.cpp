@@ -72,8 +72,8 @@ std::string overview(const std::vector<Command>& commands, const std::string& ty
     option("--version", "the version of Warpwise");
     option("--help", fmt::format("this text; '{} help COMMAND' shows that of a command", typed).c_str());
     text += fmt::format(
-        "\nCommands and names may be shortened as long as it is clear what is meant: '{0} ch grid'.\n\nexamples\n"
-        "  {0} run 1 pi --size 1Mi\n  {0} check grid_stride\n  {0} try my.cu --lines\n\n{1}",
+        "\nCommands and names may be shortened as long as it is clear what is meant: '{0} gr grid'.\n\nexamples\n"
+        "  {0} run 1 pi --size 1Mi\n  {0} grade grid_stride\n  {0} try my.cu --lines\n\n{1}",
         typed, exit_statuses);
     return text;
 }
@@ -153,10 +153,10 @@ Request read_words(const Words& words, const std::string& typed) {
             request.device = word.substr(9);
         } else if (is_open && word == "--no-color") {
             request.no_color = true;
+        } else if (is_open && (word == "--yes" || word == "-y")) {
+            request.yes = true;
         } else if (!before_command) {
             request.arguments.push_back(word);
-        } else if (word == "--yes" || word == "-y") {
-            request.yes = true;
         } else if (word == "--help" || word == "-h") {
             request.help = true;
         } else if (word == "--version") {
@@ -236,7 +236,7 @@ CommandWords words_of(const Command& command) {
     Values values;
     command.configure(app, values);
     for (const CLI::Option* option : app.get_options()) {
-        if (option->get_positional() || option->check_name("--help")) continue;
+        if (option->get_positional() || option->check_name("--help") || option->get_group().empty()) continue;
         Words names;
         for (const std::string& name : option->get_snames()) names.push_back("-" + name);
         for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -289,6 +289,11 @@ Project find_project(const Request& request) {
 /// The command, or Refusal, which says so when the word is an exercise or a chapter.
 const Command& find_command(const std::string& word, const std::vector<Command>& commands, const std::string& typed) {
     std::string name;
+    for (const Command& command : commands) {
+        if (command.old_name.empty() || word.size() < 2 || !command.old_name.starts_with(word)) continue;
+        fmt::print(stderr, "note: '{}' is called '{}' now\n", command.old_name, command.name);
+        return command;
+    }
     try {
         name = resolve_command(word, names_of(commands), typed);
     } catch (const Refusal& refusal) {
@@ -304,7 +309,7 @@ const Command& find_command(const std::string& word, const std::vector<Command>&
         for (const Chapter& chapter : catalog->chapters()) {
             if (std::to_string(chapter.number) == word || chapter.program == word) refuse("a chapter", "run");
             for (const Exercise& exercise : chapter.exercises) {
-                if (exercise.name == word) refuse("an exercise", "check");
+                if (exercise.name == word) refuse("an exercise", "grade");
             }
             for (const Lesson& lesson : chapter.lessons) {
                 if (lesson.name == word) refuse("a lesson", fmt::format("run {}", chapter.number));

@@ -58,7 +58,7 @@ caption span{position:sticky;left:0;display:inline-block;max-width:calc(100vw - 
 th,td{padding:.28rem 1.1rem .28rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;
 overflow-wrap:normal}
 thead th{border-bottom:2px solid var(--line)}tbody th{font-weight:500}
-.number{text-align:right}.number,.check,tbody th{white-space:nowrap}.wide{min-width:11rem}
+.number{text-align:right}.number,.result,tbody th{white-space:nowrap}.wide{min-width:11rem}
 tr.wrong>*{background:var(--bad-panel)}tr.roof>*{color:var(--soft)}
 .bar{display:inline-block;width:8rem;height:.75rem;border:1px solid var(--ink);border-radius:.2rem;overflow:hidden;
 vertical-align:middle}.bar i{display:block;height:100%;background:var(--bar)}
@@ -162,7 +162,8 @@ struct HtmlTable {
     std::string caption;  ///< plain text
     std::string source;   ///< plain text: machine, command, date; may be empty
     std::vector<std::string> header;
-    std::vector<std::string> columns = {};  ///< classes of the style sheet: "number", "wide" or "check"; may be shorter
+    std::vector<std::string> columns =
+        {};  ///< classes of the style sheet: "number", "wide" or "result"; may be shorter
     std::vector<HtmlRow> rows;
 };
 
@@ -485,7 +486,7 @@ private:
         HtmlTable table{"Where the figures of this report come from",
                         "",
                         {"chapter", "date", "command", "device"},
-                        {"", "check"},
+                        {"", "result"},
                         {}};
         for (const ReportChapter& part : report_.chapters) {
             HtmlRow& row = table.rows.emplace_back();
@@ -508,7 +509,7 @@ private:
         Tally all;
         HtmlTable table{"Each chapter",
                         "",
-                        {"chapter", "lessons run", "steps right", "other checks", "exercises done", ""},
+                        {"chapter", "lessons run", "steps right", "expectations", "exercises done", ""},
                         {},
                         {}};
         for (const ReportChapter& part : report_.chapters) {
@@ -530,7 +531,7 @@ private:
         };
         count("lessons run", all.lessons_run, all.lessons);
         count("steps right", all.steps_right, all.steps);
-        count("other checks passed", all.expectations_met, all.expectations);
+        count("expectations met", all.expectations_met, all.expectations);
         count("exercises done", all.exercises_done, all.exercises);
         add("</ul>\n");
         wrong_list();
@@ -604,8 +605,11 @@ private:
             put("<div class=\"wrong-box\"><p><span class=\"bad\">This lesson ended early:</span> {}</p></div>\n",
                 escape_html(result.failure));
         }
-        // The first text says what the lesson is about, the others what its figures mean.
-        if (!result.texts.empty()) lesson_text(part, result.name, result.texts.front());
+        // What the lesson is about; below its figures stands what they mean.
+        const auto& story = result.story;
+        const auto figures =
+            std::find_if(story.begin(), story.end(), [](const auto& told) { return told.part == "conclusion"; });
+        std::for_each(story.begin(), figures, [&](const auto& told) { lesson_text(part, result.name, told.text); });
         if (!result.steps.empty()) {
             steps(result, device);
             wrong_steps(result);
@@ -618,8 +622,9 @@ private:
             if (const std::optional<Chart> curves = curves_of(table)) figure(*curves);
         }
         expectations(result);
-        mistakes(result.mistakes, "Mistakes that the CPU device found outside of the steps");
-        for (std::size_t i = 1; i < result.texts.size(); ++i) lesson_text(part, result.name, result.texts[i]);
+        diagnostics(result.diagnostics, "Errors that the CPU device found outside of the steps");
+        std::for_each(figures, story.end(), [&](const auto& told) { lesson_text(part, result.name, told.text); });
+        for (const std::string& text : result.texts) lesson_text(part, result.name, text);
         add("</article>\n");
     }
 
@@ -669,7 +674,7 @@ private:
         html.columns = column_classes(html.header.size(), texts, 1);
         for (std::size_t column = 0; column < html.header.size(); ++column) {
             if (html.header[column] == "what changed") html.columns[column] = "wide";
-            if (html.header[column] == "check") html.columns[column] = "check";
+            if (html.header[column] == "result") html.columns[column] = "result";
         }
         add(table_html(html));
         notes(table, columns, result);
@@ -703,32 +708,33 @@ private:
             for (const warpwise::WrongAtSize& wrong : step.wrong) {
                 const std::string where = "at size " + text_of(wrong.size) + ": ";
                 if (!wrong.failure.empty()) items += "<li>" + escape_html(where + wrong.failure) + "</li>\n";
-                for (const warpwise::Miss& miss : wrong.comparison.misses) {
+                for (const warpwise::Mismatch& mismatch : wrong.comparison.mismatches) {
                     items += "<li>" +
-                             escape_html(fmt::format("{}index {}: got {}, expected {}", where, miss.index,
-                                                     value_text(miss.got), value_text(miss.expected))) +
+                             escape_html(fmt::format("{}index {}: got {}, expected {}", where, mismatch.index,
+                                                     value_text(mismatch.got), value_text(mismatch.expected))) +
                              "</li>\n";
                 }
-                if (wrong.failure.empty() && wrong.comparison.misses.empty()) {
+                if (wrong.failure.empty() && wrong.comparison.mismatches.empty()) {
                     items += "<li>" + escape_html(where + "wrong") + "</li>\n";
                 }
             }
-            if (!step.check && step.wrong.empty()) items += "<li>it was not run: the device was lost before</li>\n";
+            if (!step.comparison && step.wrong.empty())
+                items += "<li>it was not run: the device was lost before</li>\n";
             if (!items.empty()) add("<ul>\n" + items + "</ul>\n");
-            for (const warpwise::Mistake& mistake : step.mistakes) mistake_text(mistake);
+            for (const warpwise::Diagnostic& diagnostic : step.diagnostics) diagnostic_text(diagnostic);
             add("</div>\n");
         }
     }
 
-    void mistakes(const std::vector<warpwise::Mistake>& found, const char* title) {
+    void diagnostics(const std::vector<warpwise::Diagnostic>& found, const char* title) {
         if (found.empty()) return;
         put("<div class=\"wrong-box\"><p class=\"bad\">{}</p>\n", title);
-        for (const warpwise::Mistake& mistake : found) mistake_text(mistake);
+        for (const warpwise::Diagnostic& diagnostic : found) diagnostic_text(diagnostic);
         add("</div>\n");
     }
 
-    void mistake_text(const warpwise::Mistake& mistake) {
-        add("<pre tabindex=\"0\">" + escape_html(without_root(mistake.text)) + "</pre>\n");
+    void diagnostic_text(const warpwise::Diagnostic& diagnostic) {
+        add("<pre tabindex=\"0\">" + escape_html(without_root(diagnostic.text)) + "</pre>\n");
     }
 
     std::string without_root(std::string text) const {
@@ -798,7 +804,7 @@ private:
         const std::size_t met =
             count_if(result.expectations, [](const warpwise::Expectation& expectation) { return expectation.passed; });
         if (result.expectations.empty()) return;
-        put("<p>Other checks of this lesson: {} of {} passed.</p>\n", met, result.expectations.size());
+        put("<p>Expectations of this lesson: {} of {} met.</p>\n", met, result.expectations.size());
         if (met == result.expectations.size()) return;
         add("<div class=\"wrong-box\"><p class=\"bad\">Not as expected:</p>\n<ul>\n");
         for (const warpwise::Expectation& expectation : result.expectations) {
@@ -828,7 +834,7 @@ private:
             HtmlTable table{fmt::format("Chapter {}: {}", part.chapter->number, part.chapter->title),
                             "Marks of this copy, read on " + report_.date,
                             {"exercise", "what it is about", "done", "date", "attempts", "hints used"},
-                            {"", "", "", "check", "number", "number"},
+                            {"", "", "", "result", "number", "number"},
                             {}};
             for (const Exercise& exercise : part.chapter->exercises) table.rows.push_back(exercise_row(exercise));
             add(table_html(table));

@@ -112,7 +112,7 @@ LaunchCounts launch_of(const Json& json) {
     launch.block = extents_of(json, "block");
     launch.shared_bytes = whole<std::size_t>(json, "shared_bytes");
     launch.blocks = whole<std::uint64_t>(json, "blocks");
-    launch.watched_blocks = whole<std::uint64_t>(json, "watched_blocks");
+    launch.instrumented_blocks = whole<std::uint64_t>(json, "instrumented_blocks");
     launch.occupancy = number_or(json, "occupancy", 0);
     launch.total = counts_of(member(json, "counters"));
     launch.lines = list(json, "lines", [](const Json& line) {
@@ -132,14 +132,14 @@ std::string place_of(const Json& site) {
     return place;
 }
 
-/// A finding in a few lines: what, where, who else, and what to try.
-warpwise::Mistake mistake_of(const Json& json) {
-    warpwise::Mistake mistake;
-    mistake.kind = text(json, "kind");
-    const std::string name = text(json, "name").empty() ? mistake.kind : text(json, "name");
-    mistake.text = name + ": " + text(json, "message");
+/// A diagnostic in a few lines: what, where, who else, and what to try.
+warpwise::Diagnostic diagnostic_of(const Json& json) {
+    warpwise::Diagnostic diagnostic;
+    diagnostic.kind = text(json, "kind");
+    const std::string name = text(json, "name").empty() ? diagnostic.kind : text(json, "name");
+    diagnostic.text = name + ": " + text(json, "message");
     const auto add = [&](const std::string& before, const std::string& line) {
-        if (!line.empty()) mistake.text += "\n    " + before + line;
+        if (!line.empty()) diagnostic.text += "\n    " + before + line;
     };
     add("", place_of(member(json, "site")));
     add("this thread ", text(json, "action"));
@@ -147,9 +147,9 @@ warpwise::Mistake mistake_of(const Json& json) {
     add("which ", text(member(json, "other"), "action"));
     add("in kernel ", text(json, "kernel"));
     add("hint: ", text(json, "hint"));
-    mistake.is_note = json.value("severity", "") == "note";
-    if (mistake.is_note) mistake.text = "note: " + mistake.text;
-    return mistake;
+    diagnostic.is_note = json.value("severity", "") == "note";
+    if (diagnostic.is_note) diagnostic.text = "note: " + diagnostic.text;
+    return diagnostic;
 }
 
 warpwise::WrongAtSize& wrong_at(StepResult& step, const Size& size) {
@@ -160,25 +160,25 @@ warpwise::WrongAtSize& wrong_at(StepResult& step, const Size& size) {
     return step.wrong.back();
 }
 
-void read_check(const Json& json, StepResult& step) {
+void read_comparison(const Json& json, StepResult& step) {
     step.sizes_checked = whole<std::size_t>(json, "sizes_checked");
     if (!member(json, "tolerance").is_null() || !member(json, "largest_error").is_null()) {
-        warpwise::Comparison& check = step.check.emplace();
-        check.passed = true;
-        check.compared = 1;
-        check.largest_error = number_or(json, "largest_error", NAN);
-        check.tolerance = number_or(json, "tolerance", NAN);
+        warpwise::Comparison& comparison = step.comparison.emplace();
+        comparison.passed = true;
+        comparison.compared = 1;
+        comparison.largest_error = number_or(json, "largest_error", NAN);
+        comparison.tolerance = number_or(json, "tolerance", NAN);
     }
-    for (const Json& miss : list(json, "misses", [](const Json& one) { return one; })) {
-        wrong_at(step, size_of(miss, "size"))
-            .comparison.misses.push_back(
-                {whole<std::size_t>(miss, "index"), number_or(miss, "got", NAN), number_or(miss, "expected", NAN)});
+    for (const Json& mismatch : list(json, "mismatches", [](const Json& one) { return one; })) {
+        wrong_at(step, size_of(mismatch, "size"))
+            .comparison.mismatches.push_back({whole<std::size_t>(mismatch, "index"), number_or(mismatch, "got", NAN),
+                                              number_or(mismatch, "expected", NAN)});
     }
     for (const Json& failure : list(json, "failures", [](const Json& one) { return one; })) {
         wrong_at(step, size_of(failure, "size")).failure = text(failure, "message");
     }
     // Wrong without a word about where: still wrong.
-    if (!member(json, "passed").get<bool>() && step.wrong.empty() && step.mistakes.empty() && step.check) {
+    if (!member(json, "passed").get<bool>() && step.wrong.empty() && step.diagnostics.empty() && step.comparison) {
         wrong_at(step, step.size);
     }
 }
@@ -206,14 +206,17 @@ StepResult step_of(const Json& json) {
         return warpwise::Figure{text(figure, "column"), number_or(figure, "value", NAN), text(figure, "unit")};
     });
     if (!member(json, "launches").is_null()) step.launches = list(json, "launches", launch_of);
-    step.mistakes = list(json, "findings", mistake_of);
-    read_check(member(json, "check"), step);
+    step.diagnostics = list(json, "diagnostics", diagnostic_of);
+    read_comparison(member(json, "comparison"), step);
     return step;
 }
 
 LessonResult lesson_of(const Json& json) {
     LessonResult lesson;
     lesson.name = member(json, "name").get<std::string>();
+    lesson.story = list(json, "story", [](const Json& part) {
+        return warpwise::StoryPart{text(part, "part"), text(part, "text")};
+    });
     lesson.texts = list(json, "texts", as_text);
     lesson.steps = list(json, "steps", step_of);
     if (const Json& roof = member(json, "roof"); !roof.is_null()) {
@@ -227,7 +230,7 @@ LessonResult lesson_of(const Json& json) {
     lesson.expectations = list(json, "expectations", [](const Json& expectation) {
         return warpwise::Expectation{text(expectation, "what"), member(expectation, "passed").get<bool>()};
     });
-    lesson.mistakes = list(json, "findings", mistake_of);
+    lesson.diagnostics = list(json, "diagnostics", diagnostic_of);
     lesson.failure = text(json, "failure");
     return lesson;
 }
@@ -287,11 +290,11 @@ ChapterResults parse_results(std::string_view json) {
 }
 
 bool is_right(const StepResult& step) {
-    return step.check.has_value() && step.wrong.empty() && !any_error(step.mistakes);
+    return step.comparison.has_value() && step.wrong.empty() && !any_error(step.diagnostics);
 }
 
 bool is_right(const LessonResult& lesson) {
-    return lesson.failure.empty() && !any_error(lesson.mistakes) &&
+    return lesson.failure.empty() && !any_error(lesson.diagnostics) &&
            std::all_of(lesson.steps.begin(), lesson.steps.end(),
                        [](const StepResult& step) { return is_right(step); }) &&
            std::all_of(lesson.expectations.begin(), lesson.expectations.end(),

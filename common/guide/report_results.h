@@ -28,7 +28,7 @@ struct ChapterResults {
 /// missing (files of earlier versions have no counters) is left empty. Numbers that the file holds as null are NaN.
 ChapterResults parse_results(std::string_view json);
 
-/// Every step right and without mistakes, every expectation met, and the lesson came to its end.
+/// Every step right and without diagnostics, every expectation met, and the lesson came to its end.
 bool is_right(const warpwise::LessonResult& lesson);
 bool is_right(const warpwise::StepResult& step);
 

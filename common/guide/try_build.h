@@ -14,7 +14,7 @@
 
 namespace guide {
 
-/// What BUILD/try.json says: how files of chapters are compiled for watching.
+/// What BUILD/try.json says: how files of chapters are compiled for instrumenting.
 struct TryTools {
     std::string compiler;
     std::vector<std::string> options;

@@ -78,7 +78,7 @@ bool is_below(const fs::path& file, const fs::path& folder) {
 /// Parts of Warpwise have no main(), and commands of their own. Empty for other files.
 std::string command_of_own_file(const Project& project, const fs::path& file) {
     if (is_below(file, project.root / "exercises") || is_below(file, project.root / "solutions")) {
-        return fmt::format("{} check {}", project.typed, file.parent_path().filename().string());
+        return fmt::format("{} grade {}", project.typed, file.parent_path().filename().string());
     }
     if (is_below(file, project.root / "chapters")) {
         const std::string folder = file.parent_path().filename().string();
@@ -423,11 +423,11 @@ std::vector<std::pair<std::string, std::string>> variables_for(const TryOptions&
     variables.emplace_back("WARPWISE_TRY", words);
     if (options.gpu) return variables;
     variables.emplace_back("WARPWISE_TRY_REPORT", report.string());
-    std::string watched = options.counters ? "counters" : "";
-    if (options.check || options.leaks) watched += watched.empty() ? "mistakes" : ",mistakes";
-    if (options.leaks) watched += ",leaks";
-    variables.emplace_back("CPU_DEVICE_WATCH", watched.empty() ? "nothing" : watched);
-    if (options.all_blocks) variables.emplace_back("CPU_DEVICE_WATCH_BLOCKS", "all");
+    std::string instrumented = options.counters ? "counters" : "";
+    if (options.diagnose || options.leaks) instrumented += instrumented.empty() ? "diagnostics" : ",diagnostics";
+    if (options.leaks) instrumented += ",leaks";
+    variables.emplace_back("CPU_DEVICE_INSTRUMENT", instrumented.empty() ? "nothing" : instrumented);
+    if (options.all_blocks) variables.emplace_back("CPU_DEVICE_INSTRUMENT_BLOCKS", "all");
     if (options.registers) variables.emplace_back("WARPWISE_TRY_REGISTERS", std::to_string(*options.registers));
     if (options.limit_seconds > 0)
         variables.emplace_back("CPU_DEVICE_TIMEOUT", fmt::format("{:g}", options.limit_seconds));
@@ -493,7 +493,7 @@ void Attempt::write_json(int status, const Json& report, const std::string& erro
                      {"status", status},
                      {"error", error.empty() ? Json(nullptr) : Json(without_colors(error))},
                      {"launches", report.value("launches", Json::array())},
-                     {"findings", report.value("findings", Json::array())}};
+                     {"diagnostics", report.value("diagnostics", Json::array())}};
     const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (options_.json_file == "-") {
         fmt::print(stdout, "{}", text);
@@ -514,9 +514,9 @@ Json read_report(const fs::path& file) {
 }
 
 bool has_unsupported(const Json& report) {
-    const Json findings = report.is_object() ? report.value("findings", Json::array()) : Json::array();
-    return std::any_of(findings.begin(), findings.end(),
-                       [](const Json& finding) { return finding.value("kind", "") == "unsupported"; });
+    const Json diagnostics = report.is_object() ? report.value("diagnostics", Json::array()) : Json::array();
+    return std::any_of(diagnostics.begin(), diagnostics.end(),
+                       [](const Json& diagnostic) { return diagnostic.value("kind", "") == "unsupported"; });
 }
 
 int Attempt::run() {

@@ -1,4 +1,4 @@
-// `warpwise try FILE.cu`: any single-file CUDA program, on the CPU device with counters and checks, or on a GPU.
+// `warpwise try FILE.cu`: any single-file CUDA program, on the CPU device with counters and diagnostics, or on a GPU.
 #pragma once
 
 #include <filesystem>
@@ -15,23 +15,23 @@ struct TryOptions {
     std::vector<std::string> arguments;        ///< of the program itself
     bool gpu = false;                          ///< build with nvcc and run on the GPU
     bool counters = true;                      ///< table of counters, a row for each kernel
-    bool check = true;                         ///< look for mistakes
+    bool diagnose = true;                      ///< look for errors
     bool leaks = false;                        ///< what is never freed is an error, and not only a note
     bool lines = false;                        ///< the kernels' source with the counts of each line
-    bool all_blocks = false;                   ///< watch every block of a launch, not a sample
+    bool all_blocks = false;                   ///< instrument every block of a launch, not a sample
     std::optional<int> registers;              ///< a thread, for theoretical occupancy
     std::vector<std::string> include_folders;  ///< -I
     std::vector<std::string> definitions;      ///< -D, "NAME" or "NAME=VALUE"
     std::optional<std::filesystem::path>
         keep;  ///< folder for the rewritten source and the program; empty path: beside FILE
     std::filesystem::path
-        json_file;  ///< counters and findings as JSON; "-": stdout, the program's own output to stderr
+        json_file;  ///< counters and diagnostics as JSON; "-": stdout, the program's own output to stderr
     std::filesystem::path trace_file;  ///< what the warps of the first blocks did, for the book's warp view
     double limit_seconds = 0;          ///< the watchdog's, for one kernel; 0: its default
     bool colors = false;
 };
 
-/// Returns the exit status: the program's own; 1 when it ended well but mistakes were found; 2 when it could not be
+/// Returns the exit status: the program's own; 1 when it ended well but errors were found; 2 when it could not be
 /// built.
 int try_program(const Project& project, const TryOptions& options);
 

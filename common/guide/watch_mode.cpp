@@ -116,7 +116,7 @@ private:
     const Exercise* watched_ = nullptr;
     std::optional<Frame> on_screen_;
 
-    /// Before its first verdict, so that no save is missed.
+    /// Before its first result, so that no save is missed.
     void follow_exercise() {
         const Exercise* current = session_.state().exercise;
         if (watched_ == current) return;
@@ -175,13 +175,13 @@ private:
         }
     }
 
-    Verdict grade(const Exercise& exercise) {
+    GradeResult grade(const Exercise& exercise) {
         try {
-            CheckOptions options;
+            GradeOptions options;
             options.on_build = [this](int done, int of) { note_build(done, of); };
             options.cancelled = [this] { return look_around(); };
             options.colors = colors_;
-            return check(project_, exercise, options);
+            return guide::grade(project_, exercise, options);
         } catch (const std::exception& error) {
             return {Outcome::broken, error.what(), 0, 0};
         }

@@ -70,8 +70,8 @@ Key key_of(Page page) {
 
 /// Pages with something to read, which any of these keys leave.
 bool leaves(Page page, Key key) {
-    const bool is_read = page == Page::task || page == Page::solution || page == Page::help || page == Page::checked ||
-                         page == Page::closing;
+    const bool is_read = page == Page::task || page == Page::solution || page == Page::help ||
+                         page == Page::graded_all || page == Page::closing;
     return is_read && (key == key::escape || key == key::enter || key == U' ' || key == key_of(page));
 }
 
@@ -140,7 +140,7 @@ void WatchSession::open(const Exercise& exercise) {
     } catch (const std::exception&) {
         state_.hints.clear();  // who asks for one is told why
     }
-    want_verdict();
+    want_grade();
 }
 
 void WatchSession::look_up_answer() {
@@ -148,18 +148,18 @@ void WatchSession::look_up_answer() {
 }
 
 /// Each save may have changed which file counts.
-void WatchSession::want_verdict() {
+void WatchSession::want_grade() {
     look_up_answer();
-    state_.verdict.reset();
-    wants_verdict_ = true;
+    state_.result.reset();
+    wants_grade_ = true;
     if (is_grading()) is_unwanted_ = true;
 }
 
-/// A chapter or a check of all goes on only as long as its page is shown.
+/// A chapter or a grading of all goes on only as long as its page is shown.
 void WatchSession::drop_unwanted_job() {
     if (state_.page != Page::chapter) wants_chapter_ = false;
     if (!job_) return;
-    if (ended_ || (is_check_ && state_.page != Page::checking)) is_unwanted_ = true;
+    if (ended_ || (grades_all_ && state_.page != Page::grading_all)) is_unwanted_ = true;
     if (job_->chapter != nullptr && state_.page != Page::chapter) is_unwanted_ = true;
 }
 
@@ -181,9 +181,9 @@ void WatchSession::press(Key key) {
     state_.notice = {};
     if (key == key::closed) {
         ended_ = 0;
-    } else if (state_.page == Page::checking) {
-        state_.page = Page::checked;
-        state_.check_was_cancelled = true;
+    } else if (state_.page == Page::grading_all) {
+        state_.page = Page::graded_all;
+        state_.grading_was_cancelled = true;
     } else if (key == key::interrupt) {
         ended_ = 130;
     } else if (state_.question != Question::none) {
@@ -210,8 +210,9 @@ void WatchSession::press_command(Key key) {
             return show_hint();
         case U'l':
             return show_list();
-        case U'c':
-            return check_all();
+        case U'g':
+        case U'c':  // its key in earlier versions
+            return grade_all();
         case U'x':
             state_.page = Page::exercise;
             state_.question = Question::reset;
@@ -225,7 +226,7 @@ void WatchSession::press_command(Key key) {
             return show_task();
         case U'r':
             state_.page = Page::exercise;
-            return want_verdict();
+            return want_grade();
         case U'q':
             ended_ = 0;
             return;
@@ -301,7 +302,7 @@ void WatchSession::press_in_chapter(Key key) {
         wants_chapter_ = !job_ || job_->chapter == nullptr || is_unwanted_;
         if (is_grading()) {
             is_unwanted_ = true;
-            wants_verdict_ = true;
+            wants_grade_ = true;
         }
     } else if (as_command(key) == U'n') {
         mark_chapter();
@@ -396,19 +397,19 @@ void WatchSession::reset() {
         const std::string kept = surroundings_.reset(*state_.exercise);
         if (kept.empty()) return tell("There was nothing to reset: the file is as it was handed out.");
         state_.was_saved = false;
-        want_verdict();
+        want_grade();
         state_.notice = {fmt::format("The exercise is as it was handed out. Your answer is kept in {}", kept), false,
                          true};
     });
 }
 
-void WatchSession::check_all() {
-    state_.checked.clear();
-    state_.check_was_cancelled = false;
-    state_.page = state_.exercises().empty() ? Page::checked : Page::checking;
+void WatchSession::grade_all() {
+    state_.graded.clear();
+    state_.grading_was_cancelled = false;
+    state_.page = state_.exercises().empty() ? Page::graded_all : Page::grading_all;
     if (is_grading()) {
         is_unwanted_ = true;
-        wants_verdict_ = true;  // afterwards
+        wants_grade_ = true;  // afterwards
     }
 }
 
@@ -433,25 +434,25 @@ void WatchSession::change_progress(const std::function<void(Progress&)>& change)
 void WatchSession::saved() {
     const bool is_chapter_on_its_way =
         state_.page == Page::chapter && (wants_chapter_ || (job_ && job_->chapter != nullptr));
-    const bool is_busy = state_.page == Page::list || state_.page == Page::checking || state_.page == Page::checked ||
-                         is_chapter_on_its_way;
+    const bool is_busy = state_.page == Page::list || state_.page == Page::grading_all ||
+                         state_.page == Page::graded_all || is_chapter_on_its_way;
     if (!is_busy) state_.page = Page::exercise;
     state_.was_saved = true;
-    want_verdict();
+    want_grade();
     drop_unwanted_job();
 }
 
 std::optional<Job> WatchSession::take_job() {
     if (job_ || ended_) return std::nullopt;
     const std::vector<const Exercise*> exercises = state_.exercises();
-    is_check_ = state_.page == Page::checking;
-    if (is_check_) {
-        job_ = Job{exercises[state_.checked.size()], nullptr};
+    grades_all_ = state_.page == Page::grading_all;
+    if (grades_all_) {
+        job_ = Job{exercises[state_.graded.size()], nullptr};
     } else if (wants_chapter_) {
         wants_chapter_ = false;
         job_ = Job{nullptr, state_.chapter};
-    } else if (wants_verdict_) {
-        wants_verdict_ = false;
+    } else if (wants_grade_) {
+        wants_grade_ = false;
         job_ = Job{state_.exercise, nullptr};
     } else {
         return std::nullopt;
@@ -484,27 +485,27 @@ bool WatchSession::finish_job() {
     return is_wanted;
 }
 
-void WatchSession::graded(const Verdict& verdict) {
-    if (!finish_job() || verdict.outcome == Outcome::cancelled) return;
-    if (is_check_) {
-        note_check(verdict);
+void WatchSession::graded(const GradeResult& result) {
+    if (!finish_job() || result.outcome == Outcome::cancelled) return;
+    if (grades_all_) {
+        note_graded(result);
     } else {
-        note_verdict(verdict);
+        note_result(result);
     }
 }
 
-void WatchSession::note_verdict(const Verdict& verdict) {
-    if (!state_.notice.outlives_verdict) state_.notice = {};
-    state_.verdict = verdict;
+void WatchSession::note_result(const GradeResult& result) {
+    if (!state_.notice.outlives_result) state_.notice = {};
+    state_.result = result;
     state_.hints_are_latest = false;
     if (state_.has_passed()) return;
     const std::string name = state_.exercise->name;
-    if (verdict.outcome == Outcome::passed) {
+    if (result.outcome == Outcome::passed) {
         change_progress([name](Progress& progress) {
             std::string& passed = progress.exercises[name].passed;
             if (passed.empty()) passed = today();
         });
-    } else if (verdict.outcome == Outcome::failed || verdict.outcome == Outcome::never_ended) {
+    } else if (result.outcome == Outcome::failed || result.outcome == Outcome::never_ended) {
         change_progress([name](Progress& progress) {
             ExerciseProgress& exercise = progress.exercises[name];
             if (exercise.passed.empty()) ++exercise.attempts;
@@ -513,17 +514,17 @@ void WatchSession::note_verdict(const Verdict& verdict) {
 }
 
 /// Failures are no attempts here: most exercises may not even be begun.
-void WatchSession::note_check(const Verdict& verdict) {
-    const Exercise& exercise = *state_.exercises()[state_.checked.size()];
+void WatchSession::note_graded(const GradeResult& result) {
+    const Exercise& exercise = *state_.exercises()[state_.graded.size()];
     const bool had_passed = state_.progress.has_passed(exercise.name);
-    state_.checked.push_back({&exercise, verdict.outcome, verdict.build_seconds + verdict.grade_seconds, had_passed});
-    if (verdict.outcome == Outcome::passed && !had_passed) {
+    state_.graded.push_back({&exercise, result.outcome, result.build_seconds + result.grade_seconds, had_passed});
+    if (result.outcome == Outcome::passed && !had_passed) {
         change_progress([name = exercise.name](Progress& progress) {
             std::string& passed = progress.exercises[name].passed;
             if (passed.empty()) passed = today();
         });
     }
-    if (state_.checked.size() == state_.exercises().size()) state_.page = Page::checked;
+    if (state_.graded.size() == state_.exercises().size()) state_.page = Page::graded_all;
 }
 
 void WatchSession::chapter_not_built(const std::string& output) {

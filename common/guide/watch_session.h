@@ -1,7 +1,7 @@
-// Watch mode without its terminal: what is shown, and what each key, save and verdict does to it.
+// Watch mode without its terminal: what is shown, and what each key, save and result does to it.
 //
 //     WatchSession session(catalog.way(), progress, exercise, surroundings);
-//     if (const auto job = session.take_job()) ...        // build and grade it, then session.graded(verdict)
+//     if (const auto job = session.take_job()) ...        // build and grade it, then session.graded(result)
 //     session.press('h');                                 // session.state().hints_visible is 1 now
 #pragma once
 
@@ -48,8 +48,8 @@ enum class Page {
     solution,
     help,
     list,         ///< of all exercises, to choose from
-    checking,     ///< all exercises, one after another
-    checked,      ///< the table of results
+    grading_all,  ///< all exercises, one after another
+    graded_all,   ///< the table of results
     chapter,      ///< the next station is a chapter, which waits to be run
     chapter_ran,  ///< its output stands above
     closing,      ///< all is done
@@ -76,15 +76,15 @@ struct Work {
 struct Notice {
     std::string text;
     bool is_bad = false;
-    bool outlives_verdict = false;
+    bool outlives_result = false;
 };
 
 /// A row of the table that `c` makes.
-struct Checked {
+struct Graded {
     const Exercise* exercise = nullptr;
     Outcome outcome = Outcome::broken;
     double seconds = 0;
-    bool had_passed = false;  ///< before this check
+    bool had_passed = false;  ///< before this grading
 };
 
 /// All that is to be seen.
@@ -98,11 +98,11 @@ struct WatchState {
     Work work;
     Notice notice;
 
-    std::optional<Verdict> verdict;  ///< on the current exercise as it was saved last
-    bool was_saved = false;          ///< since the exercise was opened: it needs no introduction any more
-    std::vector<std::string> hints;  ///< of the current exercise
-    int hints_visible = 0;           ///< how many of them stand on the page
-    bool hints_are_latest = false;   ///< they were asked for after the verdict came
+    std::optional<GradeResult> result;  ///< on the current exercise as it was saved last
+    bool was_saved = false;             ///< since the exercise was opened: it needs no introduction any more
+    std::vector<std::string> hints;     ///< of the current exercise
+    int hints_visible = 0;              ///< how many of them stand on the page
+    bool hints_are_latest = false;      ///< they were asked for after the result came
 
     std::string task;
     Solution solution;
@@ -111,8 +111,8 @@ struct WatchState {
     std::size_t selected = 0;     ///< in matches(state)
     std::size_t list_lines = 10;  ///< a page up or down: exercises that the window shows
 
-    std::vector<Checked> checked;
-    bool check_was_cancelled = false;
+    std::vector<Graded> graded;
+    bool grading_was_cancelled = false;
 
     const Chapter* chapter = nullptr;  ///< on the pages `chapter` and `chapter_ran`
     std::string chapter_output;        ///< why it could not be built
@@ -153,7 +153,7 @@ public:
     void built(int done, int of);
     void tick();  ///< moves the timer on
 
-    void graded(const Verdict& verdict);
+    void graded(const GradeResult& result);
     void chapter_not_built(const std::string& output);
     void chapter_ran(int status);
 
@@ -163,9 +163,9 @@ public:
 private:
     void open(const Exercise& exercise);
     void look_up_answer();
-    void want_verdict();
+    void want_grade();
     void drop_unwanted_job();
-    bool is_grading() const { return job_.has_value() && !is_check_ && job_->exercise != nullptr; }
+    bool is_grading() const { return job_.has_value() && !grades_all_ && job_->exercise != nullptr; }
 
     void press_command(Key key);
     void press_in_list(Key key);
@@ -178,12 +178,12 @@ private:
     void show_task();
     void show_solution();
     void reset();
-    void check_all();
+    void grade_all();
     void set_filter(const std::string& filter);
     void mark_chapter();
 
-    void note_verdict(const Verdict& verdict);
-    void note_check(const Verdict& verdict);
+    void note_result(const GradeResult& result);
+    void note_graded(const GradeResult& result);
     void change_progress(const std::function<void(Progress&)>& change);
     void attempt(const std::function<void()>& action);
     bool finish_job();
@@ -191,9 +191,9 @@ private:
     Surroundings& surroundings_;
     WatchState state_;
     std::optional<Job> job_;      ///< that runs
-    bool is_check_ = false;       ///< it belongs to `c`
+    bool grades_all_ = false;     ///< it belongs to `c`
     bool is_unwanted_ = false;    ///< it is to stop
-    bool wants_verdict_ = false;  ///< on the current exercise
+    bool wants_grade_ = false;    ///< on the current exercise
     bool wants_chapter_ = false;  ///< to be run
     double job_started_ = 0;
     std::optional<int> ended_;

@@ -214,8 +214,8 @@ public:
         frame.keeps_above = state_.page == Page::chapter_ran;
         if (state_.page == Page::list) {
             frame.block = list_block();
-        } else if (state_.page == Page::checking) {
-            frame.block = checking_block();
+        } else if (state_.page == Page::grading_all) {
+            frame.block = grading_all_block();
         } else {
             // A question has to be read to its end.
             const bool leaves_room = state_.question == Question::none && lines_ > fewest_body_lines;
@@ -257,14 +257,14 @@ private:
                 return solution_body();
             case Page::help:
                 return help_body();
-            case Page::checked:
-                return checked_body();
+            case Page::graded_all:
+                return graded_all_body();
             case Page::chapter:
                 return chapter_body();
             case Page::closing:
                 return closing_body();
             case Page::list:
-            case Page::checking:
+            case Page::grading_all:
             case Page::chapter_ran:
                 return {};
         }
@@ -274,9 +274,9 @@ private:
     std::string exercise_body() const {
         std::string text = state_.was_saved ? std::string() : introduction_text();
         const std::string hints = hints_text();
-        const std::string verdict = verdict_text();
+        const std::string result = result_text();
         for (const std::string& part :
-             {state_.hints_are_latest ? verdict : hints, state_.hints_are_latest ? hints : verdict}) {
+             {state_.hints_are_latest ? result : hints, state_.hints_are_latest ? hints : result}) {
             if (!text.empty() && !part.empty()) text = without_blank_end(text) + "\n";
             text += part;
         }
@@ -300,14 +300,14 @@ private:
         return text;
     }
 
-    std::string verdict_text() const {
-        if (!state_.verdict) return {};
-        const Verdict& verdict = *state_.verdict;
-        std::string text = untouched(verdict.text);
+    std::string result_text() const {
+        if (!state_.result) return {};
+        const GradeResult& result = *state_.result;
+        std::string text = untouched(result.text);
         if (!text.empty()) text += "\n";
-        const std::string times = fmt::format("Built in {}, graded in {}.", seconds_text(verdict.build_seconds),
-                                              seconds_text(verdict.grade_seconds));
-        switch (verdict.outcome) {
+        const std::string times = fmt::format("Built in {}, graded in {}.", seconds_text(result.build_seconds),
+                                              seconds_text(result.grade_seconds));
+        switch (result.outcome) {
             case Outcome::passed:
                 return text + paragraph(fmt::format("Passed: {}. {}", exercise().name, times), Style::good) +
                        paragraph(after_passing_text());
@@ -365,7 +365,7 @@ private:
             {{"n"}, {"go on, once the exercise has passed: to the next one, or to a chapter to run"}},
             {{"h"}, {"show a hint; each further h shows one more, closer to the answer"}},
             {{"l"}, {"list all exercises and choose one"}},
-            {{"c"}, {"check all exercises; any key stops that"}},
+            {{"g"}, {"grade all exercises; any key stops that"}},
             {{"x"}, {"reset: the file as it was handed out; your answer is kept beside it"}},
             {{"s"}, {"show the solution and how it differs from your answer; before passing it asks first"}},
             {{"t"}, {"show the task"}},
@@ -376,35 +376,35 @@ private:
         return paragraph("Watch mode", Style::title) + "\n" +
                paragraph(
                    "The current exercise is built and graded at every save. The compiler's messages and the grader's "
-                   "findings are shown as they are; what is longer than the window can be scrolled back to. Nothing "
+                   "diagnostics are shown as they are; what is longer than the window can be scrolled back to. Nothing "
                    "goes on by itself: n does.") +
                "\n" + format_table({"key", "what it does"}, rows, terminal_) + "\n";
     }
 
-    std::string checked_body() const {
-        std::string text = paragraph("All exercises checked", Style::title) + "\n";
-        if (state_.check_was_cancelled) {
-            text = paragraph(fmt::format("Stopped: {} of {} exercises checked", state_.checked.size(),
+    std::string graded_all_body() const {
+        std::string text = paragraph("All exercises graded", Style::title) + "\n";
+        if (state_.grading_was_cancelled) {
+            text = paragraph(fmt::format("Stopped: {} of {} exercises graded", state_.graded.size(),
                                          state_.exercises().size()),
                              Style::title) +
                    "\n";
         }
-        if (state_.checked.empty()) return text;
+        if (state_.graded.empty()) return text;
         std::vector<std::vector<Cell>> rows;
         Lines lost;
         std::size_t passed = 0;
-        for (const Checked& checked : state_.checked) {
-            const bool passes = checked.outcome == Outcome::passed;
+        for (const Graded& graded : state_.graded) {
+            const bool passes = graded.outcome == Outcome::passed;
             passed += passes ? 1 : 0;
-            if (!passes && checked.had_passed) lost.push_back(checked.exercise->name);
-            const std::string remark = passes == checked.had_passed ? "" : passes ? "new" : "passed before";
-            rows.push_back({{checked.exercise->name},
-                            {outcome_text(checked.outcome), passes ? Style::good : Style::plain},
-                            {seconds_text(checked.seconds)},
+            if (!passes && graded.had_passed) lost.push_back(graded.exercise->name);
+            const std::string remark = passes == graded.had_passed ? "" : passes ? "new" : "passed before";
+            rows.push_back({{graded.exercise->name},
+                            {outcome_text(graded.outcome), passes ? Style::good : Style::plain},
+                            {seconds_text(graded.seconds)},
                             {remark, passes ? Style::good : Style::bad}});
         }
         text += format_table({"exercise", "result", "time", ""}, rows, terminal_) + "\n";
-        text += paragraph(fmt::format("{} of {} pass.", passed, state_.checked.size()));
+        text += paragraph(fmt::format("{} of {} pass.", passed, state_.graded.size()));
         if (!lost.empty()) {
             text += paragraph(
                 fmt::format("Passed before, but not now: {}. The marks stay. l leads there.", fmt::join(lost, ", ")),
@@ -457,8 +457,8 @@ private:
         text += format_table({"on the way", ""}, rows, terminal_) + "\n";
         const std::vector<std::vector<Cell>> next{
             {{typed("report")}, {"all that was run and done, as one HTML page"}},
-            {{typed("try FILE.cu")}, {"your own programs, with counters and a search for mistakes"}},
-            {{"c"}, {"check all answers again"}},
+            {{typed("try FILE.cu")}, {"your own programs, with counters and a search for errors"}},
+            {{"g"}, {"grade all answers again"}},
             {{"l"}, {"go back to any exercise; s compares your answer with its solution"}},
         };
         return text + format_table({"what to do now", ""}, next, terminal_);
@@ -539,7 +539,7 @@ private:
         const Work& work = state_.work;
         const std::string timer = work.seconds < 1 ? "" : fmt::format(" {} s", static_cast<long>(work.seconds));
         if (state_.page == Page::chapter && work.of <= 0) return "Building ..." + timer;
-        if (work.of <= 0) return "Checking ..." + timer;
+        if (work.of <= 0) return "Grading ..." + timer;
         if (!work.is_built()) return fmt::format("Building {} of {} ...{}", work.done, work.of, timer);
         return "Grading ..." + timer;
     }
@@ -550,13 +550,13 @@ private:
             case Page::chapter:
                 if (state_.work.is_running) return {{"Esc", "stop"}, {"q", "quit"}};
                 return {{"Enter", "run it"}, {"n", "go on without it"}, {"Esc", "back"},
-                        {"l", "list"},       {"c", "check all"},        {"q", "quit"},
+                        {"l", "list"},       {"g", "grade all"},        {"q", "quit"},
                         {"?", "help"}};
             case Page::chapter_ran:
                 if (state_.has_chapter_run()) return {{"Enter", "go on"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
                 return {{"Enter", "back"}, {"n", "go on without it"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
             case Page::closing:
-                return {{"Esc", "back"}, {"l", "list"}, {"c", "check all"}, {"q", "quit"}, {"?", "help"}};
+                return {{"Esc", "back"}, {"l", "list"}, {"g", "grade all"}, {"q", "quit"}, {"?", "help"}};
             default:
                 break;
         }
@@ -566,7 +566,7 @@ private:
         const int seen = std::min(state_.hints_seen(), static_cast<int>(state_.hints.size()));
         keys.push_back({"h", seen == 0 ? "hint" : fmt::format("hint ({} of {} shown)", seen, state_.hints.size())});
         for (const auto& [key, label] :
-             {std::pair("l", "list"), std::pair("c", "check all"), std::pair("x", "reset"), std::pair("s", "solution"),
+             {std::pair("l", "list"), std::pair("g", "grade all"), std::pair("x", "reset"), std::pair("s", "solution"),
               std::pair("t", "task"), std::pair("r", "run again"), std::pair("q", "quit"), std::pair("?", "help")}) {
             keys.push_back({key, label});
         }
@@ -660,24 +660,24 @@ private:
                     paint(Style::faint, "* current, seen: solution seen, done+: passed after that"));
     }
 
-    // ---- checking all ----
+    // ---- grading all ----
 
-    Lines checking_block() const {
+    Lines grading_all_block() const {
         const std::vector<const Exercise*> exercises = state_.exercises();
         const std::size_t bar_width = columns_ - 1 - std::min<std::size_t>(columns_ - 1, 9);
         std::vector<BlockLine> lines;
-        for (const Checked& checked : state_.checked) {
-            const bool passes = checked.outcome == Outcome::passed;
+        for (const Graded& graded : state_.graded) {
+            const bool passes = graded.outcome == Outcome::passed;
             const std::string result =
-                outcome_text(checked.outcome) + (checked.had_passed && !passes ? ", but passed before" : "");
-            const Style style = passes ? Style::good : checked.had_passed ? Style::bad : Style::plain;
-            lines.push_back({fmt::format("{}: {}", checked.exercise->name, paint(style, result)), importance::blank});
+                outcome_text(graded.outcome) + (graded.had_passed && !passes ? ", but passed before" : "");
+            const Style style = passes ? Style::good : graded.had_passed ? Style::bad : Style::plain;
+            lines.push_back({fmt::format("{}: {}", graded.exercise->name, paint(style, result)), importance::blank});
         }
-        const std::size_t next = state_.checked.size();
+        const std::size_t next = state_.graded.size();
         const std::string name = next < exercises.size() ? exercises[next]->name : "";
         lines.push_back({fmt::format("{}: {}", name, work_text()), importance::work});
         lines.push_back(
-            {"Checking " + progress_bar(next, exercises.size(), bar_width, terminal_.colors), importance::bar});
+            {"Grading " + progress_bar(next, exercises.size(), bar_width, terminal_.colors), importance::bar});
         lines.push_back({"Any key stops.", importance::keys});
         return latest_fitting(lines);
     }

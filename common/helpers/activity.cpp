@@ -1,6 +1,6 @@
 #include "common/helpers/activity.h"
 
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 
 #ifdef __CPU_DEVICE__
 
@@ -51,7 +51,7 @@ const char* name_of_kind(int kind) {
 
 }  // namespace
 
-bool can_log() { return mistakes_are_found(); }
+bool can_log() { return is_diagnosing(); }
 
 std::vector<ApiCall> log_during(const std::function<void()>& body) {
     {

@@ -46,7 +46,7 @@ struct ApiCall {
     const void* stream = nullptr;  ///< of launches, copies, and fills; null for the default stream
 };
 
-/// True where a log is kept: on the CPU device while it looks for mistakes.
+/// True where a log is kept: on the CPU device while it looks for errors.
 bool can_log();
 
 /// Runs `body` and logs meanwhile; what was logged before is forgotten. Returns the calls, in their order.

@@ -41,8 +41,8 @@ struct Candidate {
 /// first. Throws CudaError and what `run` throws.
 std::vector<Timing> measure_in_turn(const std::vector<Candidate>& candidates, const BenchmarkOptions& options = {});
 
-/// Whether measure_in_turn, from now on, runs each candidate once, cold: for programs that a tool watches, where times
-/// mean nothing and each launch takes long.
+/// Whether measure_in_turn, from now on, runs each candidate once, cold: for programs that a tool instruments, where
+/// times mean nothing and each launch takes long.
 void measure_only_once(bool once);
 
 /// Median, extremes and percentiles (linear interpolation between samples) of at least one sample.

@@ -8,8 +8,8 @@ namespace warpwise {
 std::string Comparison::summary() const {
     if (!note.empty()) return note;
     char text[96];
-    if (missed != 0) {
-        std::snprintf(text, sizeof text, "%zu of %zu wrong", missed, compared);
+    if (mismatched != 0) {
+        std::snprintf(text, sizeof text, "%zu of %zu wrong", mismatched, compared);
         return text;
     }
     if (compared == 0) return "nothing to compare";
@@ -38,17 +38,17 @@ Comparison join(const std::vector<Comparison>& parts, Tolerance tolerance) {
     whole.tolerance = tolerance.absolute;
     for (const Comparison& part : parts) {
         whole.compared += part.compared;
-        whole.missed += part.missed;
+        whole.mismatched += part.mismatched;
         if (!(part.largest_error <= whole.largest_error) && !std::isnan(whole.largest_error)) {
             whole.largest_error = part.largest_error;
             whole.tolerance = part.tolerance;
         }
-        const std::size_t room = kept_misses - whole.misses.size();
-        const std::size_t taken = std::min(room, part.misses.size());
-        whole.misses.insert(whole.misses.end(), part.misses.begin(),
-                            part.misses.begin() + static_cast<std::ptrdiff_t>(taken));
+        const std::size_t room = kept_mismatches - whole.mismatches.size();
+        const std::size_t taken = std::min(room, part.mismatches.size());
+        whole.mismatches.insert(whole.mismatches.end(), part.mismatches.begin(),
+                                part.mismatches.begin() + static_cast<std::ptrdiff_t>(taken));
     }
-    whole.passed = whole.missed == 0;
+    whole.passed = whole.mismatched == 0;
     return whole;
 }
 

@@ -1,7 +1,7 @@
 // Comparing results with a double-precision reference, so that NaN never passes.
 //
 //     Comparison c = compare(d_out.download(), reference, {.absolute = sum_tolerance(n, eps, sum_of_magnitudes)});
-//     if (!c.passed) for (const Miss& miss : c.misses) ...
+//     if (!c.passed) for (const Mismatch& mismatch : c.mismatches) ...
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Tolerance {
     double relative = 0;
 };
 
-struct Miss {
+struct Mismatch {
     std::size_t index;
     double got;
     double expected;
@@ -29,18 +29,18 @@ struct Miss {
 struct Comparison {
     bool passed = false;
     std::size_t compared = 0;
-    std::size_t missed = 0;
-    double largest_error = 0;       ///< largest |got - expected|; NaN where a result is NaN
-    double tolerance = 0;           ///< what was allowed at the element with the largest error
-    std::vector<Miss> misses = {};  ///< the first few
-    std::string note = {};          ///< why the comparison could not be made, such as different sizes
+    std::size_t mismatched = 0;
+    double largest_error = 0;               ///< largest |got - expected|; NaN where a result is NaN
+    double tolerance = 0;                   ///< what was allowed at the element with the largest error
+    std::vector<Mismatch> mismatches = {};  ///< the first few
+    std::string note = {};                  ///< why the comparison could not be made, such as different sizes
 
     /// "max error 3.1e-08 <= 1.2e-07", or "exact", or "3 of 1024 wrong".
     std::string summary() const;
 };
 
-/// How many misses a Comparison keeps.
-inline constexpr std::size_t kept_misses = 5;
+/// How many mismatches a Comparison keeps.
+inline constexpr std::size_t kept_mismatches = 5;
 
 /// Compares `got` with `expected`, element by element. T: float, double or an integer type (compared as double:
 /// integers beyond 2^53 never pass). Infinity passes for the same infinity only; NaN never passes. Different sizes, or
@@ -77,8 +77,8 @@ inline void compare_one(Comparison& result, std::size_t index, double got, doubl
     }
     // An infinite expectation makes a relative tolerance infinite; it must not admit every finite value.
     if (difference <= allowed && std::isfinite(difference)) return;
-    if (result.misses.size() < kept_misses) result.misses.push_back({index, got, expected});
-    ++result.missed;
+    if (result.mismatches.size() < kept_mismatches) result.mismatches.push_back({index, got, expected});
+    ++result.mismatched;
 }
 
 /// Joins the comparisons of consecutive parts of an array.

@@ -97,12 +97,12 @@ Counts& Counts::operator*=(double factor) {
 }
 
 double LaunchCounts::scale() const {
-    return watched_blocks == 0 ? 1 : static_cast<double>(blocks) / static_cast<double>(watched_blocks);
+    return instrumented_blocks == 0 ? 1 : static_cast<double>(blocks) / static_cast<double>(instrumented_blocks);
 }
 
 double LaunchCounts::barriers_per_warp() const {
     const double threads = static_cast<double>(block[0]) * block[1] * block[2];
-    return ratio(total.barriers, static_cast<double>(watched_blocks) * std::ceil(threads / 32));
+    return ratio(total.barriers, static_cast<double>(instrumented_blocks) * std::ceil(threads / 32));
 }
 
 Counts sum_of(const std::vector<LaunchCounts>& launches) {

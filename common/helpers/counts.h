@@ -20,7 +20,7 @@ struct RequestCounts {
     double requests = 0;
     double lanes = 0;             ///< threads that took part, over all requests
     double bytes = 0;             ///< bytes that the lanes asked for
-    double sectors = 0;           ///< global memory: distinct pieces of 32 bytes, a request at a time
+    double sectors = 0;           ///< global memory: distinct 32-byte sectors, per request
     double needed_sectors = 0;    ///< how many would be enough for as many bytes, if they lay side by side
     double wavefronts = 0;        ///< shared memory: passes; constant memory: distinct addresses
     double least_wavefronts = 0;  ///< what as many lanes and bytes need without bank conflicts, or with one address
@@ -96,7 +96,7 @@ struct LaunchCounts {
     std::array<unsigned, 3> block = {1, 1, 1};
     std::size_t shared_bytes = 0;  ///< of a block, static and dynamic
     std::uint64_t blocks = 0;
-    std::uint64_t watched_blocks = 0;
+    std::uint64_t instrumented_blocks = 0;
     double occupancy = 0;  ///< theoretical: resident threads of a multiprocessor over its limit, 0 to 1
     Counts total;
     std::vector<LineCounts> lines;  ///< by file and line
@@ -104,7 +104,7 @@ struct LaunchCounts {
     std::string trace = {};  ///< of its first blocks, where one was asked for: JSON (see lesson/trace_file.h)
 
     double scale() const;              ///< what a count of the sample stands for in the whole grid
-    double barriers_per_warp() const;  ///< on average; 0 when nothing was watched
+    double barriers_per_warp() const;  ///< on average; 0 when nothing was instrumented
 };
 
 /// All launches together, samples scaled up to their grids.

@@ -19,10 +19,11 @@
 
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 #include "common/lesson/counter_columns.h"
 #include "common/lesson/device_choice.h"
 #include "common/lesson/json_output.h"
+#include "common/lesson/old_flag.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
@@ -83,11 +84,12 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
                  "with --trace: each kernel once, its first warps and what they did first");
     CLI::Option* counters =
         app.add_flag("--counters,!--no-counters", request.options.counters, "count what kernels do (CPU device)");
-    app.add_flag("--check", request.options.check, "look for mistakes in kernels: races, bounds ... (CPU device)");
+    app.add_flag("--diagnose", request.options.diagnose, "look for errors in kernels: races, bounds ... (CPU device)");
+    add_old_flag(app, "check", "diagnose", request.options.diagnose);
     app.add_flag("--leaks", request.options.leaks,
-                 "--check, and memory that is never freed is an error, not only a note");
+                 "--diagnose, and memory that is never freed is an error, not only a note");
     app.add_flag("--lines", request.options.list_lines, "show the kernels' source with the counts of each line");
-    app.add_flag("--all-blocks", request.options.all_blocks, "watch all blocks of a launch, not a sample");
+    app.add_flag("--all-blocks", request.options.all_blocks, "instrument all blocks of a launch, not a sample");
     app.add_option("--registers", request.options.registers, "registers a thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255));
     app.add_flag("--pause,!--no-pause", request.pause, "wait for Enter between lessons");
@@ -103,7 +105,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         "  {0} {2} --size 1Mi --device cpu\n"
         "  {0} {2} --device cpu --lines\n"
         "  {0} --json results.json\n"
-        "\nExit status: 0 all right, 1 a step was wrong or a mistake was found, 2 the request could not be met.",
+        "\nExit status: 0 all right, 1 a step was wrong or an error was found, 2 the request could not be met.",
         program_name(argv), first, last));
     try {
         app.parse(argc, argv);
@@ -113,7 +115,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
     if (!size.empty()) request.options.size = parse_size(size);
-    request.options.check = request.options.check || request.options.leaks;
+    request.options.diagnose = request.options.diagnose || request.options.leaks;
     request.counters_asked_for = counters->count() > 0 && request.options.counters;
     if (request.options.list_lines && !request.options.counters) throw Refusal("--lines needs the counters");
     if (!request.trace_file.empty() && !request.options.counters) throw Refusal("--trace needs the counters");
@@ -206,9 +208,10 @@ void require_steps_chosen(const std::vector<std::string>& patterns, const std::v
 std::string where_else(const Request& request, char** argv) {
     const Lesson::Options& options = request.options;
     if (!Lesson::on_gpu()) {
-        const bool wanted = options.counters || options.check;
-        return wanted && !can_watch() ? "No counters, and no search for mistakes: this program was built without them."
-                                      : "";
+        const bool wanted = options.counters || options.diagnose;
+        return wanted && !can_instrument()
+                   ? "No counters, and no search for errors: this program was built without them."
+                   : "";
     }
     const std::string program = fmt::format("{} {}", argv[0], fmt::join(request.lessons, " ")) + " --once";
     std::string text;
@@ -224,9 +227,9 @@ std::string where_else(const Request& request, char** argv) {
             "--import-source yes -o report {}\n\n",
             program);
     }
-    if (options.check) {
+    if (options.diagnose) {
         text += fmt::format(
-            "On a GPU, compute-sanitizer looks for mistakes (--tool memcheck, racecheck, initcheck, "
+            "On a GPU, compute-sanitizer looks for errors (--tool memcheck, racecheck, initcheck, "
             "synccheck):\n\n    compute-sanitizer --tool racecheck {}\n\n",
             program);
     }
@@ -245,18 +248,18 @@ public:
         output_.print(terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter_.number, chapter_.title)) +
                       "\non " + output_.device().text() + "\n\n");
         if (!note.empty()) output_.print_paragraphs(note, Style::faint);
-        const Watching watching({.mistakes = request_.options.check,
-                                 .count = request_.options.count_options(),
-                                 .leaks = request_.options.leaks});
+        const Instrumentation instrumenting({.diagnostics = request_.options.diagnose,
+                                             .count = request_.options.count_options(),
+                                             .leaks = request_.options.leaks});
         ChapterReport report{chapter_, output_.device(), std::move(command), {}, true};
         bool pause = request_.pause;
         for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
             if (pause && i != 0) pause = wait_for_enter(lessons[i]->name);
             report.lessons.push_back(run_lesson(*lessons[i]));
         }
-        if (request_.options.check && !report.lessons.empty()) {
+        if (request_.options.diagnose && !report.lessons.empty()) {
             report_leaks();
-            keep_mistakes(report.lessons.back());
+            keep_diagnostics(report.lessons.back());
             const std::string checked = coverage_text("--all-blocks");
             if (!checked.empty()) output_.print_paragraphs(checked, Style::faint);
         }
@@ -279,6 +282,9 @@ private:
         Lesson lesson(entry.name, request_.options, output_);
         try {
             entry.run(lesson);
+            output_.print_paragraphs(fmt::format("Why it is so, mistakes to avoid, and more to try: docs/{}/{}.md",
+                                                 chapter_.folder, entry.name),
+                                     Style::faint);
         } catch (const Refusal&) {
             throw;
         } catch (const std::bad_alloc&) {
@@ -294,7 +300,7 @@ private:
         } catch (const std::exception& error) {
             fail(entry, error.what());
         }
-        keep_mistakes(output_.lesson());
+        keep_diagnostics(output_.lesson());
         return output_.end_lesson();
     }
 
@@ -310,8 +316,8 @@ private:
                               request_.brief_trace ? TraceParts::brief : TraceParts::all);
     }
 
-    static void keep_mistakes(LessonResult& lesson) {
-        for (Mistake& mistake : take_mistakes()) lesson.mistakes.push_back(std::move(mistake));
+    static void keep_diagnostics(LessonResult& lesson) {
+        for (Diagnostic& diagnostic : take_diagnostics()) lesson.diagnostics.push_back(std::move(diagnostic));
     }
 
     void fail(const LessonEntry& entry, const std::string& why) {
@@ -356,10 +362,10 @@ int run_chapter(int argc, char** argv, const Chapter& chapter) {
         const std::vector<const LessonEntry*> lessons = choose_lessons(chapter, request.lessons);
         settle_device(request.device, argv);
         if (Lesson::on_gpu()) keep_freed_memory();
-        if (!Lesson::on_gpu() && can_watch()) {
+        if (!Lesson::on_gpu() && can_instrument()) {
             request.options.plain_program = plain_program();
-            const bool watches = request.options.counters || request.options.check;
-            if (!watches && !request.options.plain_program.empty()) {
+            const bool instruments = request.options.counters || request.options.diagnose;
+            if (!instruments && !request.options.plain_program.empty()) {
                 run_plain_program(request.options.plain_program, argv);
             }
         }

@@ -61,7 +61,7 @@ std::optional<double> occupancy_of(const Launches& launches) {
 const std::vector<Definition>& definitions() {
     static const std::vector<Definition> all = {
         {"sectors/ld",
-         "pieces of 32 bytes that a warp's global load touches; 32 neighboring floats are 4, and 16 bytes a lane 16",
+         "32-byte sectors that a warp's global load touches; 32 neighboring floats are 4, and 16 bytes per lane 16",
          "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", always,
          [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_load); }, ratio_text},
         {"sectors/st", "the same for a warp's global store",
@@ -182,14 +182,14 @@ std::string sample_note(const std::vector<StepResult>& steps) {
     for (const StepResult& step : steps) {
         if (!step.launches) continue;
         for (const LaunchCounts& launch : *step.launches) {
-            if (launch.watched_blocks == launch.blocks) continue;
+            if (launch.instrumented_blocks == launch.blocks) continue;
             if (largest == nullptr || launch.blocks > largest->blocks) largest = &launch;
         }
     }
     if (largest == nullptr) return {};
     return fmt::format(
         "Counted on a sample of {} blocks of each launch (the largest has {}), and scaled up; --all-blocks counts all.",
-        largest->watched_blocks, largest->blocks);
+        largest->instrumented_blocks, largest->blocks);
 }
 
 bool fits(const StepTable& table, const std::vector<CounterColumn>& columns, const Terminal& terminal) {

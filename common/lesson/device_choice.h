@@ -2,7 +2,7 @@
 //
 //     settle_device(WantedDevice::automatic, argv);    // may replace this process by the other program
 //
-// A chapter is built as bin/cuda/NAME and bin/cpu/NAME below the build folder, and again without watching as
+// A chapter is built as bin/cuda/NAME and bin/cpu/NAME below the build folder, and again without instrumenting as
 // bin/cpu/plain/NAME (see plain_program.h).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace warpwise {
 
-/// Below bin/cpu: what is built without watching.
+/// Below bin/cpu: what is built without instrumenting.
 constexpr const char* plain_folder = "plain";
 
 enum class WantedDevice { automatic, cpu, cuda };

@@ -80,40 +80,40 @@ Json json_of(const LaunchCounts& launch) {
             {"block", launch.block},
             {"shared_bytes", launch.shared_bytes},
             {"blocks", launch.blocks},
-            {"watched_blocks", launch.watched_blocks},
+            {"instrumented_blocks", launch.instrumented_blocks},
             {"occupancy", finite(launch.occupancy)},
             {"counters", json_of(launch.total)},
             {"lines", lines},
             {"arrays", arrays}};
 }
 
-Json json_of(const std::vector<Mistake>& mistakes) {
-    Json findings = Json::array();
-    for (const Mistake& mistake : mistakes) {
-        Json finding = Json::parse(mistake.json, nullptr, false);
-        findings.push_back(finding.is_discarded() ? Json{{"kind", mistake.kind}, {"message", mistake.text}} : finding);
+Json json_of(const std::vector<Diagnostic>& diagnostics) {
+    Json list = Json::array();
+    for (const Diagnostic& diagnostic : diagnostics) {
+        const Json parsed = Json::parse(diagnostic.json, nullptr, false);
+        list.push_back(parsed.is_discarded() ? Json{{"kind", diagnostic.kind}, {"message", diagnostic.text}} : parsed);
     }
-    return findings;
+    return list;
 }
 
-Json check_of(const StepResult& step) {
-    Json misses = Json::array();
+Json comparison_of(const StepResult& step) {
+    Json mismatches = Json::array();
     Json failures = Json::array();
     for (const WrongAtSize& wrong : step.wrong) {
-        for (const Miss& miss : wrong.comparison.misses) {
-            misses.push_back({{"size", json_of(wrong.size)},
-                              {"index", miss.index},
-                              {"got", finite(miss.got)},
-                              {"expected", finite(miss.expected)}});
+        for (const Mismatch& mismatch : wrong.comparison.mismatches) {
+            mismatches.push_back({{"size", json_of(wrong.size)},
+                                  {"index", mismatch.index},
+                                  {"got", finite(mismatch.got)},
+                                  {"expected", finite(mismatch.expected)}});
         }
         const std::string& message = wrong.failure.empty() ? wrong.comparison.note : wrong.failure;
         if (!message.empty()) failures.push_back({{"size", json_of(wrong.size)}, {"message", message}});
     }
     return {{"passed", step.passed()},
-            {"largest_error", step.check ? finite(step.check->largest_error) : Json(nullptr)},
-            {"tolerance", step.check ? finite(step.check->tolerance) : Json(nullptr)},
+            {"largest_error", step.comparison ? finite(step.comparison->largest_error) : Json(nullptr)},
+            {"tolerance", step.comparison ? finite(step.comparison->tolerance) : Json(nullptr)},
             {"sizes_checked", step.sizes_checked},
-            {"misses", misses},
+            {"mismatches", mismatches},
             {"failures", failures}};
 }
 
@@ -132,7 +132,7 @@ Json json_of(const StepResult& step) {
             {"change", step.change},
             {"kind", name_of(step.kind)},
             {"size", json_of(step.size)},
-            {"check", check_of(step)},
+            {"comparison", comparison_of(step)},
             {"seconds", step.timing ? json_of(*step.timing) : Json(nullptr)},
             {"bytes", finite(step.work.bytes)},
             {"operations", finite(step.work.operations)},
@@ -143,7 +143,7 @@ Json json_of(const StepResult& step) {
             {"speed_up", finite(step.speed_up)},
             {"figures", figures},
             {"launches", launches},
-            {"findings", json_of(step.mistakes)}};
+            {"diagnostics", json_of(step.diagnostics)}};
 }
 
 Json json_of(const LessonResult& lesson) {
@@ -153,6 +153,8 @@ Json json_of(const LessonResult& lesson) {
     for (const TableResult& table : lesson.tables) {
         tables.push_back({{"title", table.title}, {"header", table.header}, {"rows", table.rows}});
     }
+    Json story = Json::array();
+    for (const StoryPart& told : lesson.story) story.push_back({{"part", told.part}, {"text", told.text}});
     Json expectations = Json::array();
     for (const Expectation& expectation : lesson.expectations) {
         expectations.push_back({{"what", expectation.what}, {"passed", expectation.passed}});
@@ -166,12 +168,13 @@ Json json_of(const LessonResult& lesson) {
     }
     return {{"name", lesson.name},
             {"size", lesson.steps.empty() ? Json(nullptr) : json_of(lesson.steps.front().size)},
+            {"story", story},
             {"texts", lesson.texts},
             {"steps", steps},
             {"roof", roof},
             {"tables", tables},
             {"expectations", expectations},
-            {"findings", json_of(lesson.mistakes)},
+            {"diagnostics", json_of(lesson.diagnostics)},
             {"failure", lesson.failure.empty() ? Json(nullptr) : Json(lesson.failure)},
             {"passed", lesson.passed()}};
 }

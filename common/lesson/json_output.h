@@ -10,21 +10,23 @@
 //              "processors", "clock_mhz": number | null, "l2_bytes", "memory_bytes"},
 //   "command": [argv ...],
 //   "lessons": [{
-//     "name", "size": [extents] | null, "texts": [...],
+//     "name", "size": [extents] | null, "story": [{"part": "question" | "prediction" | "conclusion", "text"}],
+//     "texts": [...],
 //     "steps": [{"number": null for vendor routines, "name", "change", "kind": "device" | "host" | "vendor", "size",
-//                "check": {"passed", "largest_error", "tolerance", "sizes_checked",
-//                          "misses": [{"size", "index", "got", "expected"}], "failures": [{"size", "message"}]},
+//                "comparison": {"passed", "largest_error", "tolerance", "sizes_checked",
+//                          "mismatches": [{"size", "index", "got", "expected"}], "failures": [{"size", "message"}]},
 //                "seconds": {"median", "minimum", "maximum", "p10", "p90", "samples"} | null,
 //                "bytes", "operations", "gb_per_s", "gop_per_s", "share_of_roof", "share_of_vendor", "speed_up",
 //                "figures": [{"column", "value", "unit"}],
-//                "launches": [{"kernel", "file", "line", "grid", "block", "shared_bytes", "blocks", "watched_blocks",
+//                "launches": [{"kernel", "file", "line", "grid", "block", "shared_bytes", "blocks",
+//                "instrumented_blocks",
 //                              "occupancy", "counters": {...}, "lines": [{"file", "line", "counters"}],
 //                              "arrays": [{"name", "counters"}]}] | null where nothing was counted,
-//                "findings": [mistakes that the CPU device found]}],
+//                "diagnostics": [errors that the CPU device found]}],
 //     "roof": {"name", "bytes", "gb_per_s", "seconds"} | null,
 //     "tables": [{"title", "header", "rows"}],
 //     "expectations": [{"what", "passed"}],
-//     "findings": [those found outside of steps],
+//     "diagnostics": [those found outside of steps],
 //     "failure": message of what ended the lesson early | null,
 //     "passed"
 //   }],
@@ -32,7 +34,7 @@
 // }
 // "counters": {"global_load": {"requests", "lanes", "bytes", "sectors", "wavefronts", "least_wavefronts",
 //              "same_address"}, and so for each memory operation of which there are any (see counts.h), "barriers",
-//              "steps", "active_lanes"}; of `watched_blocks` of the launch's `blocks`, not scaled up.
+//              "steps", "active_lanes"}; of `instrumented_blocks` of the launch's `blocks`, not scaled up.
 // What is not known or not a finite number is null.
 #pragma once
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/results.h"
@@ -13,6 +15,32 @@ namespace warpwise {
 
 Lesson::Lesson(std::string name, const Options& options, Output& output)
     : name_(std::move(name)), options_(options), output_(output) {}
+
+namespace {
+
+std::size_t words_of(std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    return static_cast<std::size_t>(
+        std::distance(std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()));
+}
+
+}  // namespace
+
+void Lesson::tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs) {
+    if (const std::size_t words = words_of(paragraphs); words > most_words) {
+        throw std::logic_error(
+            fmt::format("a {} of {} words, at most {}: the lesson's page tells the rest", part, words, most_words));
+    }
+    output_.lesson().story.push_back({part, std::string(paragraphs)});
+    if (!heading.empty()) output_.print(output_.terminal().paint(Style::heading, heading) + "\n");
+    output_.print_paragraphs(with_typed_command(paragraphs, options_.program, options_.typed));
+}
+
+void Lesson::question(std::string_view paragraphs) { tell("question", question_words, "", paragraphs); }
+
+void Lesson::prediction(std::string_view paragraphs) { tell("prediction", prediction_words, "Predict", paragraphs); }
+
+void Lesson::conclusion(std::string_view paragraphs) { tell("conclusion", conclusion_words, "Conclusion", paragraphs); }
 
 void Lesson::text(std::string_view paragraphs) {
     output_.lesson().texts.emplace_back(paragraphs);
@@ -53,7 +81,7 @@ void Lesson::expect(bool passed, const std::string& what) {
     if (!passed) output_.print_paragraphs("WRONG: " + what, Style::bad);
 }
 
-bool Lesson::counts_kernels() const { return options_.counters && can_watch(); }
+bool Lesson::counts_kernels() const { return options_.counters && can_instrument(); }
 
 void Lesson::show_recorded(const std::string& title) {
     if (const RecordedTable* const recorded_table = recorded().table(title)) {

@@ -1,10 +1,11 @@
 // What a lesson is written against: its text, its steps, its tables.
 //
 //     void vector_add(warpwise::Lesson& lesson) {
-//         lesson.text("Adding two vectors moves twelve bytes for every addition ...");
+//         lesson.question("Adding two vectors moves twelve bytes per addition ...");
+//         lesson.prediction("Which of these three kernels is the fastest?");
 //         lesson.steps<VectorAdd>({.gpu = {1 << 28}, .cpu = {1 << 20}, .awkward = {{0}, {1}, {31}, {33}, {1009}}},
 //             {{"one_per_thread", "one element a thread", [](VectorAdd& problem) { ... }}, ...});
-//         lesson.text("Try next: ...");
+//         lesson.conclusion("The one with the most bytes in flight ...");
 //     }
 #pragma once
 
@@ -93,8 +94,19 @@ public:
 
     Lesson(std::string name, const Options& options, Output& output);
 
-    /// Prints a paragraph, wrapped to the terminal. Blank lines separate paragraphs; a line that starts with four
-    /// spaces is printed as it is.
+    /// What a lesson tells in the terminal around each group of steps or tables: its question, what the reader should
+    /// predict, and, after the table, what it showed. Why that is so, mistakes to avoid, and tasks stand on the
+    /// lesson's page, to which the last line of each lesson points. So that a group fits on a screen, a question has at
+    /// most `question_words` words, and so on; longer ones throw std::logic_error. Text is wrapped to the terminal.
+    /// Blank lines separate paragraphs; a line that starts with four spaces is printed as it is.
+    void question(std::string_view paragraphs);
+    void prediction(std::string_view paragraphs);
+    void conclusion(std::string_view paragraphs);
+    static constexpr std::size_t question_words = 80;
+    static constexpr std::size_t prediction_words = 60;
+    static constexpr std::size_t conclusion_words = 80;
+
+    /// Prints what a lesson draws of its results with letters, such as a time line; wrapped like the texts above.
     void text(std::string_view paragraphs);
 
     /// True when the program was built by nvcc and runs on a GPU, false on the CPU device.
@@ -110,14 +122,15 @@ public:
 
     /// Runs the steps: each at every awkward size, then all of them at the main size, poisoned and compared before
     /// and after they are timed in turn with the roof; prints the table. On the CPU device each device step is run once
-    /// more and counted, and the table shows its counters. Wrong steps print their first misses and make the chapter's
-    /// exit status 1; so do mistakes that the CPU device finds.
-    /// Throws Refusal when the size has the wrong number of extents or does not fit.
+    /// more and counted, and the table shows its counters. Wrong steps print their first mismatches and make the
+    /// chapter's exit status 1; so do errors that the CPU device finds. Throws Refusal when the size has the wrong
+    /// number of extents or does not fit.
     template <class Problem>
     void steps(const Sizes& sizes, const std::vector<Step<Problem>>& steps);
 
     /// Runs `launches` and returns what its kernels did, all launches together: for tables of the lesson's own. Absent
-    /// where nothing is counted: on a GPU, with --no-counters, and in programs that were not compiled for watching.
+    /// where nothing is counted: on a GPU, with --no-counters, and in programs that were not compiled for
+    /// instrumenting.
     ///     if (const auto counts = lesson.count([&] { transpose<<<grid, block>>>(d_in, d_out, rows, cols); })) {
     ///         counts->global_store.sectors_per_request() ...
     std::optional<Counts> count(const std::function<void()>& launches) const;
@@ -152,6 +165,7 @@ private:
                    const std::vector<ErasedStep>& steps);
 
     bool counts_kernels() const;
+    void tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs);
 
     std::string name_;
     const Options& options_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
@@ -18,15 +18,16 @@ struct Lesson::Options {
     std::vector<std::string> steps;  ///< names or parts of names; empty: all
     std::optional<int> repeat;       ///< samples of a timing, at least
     bool counters = true;            ///< count what kernels do, where this program can
-    bool check = false;              ///< look for mistakes in them, where this program can
-    bool leaks = false;              ///< with `check`: what is never freed is an error, and not only a note
-    bool all_blocks = false;         ///< watch every block of a launch instead of a sample
+    bool diagnose = false;           ///< look for errors in them, where this program can
+    bool leaks = false;              ///< with `diagnose`: what is never freed is an error, and not only a note
+    bool all_blocks = false;         ///< instrument every block of a launch instead of a sample
     bool list_lines = false;         ///< show the kernels' source with the counts of each line
     bool keep_lines = false;         ///< counts of each line are wanted in the results
     bool once = false;   ///< each step once at the main size, as profilers want it: no other sizes, no times
     bool trace = false;  ///< keep what the warps of the first block of each launch did
     int registers = 32;  ///< a thread, for theoretical occupancy
-    std::string plain_program = {};  ///< this program built without watching: times host code; empty: there is none
+    std::string plain_program =
+        {};  ///< this program built without instrumenting: times host code; empty: there is none
     std::string recorded_file = {};  ///< what was recorded of the chapter's lessons on a GPU; may be missing
     std::string program = {};        ///< the chapter's program as lessons call it: "basics_and_pi"
     std::string typed = {};          ///< what the reader types for it: "./warpwise run 1"; empty: the same

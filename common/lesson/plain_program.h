@@ -1,6 +1,6 @@
-// A chapter for the CPU device is built twice: bin/cpu/NAME, whose kernels can be watched, and bin/cpu/plain/NAME, the
-// same without watching. What is compiled for watching runs slower, host code in the same files included: times of host
-// code come from the plain program, and who wants no counters is sent there.
+// A chapter for the CPU device is built twice: bin/cpu/NAME, whose kernels can be instrumented, and bin/cpu/plain/NAME,
+// the same without instrumenting. What is compiled for instrumenting runs slower, host code in the same files included:
+// times of host code come from the plain program, and who wants no counters is sent there.
 //
 //     const HostTimes times = time_in_plain_program({plain_program(), "pi", {1 << 20}, {"serial", "openmp"}, {}});
 #pragma once

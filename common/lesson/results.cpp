@@ -10,7 +10,7 @@
 namespace warpwise {
 
 bool LessonResult::passed() const {
-    return failure.empty() && !any_error(mistakes) &&
+    return failure.empty() && !any_error(diagnostics) &&
            std::all_of(steps.begin(), steps.end(), [](const StepResult& s) { return s.passed(); }) &&
            std::all_of(expectations.begin(), expectations.end(), [](const Expectation& e) { return e.passed; });
 }

@@ -11,7 +11,7 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/counts.h"
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
@@ -29,9 +29,9 @@ struct StepResult {
     std::string name;
     std::string change;
     StepKind kind = StepKind::device;
-    Size size;                        ///< the main size
-    std::size_t sizes_checked = 0;    ///< the main size included
-    std::optional<Comparison> check;  ///< at the main size; absent when the step threw or never had its turn
+    Size size;                             ///< the main size
+    std::size_t sizes_checked = 0;         ///< the main size included
+    std::optional<Comparison> comparison;  ///< at the main size; absent when the step threw or never had its turn
     std::vector<WrongAtSize> wrong;
     Work work;
     std::optional<Timing> timing;
@@ -42,11 +42,11 @@ struct StepResult {
     std::optional<double> speed_up;         ///< time of the first timed step over this step's
     std::vector<Figure> figures;
     std::optional<std::vector<LaunchCounts>> launches;  ///< one run at the main size; absent when it was not counted
-    std::vector<Mistake> mistakes;                      ///< found in any of its runs
+    std::vector<Diagnostic> diagnostics;                ///< found in any of its runs
 
     /// Every size that was checked gave the right values.
-    bool right() const { return check.has_value() && wrong.empty(); }
-    bool passed() const { return right() && !any_error(mistakes); }
+    bool right() const { return comparison.has_value() && wrong.empty(); }
+    bool passed() const { return right() && !any_error(diagnostics); }
 };
 
 /// Bandwidth of a device-to-device copy of the lesson's size, bytes read and written counted.
@@ -68,14 +68,21 @@ struct Expectation {
     bool passed = false;
 };
 
+/// What a lesson told: Lesson::question, prediction, or conclusion.
+struct StoryPart {
+    std::string part;  ///< "question", "prediction", "conclusion"
+    std::string text;
+};
+
 struct LessonResult {
     std::string name;
+    std::vector<StoryPart> story;
     std::vector<std::string> texts;
     std::vector<StepResult> steps;
     std::optional<Roof> roof;  ///< of the first list of steps
     std::vector<TableResult> tables;
     std::vector<Expectation> expectations;
-    std::vector<Mistake> mistakes;          ///< found outside of steps
+    std::vector<Diagnostic> diagnostics;    ///< found outside of steps
     std::vector<LaunchCounts> traced = {};  ///< launches outside of steps, where traces are asked for
     std::string failure;                    ///< what ended the lesson early; empty when it came to its end
 

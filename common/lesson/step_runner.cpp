@@ -13,8 +13,8 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
+#include "common/helpers/instrument.h"
 #include "common/helpers/timer.h"
-#include "common/helpers/watch.h"
 #include "common/lesson/counter_columns.h"
 #include "common/lesson/memory.h"
 #include "common/lesson/options.h"
@@ -114,13 +114,13 @@ private:
     bool wanted_;
 };
 
-/// Adds those that are not among them yet: a step makes the same mistake at every size.
-void add_mistakes(std::vector<Mistake>& mistakes, const std::vector<Mistake>& more) {
-    for (const Mistake& mistake : more) {
-        const auto same = [&](const Mistake& known) {
-            return known.kind == mistake.kind && known.site == mistake.site;
+/// Adds those that are not among them yet: a step has the same errors at every size.
+void add_diagnostics(std::vector<Diagnostic>& diagnostics, const std::vector<Diagnostic>& more) {
+    for (const Diagnostic& diagnostic : more) {
+        const auto same = [&](const Diagnostic& known) {
+            return known.kind == diagnostic.kind && known.site == diagnostic.site;
         };
-        if (std::none_of(mistakes.begin(), mistakes.end(), same)) mistakes.push_back(mistake);
+        if (std::none_of(diagnostics.begin(), diagnostics.end(), same)) diagnostics.push_back(diagnostic);
     }
 }
 
@@ -268,14 +268,14 @@ private:
         for (std::size_t i = 0; i < chosen_.size() && !device_lost_; ++i) {
             StepResult& result = results_[i];
             if (has_thrown(result) || !is_meant(i, which)) continue;
-            if (!is_main && !result.mistakes.empty()) continue;  // one size is enough to show them
+            if (!is_main && !result.diagnostics.empty()) continue;  // one size is enough to show them
             show_progress(fmt::format("checking {} {} of {} at size {} ...", text_of(result.kind), i + 1,
                                       chosen_.size(), size.text()));
             const Checked checked = run_and_compare(i, problem);
             record(result, size, checked);
             if (!checked.failure.empty()) device_lost_ = !device_is_usable();
             if (is_main && checked.failure.empty()) {
-                result.check = checked.comparison;
+                result.comparison = checked.comparison;
                 result.figures = problem.figures();
             }
         }
@@ -288,15 +288,15 @@ private:
         });
     }
 
-    /// Poisons the output, does `body` for step `i`, and keeps the mistakes that were found in it.
+    /// Poisons the output, does `body` for step `i`, and keeps the diagnostics of it.
     Checked attempt(std::size_t i, ErasedProblem& problem, const std::function<Comparison()>& body) {
         Checked checked = guarded([&] {
             problem.poison();
             check_finished();
-            add_mistakes(output_.lesson().mistakes, take_mistakes());  // of what came before
+            add_diagnostics(output_.lesson().diagnostics, take_diagnostics());  // of what came before
             return body();
         });
-        add_mistakes(results_[i].mistakes, take_mistakes());
+        add_diagnostics(results_[i].diagnostics, take_diagnostics());
         return checked;
     }
 
@@ -313,7 +313,7 @@ private:
         for (std::size_t i = 0; i < chosen_.size() && lesson_.counts_kernels() && !device_lost_; ++i) {
             if (chosen_[i]->kind != StepKind::device || !results_[i].right()) continue;
             show_progress(fmt::format("counting {} ...", results_[i].name));
-            const Watching not_for_mistakes({});  // once was enough
+            const Instrumentation not_for_mistakes({});  // once was enough
             const Checked counted = attempt(i, problem, [&] {
                 const CountOptions options = options_.count_options();
                 results_[i].launches = count_launches([&] { run_step(*chosen_[i], problem); }, options);
@@ -327,8 +327,8 @@ private:
 
     // ---- time
 
-    /// Times all of the steps on a GPU, host code only on the CPU device. A program whose kernels can be watched leaves
-    /// that to the plain one.
+    /// Times all of the steps on a GPU, host code only on the CPU device. A program whose kernels can be instrumented
+    /// leaves that to the plain one.
     void time_passed_steps(ErasedProblem& problem) {
         const std::vector<std::size_t> timed = steps_to_time();
         if (timed.empty() || device_lost_) return;
@@ -424,13 +424,13 @@ private:
     // ---- say and keep what was found
 
     void show_progress(const std::string& text) const {
-        if (!options_.check) output_.progress(text);  // the CPU device prints what it finds in between
+        if (!options_.diagnose) output_.progress(text);  // the CPU device prints what it finds in between
     }
 
     void print_results() {
         derive_rates(results_, roof_);
         print_table();
-        for (const StepResult& result : results_) print_misses(result);
+        for (const StepResult& result : results_) print_mismatches(result);
         for (const StepResult& result : results_) print_lines(result);
     }
 
@@ -450,8 +450,8 @@ private:
         if (!sample.empty()) output_.print_paragraphs(sample, Style::faint);
     }
 
-    void print_misses(const StepResult& result) {
-        const std::vector<std::string> lines = describe_misses(result);
+    void print_mismatches(const StepResult& result) {
+        const std::vector<std::string> lines = describe_mismatches(result);
         if (lines.empty()) return;
         output_.print(output_.terminal().paint(Style::bad, result.name) + "\n");
         for (const std::string& line : lines) output_.print("    " + line + "\n");
@@ -479,7 +479,7 @@ private:
     const Sizes& sizes_;
     const DeviceBytes device_bytes_;
     const MakeProblem& make_;
-    const bool times_here_ = on_gpu() || !can_watch();
+    const bool times_here_ = on_gpu() || !can_instrument();
 
     std::vector<const ErasedStep*> chosen_;
     std::vector<std::optional<int>> numbers_;  ///< of each of them, as in the table

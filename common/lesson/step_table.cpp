@@ -16,18 +16,18 @@ std::string share(const std::optional<double>& value) { return value ? fmt::form
 
 bool above_roof(const StepResult& step) { return step.share_of_roof && *step.share_of_roof > roof_margin; }
 
-std::string mistakes_text(const StepResult& step) {
-    return fmt::format("{} mistake{}", step.mistakes.size(), step.mistakes.size() == 1 ? "" : "s");
+std::string diagnostics_text(const StepResult& step) {
+    return fmt::format("{} error{}", step.diagnostics.size(), step.diagnostics.size() == 1 ? "" : "s");
 }
 
-Cell check_cell(const StepResult& step) {
-    if (!step.wrong.empty() && !step.mistakes.empty()) return {"WRONG, " + mistakes_text(step), Style::bad};
+Cell result_cell(const StepResult& step) {
+    if (!step.wrong.empty() && !step.diagnostics.empty()) return {"WRONG, " + diagnostics_text(step), Style::bad};
     if (!step.wrong.empty()) return {"WRONG", Style::bad};
-    if (!step.mistakes.empty()) return {mistakes_text(step), Style::bad};
-    if (!step.check) return {"not run", Style::bad};  // the device was lost before
-    if (step.check->compared == 0) return {"ok", Style::good};
-    if (step.check->largest_error == 0) return {"ok, exact", Style::good};
-    return {fmt::format("ok, {:.1e}", step.check->largest_error), Style::good};
+    if (!step.diagnostics.empty()) return {diagnostics_text(step), Style::bad};
+    if (!step.comparison) return {"not run", Style::bad};  // the device was lost before
+    if (step.comparison->compared == 0) return {"ok", Style::good};
+    if (step.comparison->largest_error == 0) return {"ok, exact", Style::good};
+    return {fmt::format("ok, {:.1e}", step.comparison->largest_error), Style::good};
 }
 
 Cell name_cell(const StepResult& step) {
@@ -95,7 +95,7 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
     const std::vector<std::string> figures = figure_columns(steps);
 
     StepTable table;
-    table.header = {"step", "what changed", "check"};
+    table.header = {"step", "what changed", "result"};
     if (times) table.header.push_back(on_gpu ? "time" : "time (host)");
     if (rates) table.header.push_back("spread");
     if (bytes) table.header.push_back("GB/s");
@@ -106,7 +106,7 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
     table.header.insert(table.header.end(), figures.begin(), figures.end());
 
     for (const StepResult& step : steps) {
-        std::vector<Cell> row = {name_cell(step), {step.change}, check_cell(step)};
+        std::vector<Cell> row = {name_cell(step), {step.change}, result_cell(step)};
         if (times) row.push_back({step.timing ? time_text(step.timing->median) : "-"});
         if (rates) row.push_back({step.timing ? fmt::format("{:.1f} %", step.timing->spread() * 100) : "-"});
         if (bytes) row.push_back({or_dash(step.gb_per_s)});
@@ -139,7 +139,7 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
     return table;
 }
 
-std::vector<std::string> describe_misses(const StepResult& step) {
+std::vector<std::string> describe_mismatches(const StepResult& step) {
     std::vector<std::string> lines;
     if (step.wrong.empty()) return lines;
     const WrongAtSize& first = step.wrong.front();
@@ -148,14 +148,14 @@ std::vector<std::string> describe_misses(const StepResult& step) {
         lines.push_back(where + first.failure);
     } else if (!first.comparison.note.empty()) {
         lines.push_back(where + first.comparison.note);
-    } else if (first.comparison.misses.empty()) {
+    } else if (first.comparison.mismatches.empty()) {
         lines.push_back(where + first.comparison.summary());
     }
-    for (const Miss& miss : first.comparison.misses) {
-        lines.push_back(
-            fmt::format("{}index {}: got {:.9g}, expected {:.9g}", where, miss.index, miss.got, miss.expected));
+    for (const Mismatch& mismatch : first.comparison.mismatches) {
+        lines.push_back(fmt::format("{}index {}: got {:.9g}, expected {:.9g}", where, mismatch.index, mismatch.got,
+                                    mismatch.expected));
     }
-    if (first.comparison.missed > first.comparison.misses.size()) {
+    if (first.comparison.mismatched > first.comparison.mismatches.size()) {
         lines.push_back(fmt::format("{}{}", where, first.comparison.summary()));
     }
     if (step.wrong.size() > 1) {

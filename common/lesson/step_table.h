@@ -27,6 +27,6 @@ void derive_rates(std::vector<StepResult>& steps, const std::optional<Roof>& roo
 StepTable make_step_table(const std::vector<StepResult>& steps, const std::optional<Roof>& roof, bool on_gpu);
 
 /// The lines that tell where a wrong step went wrong: "wrong at size 33: index 32: got nan, expected 0.123".
-std::vector<std::string> describe_misses(const StepResult& step);
+std::vector<std::string> describe_mismatches(const StepResult& step);
 
 }  // namespace warpwise

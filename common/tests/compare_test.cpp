@@ -23,18 +23,18 @@ TEST_CASE("equal values are exact") {
     const Comparison result = compare<float>({1, 2, 3}, {1, 2, 3});
     CHECK(result.passed);
     CHECK(result.compared == 3);
-    CHECK(result.missed == 0);
+    CHECK(result.mismatched == 0);
     CHECK(result.summary() == "exact");
 }
 
 TEST_CASE("NaN never passes, whatever the tolerance and wherever it is") {
     const Comparison got = compare<float>({1, NAN, 3}, {1, 2, 3}, {.absolute = 1e300});
     CHECK_FALSE(got.passed);
-    CHECK(got.missed == 1);
+    CHECK(got.mismatched == 1);
     CHECK(std::isnan(got.largest_error));
-    REQUIRE(got.misses.size() == 1);
-    CHECK(got.misses[0].index == 1);
-    CHECK(got.misses[0].expected == 2);
+    REQUIRE(got.mismatches.size() == 1);
+    CHECK(got.mismatches[0].index == 1);
+    CHECK(got.mismatches[0].expected == 2);
 
     CHECK_FALSE(compare<double>({1}, {not_a_number}, {.absolute = 1e300}).passed);
     CHECK_FALSE(compare<double>({not_a_number}, {not_a_number}, {.absolute = 1e300}).passed);
@@ -102,7 +102,7 @@ TEST_CASE("an integer that a double cannot hold never passes") {
     CHECK(compare<std::int64_t>({beyond - 1}, {9007199254740992.0}).passed);
 }
 
-TEST_CASE("a large array gives the same result as a small one, with the first misses") {
+TEST_CASE("a large array gives the same result as a small one, with the first mismatches") {
     const std::size_t count = 1'000'003;
     std::vector<float> got(count, 1);
     for (const std::size_t wrong : {0u, 400'000u, 700'001u, 900'000u, 900'001u, 1'000'000u, 1'000'002u}) got[wrong] = 3;
@@ -110,12 +110,12 @@ TEST_CASE("a large array gives the same result as a small one, with the first mi
     const Comparison result = compare_each(got, count, [](std::size_t) { return 1.0; });
     CHECK_FALSE(result.passed);
     CHECK(result.compared == count);
-    CHECK(result.missed == 7);
+    CHECK(result.mismatched == 7);
     CHECK(result.largest_error == 8);
-    REQUIRE(result.misses.size() == warpwise::kept_misses);
-    CHECK(result.misses[0].index == 0);
-    CHECK(result.misses[2].index == 700'001);
-    CHECK(result.misses[4].index == 900'001);
+    REQUIRE(result.mismatches.size() == warpwise::kept_mismatches);
+    CHECK(result.mismatches[0].index == 0);
+    CHECK(result.mismatches[2].index == 700'001);
+    CHECK(result.mismatches[4].index == 900'001);
     CHECK(result.summary() == "7 of 1000003 wrong");
 }
 

@@ -19,12 +19,12 @@
 
 #include "common/grading/activity.h"
 #include "common/grading/inputs.h"
+#include "common/grading/instrumented.h"
 #include "common/grading/reporter.h"
 #include "common/grading/schedules.h"
 #include "common/grading/supervisor.h"
-#include "common/grading/watched.h"
 #include "common/helpers/child_process.h"
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -157,7 +157,7 @@ TEST_CASE("poisons again") {
 
 TEST_CASE("finish returns the pending error once") {
     cudaSetDevice(9999);
-    grading::forget_findings();
+    grading::forget_diagnostics();
     CHECK(grading::finish().status == cudaErrorInvalidDevice);
     CHECK_THAT(grading::finish(), grading::Succeeds());
 }
@@ -173,13 +173,13 @@ TEST_CASE("shows statuses by name and text") {
 
 namespace {
 
-using grading::Watched;
+using grading::Instrumented;
 using warpwise::Counts;
 using warpwise::LaunchCounts;
 using warpwise::RequestCounts;
 
-std::string refusal(const grading::WatchedMatcher& matcher, const Watched& watched) {
-    CHECK_FALSE(matcher.match(watched));
+std::string refusal(const grading::InstrumentedMatcher& matcher, const Instrumented& instrumented) {
+    CHECK_FALSE(matcher.match(instrumented));
     return matcher.describe();
 }
 
@@ -223,7 +223,7 @@ struct Transpose {
         launch.line = 20;
         launch.grid = {32, 8, 1};
         launch.block = {32, 32, 1};
-        launch.blocks = launch.watched_blocks = 256;
+        launch.blocks = launch.instrumented_blocks = 256;
         launch.lines = {{file.path(), 3, load}, {file.path(), 4, barrier}, {file.path(), 5, store}};
         launch.total = load;
         launch.total += barrier;
@@ -234,94 +234,94 @@ struct Transpose {
         Counts halo;
         halo.shared_load = shared_requests(8, 1);
         launch.arrays = {{"tile", tile}, {"halo", halo}};
-        watched = {.countable = true, .launches = {launch}, .mistakes = {}};
+        instrumented = {.countable = true, .launches = {launch}, .diagnostics = {}};
         name = std::filesystem::path(file.path()).filename().string();
     }
 
     warpwise::TemporaryFile file;
     std::string name;
-    Watched watched;
+    Instrumented instrumented;
 };
 
-const Watched nothing_launched{.countable = true, .launches = {}, .mistakes = {}};
+const Instrumented nothing_launched{.countable = true, .launches = {}, .diagnostics = {}};
 
 }  // namespace
 
 TEST_CASE("sectors for each request are judged, and the lines that cost most are named") {
     const Transpose transpose;
-    CHECK_THAT(transpose.watched, grading::SectorsPerRequestAtMost(32));
-    CHECK_THAT(transpose.watched, grading::SectorsPerRequestAtMost(4, grading::Accesses::stores));
-    const std::string text = refusal(grading::SectorsPerRequestAtMost(4.5, "Try this."), transpose.watched);
+    CHECK_THAT(transpose.instrumented, grading::SectorsPerRequestAtMost(32));
+    CHECK_THAT(transpose.instrumented, grading::SectorsPerRequestAtMost(4, grading::Accesses::stores));
+    const std::string text = refusal(grading::SectorsPerRequestAtMost(4.5, "Try this."), transpose.instrumented);
     CHECK(text == "global loads: 32 sectors/request on average, at most 4.5 allowed\n" + transpose.name +
                       ":3: tile[threadIdx.y][threadIdx.x] = in[index(32)];\n"
                       "    32 sectors/request (8192 requests, 8.39 MB moved)\nTry this.");
-    CHECK_THAT(refusal(grading::SectorsPerRequestAtMost(4.5, grading::Accesses::loads), transpose.watched),
+    CHECK_THAT(refusal(grading::SectorsPerRequestAtMost(4.5, grading::Accesses::loads), transpose.instrumented),
                ContainsSubstring("global loads"));
-    CHECK_THAT(refusal(grading::SectorsPerRequestAtMost(3, grading::Accesses::stores), transpose.watched),
+    CHECK_THAT(refusal(grading::SectorsPerRequestAtMost(3, grading::Accesses::stores), transpose.instrumented),
                ContainsSubstring("global stores: 4 sectors/request") && ContainsSubstring(":5: out[index(1)]"));
 }
 
 TEST_CASE("bytes moved are judged, the most expensive line first") {
     const Transpose transpose;
-    CHECK_THAT(transpose.watched, grading::BytesMovedAtMost(8192 * 36 * 32));
-    const std::string text = refusal(grading::BytesMovedAtMost(2e6), transpose.watched);
+    CHECK_THAT(transpose.instrumented, grading::BytesMovedAtMost(8192 * 36 * 32));
+    const std::string text = refusal(grading::BytesMovedAtMost(2e6), transpose.instrumented);
     CHECK_THAT(text, ContainsSubstring("9.44 MB of global memory moved, at most 2.00 MB allowed"));
     CHECK(text.find(":3: ") < text.find(":5: "));
 }
 
 TEST_CASE("bank conflicts are judged for all arrays or for one") {
     const Transpose transpose;
-    const std::string text = refusal(grading::NoBankConflicts(), transpose.watched);
+    const std::string text = refusal(grading::NoBankConflicts(), transpose.instrumented);
     CHECK_THAT(text, ContainsSubstring("253952 bank conflicts in shared memory\n" + transpose.name +
                                        ":5: out[index(1)] = tile"));
     CHECK_THAT(text, ContainsSubstring("\n    253952 conflicts: 32 wavefronts for each of 8192 requests"));
-    CHECK_THAT(refusal(grading::NoBankConflictsOn("tile"), transpose.watched),
+    CHECK_THAT(refusal(grading::NoBankConflictsOn("tile"), transpose.instrumented),
                ContainsSubstring("253952 bank conflicts on tile"));
-    CHECK_THAT(transpose.watched, grading::NoBankConflictsOn("halo"));
+    CHECK_THAT(transpose.instrumented, grading::NoBankConflictsOn("halo"));
     // It may have another name, or be dynamic shared memory: then all of it is judged.
-    CHECK_THAT(refusal(grading::NoBankConflictsOn("buffer"), transpose.watched),
+    CHECK_THAT(refusal(grading::NoBankConflictsOn("buffer"), transpose.instrumented),
                ContainsSubstring("253952 bank conflicts in shared memory\n" + transpose.name + ":5: "));
     Transpose without;
-    for (LaunchCounts& launch : without.watched.launches) {
+    for (LaunchCounts& launch : without.instrumented.launches) {
         launch.total.shared_load = launch.total.shared_store = {};
         launch.arrays.clear();
     }
-    CHECK(refusal(grading::NoBankConflictsOn("tile"), without.watched) == "no shared memory was used");
-    CHECK(refusal(grading::UsesSharedMemory(), without.watched) == "no shared memory was used");
-    CHECK_THAT(transpose.watched, grading::UsesSharedMemory());
+    CHECK(refusal(grading::NoBankConflictsOn("tile"), without.instrumented) == "no shared memory was used");
+    CHECK(refusal(grading::UsesSharedMemory(), without.instrumented) == "no shared memory was used");
+    CHECK_THAT(transpose.instrumented, grading::UsesSharedMemory());
 }
 
 TEST_CASE("active lanes, barriers, atomics and launches are judged") {
     Transpose transpose;
-    CHECK_THAT(transpose.watched, grading::ActiveLanesAtLeast(20));
-    const std::string lanes = refusal(grading::ActiveLanesAtLeast(28), transpose.watched);
+    CHECK_THAT(transpose.instrumented, grading::ActiveLanesAtLeast(20));
+    const std::string lanes = refusal(grading::ActiveLanesAtLeast(28), transpose.instrumented);
     CHECK_THAT(lanes, ContainsSubstring("20 of 32 lanes active on average, at least 28 wanted"));
     CHECK_THAT(lanes, ContainsSubstring(":5: ") && ContainsSubstring("8 active lanes, run 8192 times by a warp"));
     CHECK(lanes.find(":3: ") == std::string::npos);  // all of its lanes are active
 
-    CHECK_THAT(transpose.watched, grading::BarriersAtMost(1));
-    CHECK_THAT(refusal(grading::BarriersAtMost(0), transpose.watched),
+    CHECK_THAT(transpose.instrumented, grading::BarriersAtMost(1));
+    CHECK_THAT(refusal(grading::BarriersAtMost(0), transpose.instrumented),
                ContainsSubstring("a warp of transpose passes 1 barriers, at most 0 allowed") &&
                    ContainsSubstring(":4: __syncthreads();\n    8192 barriers of warps"));
 
-    CHECK_THAT(transpose.watched, grading::AtomicsAtMost(0));
+    CHECK_THAT(transpose.instrumented, grading::AtomicsAtMost(0));
     Counts atomics;
     atomics.global_atomic = {.requests = 10, .lanes = 320, .same_address = 310};
-    transpose.watched.launches[0].total += atomics;
-    transpose.watched.launches[0].lines[2].counts += atomics;
-    CHECK_THAT(refusal(grading::AtomicsAtMost(10), transpose.watched),
+    transpose.instrumented.launches[0].total += atomics;
+    transpose.instrumented.launches[0].lines[2].counts += atomics;
+    CHECK_THAT(refusal(grading::AtomicsAtMost(10), transpose.instrumented),
                ContainsSubstring("320 atomic operations on global memory, at most 10 allowed") &&
                    ContainsSubstring("320 operations, 310 of them wait"));
 
-    CHECK_THAT(transpose.watched, grading::LaunchesAtMost(1));
-    transpose.watched.launches.push_back(transpose.watched.launches[0]);
-    CHECK_THAT(refusal(grading::LaunchesAtMost(1), transpose.watched),
+    CHECK_THAT(transpose.instrumented, grading::LaunchesAtMost(1));
+    transpose.instrumented.launches.push_back(transpose.instrumented.launches[0]);
+    CHECK_THAT(refusal(grading::LaunchesAtMost(1), transpose.instrumented),
                ContainsSubstring("2 launches, at most 1 allowed\n" + transpose.name +
                                  ":20: transpose<<<(32, 8), (32, 32)>>>\n"));
 }
 
 TEST_CASE("an answer that launches nothing does not pass for its frugality") {
-    for (const grading::WatchedMatcher& matcher :
+    for (const grading::InstrumentedMatcher& matcher :
          {grading::SectorsPerRequestAtMost(4), grading::BytesMovedAtMost(1e9), grading::NoBankConflicts(),
           grading::NoBankConflictsOn("tile"), grading::ActiveLanesAtLeast(1), grading::BarriersAtMost(9),
           grading::AtomicsAtMost(9)}) {
@@ -331,18 +331,18 @@ TEST_CASE("an answer that launches nothing does not pass for its frugality") {
 }
 
 TEST_CASE("races and mistakes with memory are told apart") {
-    Watched watched = nothing_launched;
-    CHECK_THAT(watched, grading::NoRace());
-    CHECK_THAT(watched, grading::CleanMemory());
-    watched.mistakes = {{"data_race", "a.cu:7", "data race: two threads", "{}"},
-                        {"uninitialized_read", "a.cu:9", "uninitialized read: of tile", "{}"},
-                        {"out_of_bounds", "a.cu:8", "out of bounds: in", "{}"}};
-    CHECK(refusal(grading::NoRace("A barrier?"), watched) == "data race: two threads\nA barrier?");
-    CHECK(refusal(grading::CleanMemory(), watched) == "uninitialized read: of tile\n\nout of bounds: in");
+    Instrumented instrumented = nothing_launched;
+    CHECK_THAT(instrumented, grading::NoRace());
+    CHECK_THAT(instrumented, grading::CleanMemory());
+    instrumented.diagnostics = {{"data_race", "a.cu:7", "data race: two threads", "{}"},
+                                {"uninitialized_read", "a.cu:9", "uninitialized read: of tile", "{}"},
+                                {"out_of_bounds", "a.cu:8", "out of bounds: in", "{}"}};
+    CHECK(refusal(grading::NoRace("A barrier?"), instrumented) == "data race: two threads\nA barrier?");
+    CHECK(refusal(grading::CleanMemory(), instrumented) == "uninitialized read: of tile\n\nout of bounds: in");
 }
 
 TEST_CASE("what nobody could see is accepted, and remembered") {
-    const Watched unseen;
+    const Instrumented unseen;
     CHECK_THAT(unseen, grading::SectorsPerRequestAtMost(4));
     CHECK_THAT(unseen, grading::NoBankConflictsOn("tile"));
     CHECK_THAT(unseen, grading::LaunchesAtMost(0));
@@ -350,20 +350,20 @@ TEST_CASE("what nobody could see is accepted, and remembered") {
     CHECK(grading::counts_were_left_out());
 }
 
-TEST_CASE("watch runs its body once and passes on what it throws") {
+TEST_CASE("instrument runs its body once and passes on what it throws") {
     int runs = 0;
-    const Watched watched = grading::watch([&] { ++runs; });
+    const Instrumented instrumented = grading::instrument([&] { ++runs; });
     CHECK(runs == 1);
-    CHECK(watched.launches.empty());
-    CHECK(watched.mistakes.empty());
-    CHECK_THROWS_AS(grading::watch([] { throw std::runtime_error("stop"); }), std::runtime_error);
+    CHECK(instrumented.launches.empty());
+    CHECK(instrumented.diagnostics.empty());
+    CHECK_THROWS_AS(grading::instrument([] { throw std::runtime_error("stop"); }), std::runtime_error);
 }
 
-TEST_CASE("shows what was watched") {
+TEST_CASE("shows what was instrumented") {
     const Transpose transpose;
-    CHECK(Catch::Detail::stringify(transpose.watched) == "1 launch of transpose:");
+    CHECK(Catch::Detail::stringify(transpose.instrumented) == "1 launch of transpose:");
     CHECK(Catch::Detail::stringify(nothing_launched) == "0 launches:");
-    CHECK(Catch::Detail::stringify(Watched{}) == "kernels that nobody watched");
+    CHECK(Catch::Detail::stringify(Instrumented{}) == "kernels that nobody instrumented");
 }
 
 // ---- other orders of threads -------------------------------------------------------------------------------------
@@ -437,29 +437,29 @@ TEST_CASE("only a grader that came to its end can pass") {
 // ---- efficiency, shapes and calls ----------------------------------------------------------------------------------
 
 TEST_CASE("sectors are compared with those that the bytes need, whatever the access width") {
-    Watched watched = nothing_launched;
-    watched.launches.emplace_back();
-    Counts& total = watched.launches[0].total;
+    Instrumented instrumented = nothing_launched;
+    instrumented.launches.emplace_back();
+    Counts& total = instrumented.launches[0].total;
     total.global_load = {.requests = 10, .lanes = 320, .bytes = 5120, .sectors = 160, .needed_sectors = 160};
     total.global_store = {.requests = 10, .lanes = 320, .bytes = 1280, .sectors = 50, .needed_sectors = 40};
-    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));  // float4 loads, misaligned float stores
+    CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));  // float4 loads, misaligned float stores
     CHECK_THAT(
-        refusal(grading::GlobalEfficiencyAtLeast(0.9), watched),
+        refusal(grading::GlobalEfficiencyAtLeast(0.9), instrumented),
         ContainsSubstring("global stores: 80 % of the 32-byte sectors that were touched are needed, at least 90 %"));
-    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.9, grading::Accesses::loads));
+    CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.9, grading::Accesses::loads));
     total.global_load.sectors = 320;
-    CHECK_THAT(refusal(grading::GlobalEfficiencyAtLeast(0.8), watched), ContainsSubstring("global loads: 50 %"));
-    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::stores));
-    watched.launches[0].lines = {{"a.cu", 7, total}};
-    CHECK_THAT(refusal(grading::GlobalEfficiencyAtLeast(0.8), watched),
+    CHECK_THAT(refusal(grading::GlobalEfficiencyAtLeast(0.8), instrumented), ContainsSubstring("global loads: 50 %"));
+    CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::stores));
+    instrumented.launches[0].lines = {{"a.cu", 7, total}};
+    CHECK_THAT(refusal(grading::GlobalEfficiencyAtLeast(0.8), instrumented),
                ContainsSubstring("a.cu:7\n    32 sectors per request, 16 needed (10 requests)"));
 }
 
 TEST_CASE("the shape of launches is judged") {
-    Watched watched = nothing_launched;
-    CHECK(refusal(grading::EveryLaunchHas({1, 1, 1}, {0, 0, 0}), watched) == "no kernel was launched");
-    CHECK(refusal(grading::ThreadsAtLeast(1), watched) == "no kernel was launched");
-    CHECK(refusal(grading::BlocksAtLeast(1), watched) == "no kernel was launched");
+    Instrumented instrumented = nothing_launched;
+    CHECK(refusal(grading::EveryLaunchHas({1, 1, 1}, {0, 0, 0}), instrumented) == "no kernel was launched");
+    CHECK(refusal(grading::ThreadsAtLeast(1), instrumented) == "no kernel was launched");
+    CHECK(refusal(grading::BlocksAtLeast(1), instrumented) == "no kernel was launched");
     LaunchCounts launch;
     launch.kernel = "add";
     launch.file = "dir/a.cu";
@@ -467,54 +467,55 @@ TEST_CASE("the shape of launches is judged") {
     launch.grid = {4, 1, 1};
     launch.block = {64, 1, 1};
     launch.blocks = 4;
-    watched.launches = {launch};
-    CHECK_THAT(watched, grading::EveryLaunchHas({4, 1, 1}, {64, 1, 1}));
-    CHECK_THAT(watched, grading::EveryLaunchHas({0, 0, 0}, {64, 0, 0}));
-    CHECK(refusal(grading::EveryLaunchHas({0, 1, 1}, {32, 1, 1}), watched) ==
+    instrumented.launches = {launch};
+    CHECK_THAT(instrumented, grading::EveryLaunchHas({4, 1, 1}, {64, 1, 1}));
+    CHECK_THAT(instrumented, grading::EveryLaunchHas({0, 0, 0}, {64, 0, 0}));
+    CHECK(refusal(grading::EveryLaunchHas({0, 1, 1}, {32, 1, 1}), instrumented) ==
           "the launch has another shape than grid (any, 1, 1) and block (32, 1, 1)\na.cu:9: add<<<4, 64>>>");
-    CHECK_THAT(watched, grading::ThreadsAtLeast(256));
-    CHECK_THAT(refusal(grading::ThreadsAtLeast(257), watched),
+    CHECK_THAT(instrumented, grading::ThreadsAtLeast(256));
+    CHECK_THAT(refusal(grading::ThreadsAtLeast(257), instrumented),
                ContainsSubstring("has 256 threads, at least 257 wanted"));
-    CHECK_THAT(watched, grading::BlocksAtLeast(4));
-    CHECK_THAT(refusal(grading::BlocksAtLeast(5), watched), ContainsSubstring("has 4 blocks, at least 5 wanted"));
-    CHECK_THAT(watched, grading::LaunchesExactly(1));
-    CHECK_THAT(refusal(grading::LaunchesExactly(2), watched), ContainsSubstring("1 launch, 2 wanted\na.cu:9: add"));
+    CHECK_THAT(instrumented, grading::BlocksAtLeast(4));
+    CHECK_THAT(refusal(grading::BlocksAtLeast(5), instrumented), ContainsSubstring("has 4 blocks, at least 5 wanted"));
+    CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+    CHECK_THAT(refusal(grading::LaunchesExactly(2), instrumented),
+               ContainsSubstring("1 launch, 2 wanted\na.cu:9: add"));
 }
 
 TEST_CASE("calls of the runtime API are judged") {
-    Watched watched = nothing_launched;
-    watched.calls = {{"cudaMalloc"},
-                     {"cudaMemcpy", 0, "cudaMemcpyHostToDevice", 64},
-                     {"<<<>>>", 1},
-                     {"cudaMemcpyAsync", 0, "cudaMemcpyDefault", 64},
-                     {"cudaEventCreate"}};
-    CHECK_THAT(watched, grading::CallsNot({"cudaFree", "cudaDeviceSynchronize"}));
-    CHECK(refusal(grading::CallsNot({"cudaFree", "cudaMalloc"}), watched) == "cudaMalloc was called 1 time");
-    CHECK_THAT(watched, grading::Calls({"cudaMalloc", "cudaMemcpy"}));
-    CHECK(refusal(grading::Calls({"cudaMalloc", "cudaFree"}), watched) == "cudaFree was not called");
-    CHECK(refusal(grading::CopiesNothing("cudaMemcpyDeviceToHost"), watched) ==
+    Instrumented instrumented = nothing_launched;
+    instrumented.calls = {{"cudaMalloc"},
+                          {"cudaMemcpy", 0, "cudaMemcpyHostToDevice", 64},
+                          {"<<<>>>", 1},
+                          {"cudaMemcpyAsync", 0, "cudaMemcpyDefault", 64},
+                          {"cudaEventCreate"}};
+    CHECK_THAT(instrumented, grading::CallsNot({"cudaFree", "cudaDeviceSynchronize"}));
+    CHECK(refusal(grading::CallsNot({"cudaFree", "cudaMalloc"}), instrumented) == "cudaMalloc was called 1 time");
+    CHECK_THAT(instrumented, grading::Calls({"cudaMalloc", "cudaMemcpy"}));
+    CHECK(refusal(grading::Calls({"cudaMalloc", "cudaFree"}), instrumented) == "cudaFree was not called");
+    CHECK(refusal(grading::CopiesNothing("cudaMemcpyDeviceToHost"), instrumented) ==
           "copied 1 time with cudaMemcpyDeviceToHost");  // cudaMemcpyDefault may be that
-    CHECK(watched.copies("cudaMemcpyHostToDevice") == 2);
-    CHECK_THAT(watched, grading::WaitsForNothing());
-    watched.calls[1].waits = true;
-    CHECK(refusal(grading::WaitsForNothing(), watched) == "cudaMemcpy was called, which waits for the device");
-    CHECK(watched.calls_of({"cudaMemcpy", "cudaMemcpyAsync"}) == 2);
-    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), watched), ContainsSubstring("1 event made"));
-    watched.calls.push_back({"cudaEventDestroy"});
-    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), watched),
+    CHECK(instrumented.copies("cudaMemcpyHostToDevice") == 2);
+    CHECK_THAT(instrumented, grading::WaitsForNothing());
+    instrumented.calls[1].waits = true;
+    CHECK(refusal(grading::WaitsForNothing(), instrumented) == "cudaMemcpy was called, which waits for the device");
+    CHECK(instrumented.calls_of({"cudaMemcpy", "cudaMemcpyAsync"}) == 2);
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), instrumented), ContainsSubstring("1 event made"));
+    instrumented.calls.push_back({"cudaEventDestroy"});
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), instrumented),
                ContainsSubstring("1 allocation of device memory made") && ContainsSubstring("0 released"));
-    watched.calls.push_back({"cudaFree"});
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+    instrumented.calls.push_back({"cudaFree"});
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
 }
 
-TEST_CASE("a hint on what was watched is given for its cause only") {
+TEST_CASE("a hint on what was instrumented is given for its cause only") {
     const Transpose transpose;
     const auto matcher = [] {
         return grading::NoBankConflicts()
-            .when([](const Watched& watched) { return watched.launches.size() > 1; }, "Two launches?")
-            .when([](const Watched& watched) { return watched.launches.size() == 1; }, "One launch?");
+            .when([](const Instrumented& instrumented) { return instrumented.launches.size() > 1; }, "Two launches?")
+            .when([](const Instrumented& instrumented) { return instrumented.launches.size() == 1; }, "One launch?");
     };
-    const std::string text = refusal(matcher(), transpose.watched);
+    const std::string text = refusal(matcher(), transpose.instrumented);
     CHECK(text.ends_with("\nOne launch?"));
     CHECK(text.find("Two") == std::string::npos);
 }
@@ -523,15 +524,15 @@ TEST_CASE("a hint on what was watched is given for its cause only") {
 
 namespace {
 
-grading::Mismatch mismatch(const std::vector<double>& got, const std::vector<double>& expected,
-                           std::size_t row_length = 0) {
+grading::MismatchedArray mismatch(const std::vector<double>& got, const std::vector<double>& expected,
+                                  std::size_t row_length = 0) {
     return grading::mismatch_of(got, expected, {}, row_length);
 }
 
 }  // namespace
 
 TEST_CASE("causes: which elements are wrong") {
-    const grading::Mismatch tail = mismatch({1, 2, 0, 0}, {1, 2, 3, 4});
+    const grading::MismatchedArray tail = mismatch({1, 2, 0, 0}, {1, 2, 3, 4});
     CHECK(grading::only_tail_wrong()(tail));
     CHECK(grading::only_tail_wrong_from_multiple_of(2)(tail));
     CHECK_FALSE(grading::only_tail_wrong_from_multiple_of(4)(tail));
@@ -539,13 +540,13 @@ TEST_CASE("causes: which elements are wrong") {
     CHECK_FALSE(grading::only_first_right(1)(tail));
     CHECK_FALSE(grading::all_wrong()(tail));
 
-    const grading::Mismatch hole = mismatch({1, 0, 3, 0}, {1, 2, 3, 4});
+    const grading::MismatchedArray hole = mismatch({1, 0, 3, 0}, {1, 2, 3, 4});
     CHECK_FALSE(grading::only_tail_wrong()(hole));
     CHECK(grading::only_multiples_right(2)(hole));
     CHECK_FALSE(grading::only_multiples_wrong(2)(hole));
     CHECK(grading::only_multiples_wrong(2)(mismatch({0, 2, 0, 4}, {1, 2, 3, 4})));
 
-    const grading::Mismatch all = mismatch({0, 0}, {1, 2});
+    const grading::MismatchedArray all = mismatch({0, 0}, {1, 2});
     CHECK(grading::all_wrong()(all));
     CHECK_FALSE(grading::only_tail_wrong()(all));
     CHECK_FALSE(grading::only_first_wrong(2)(all));
@@ -629,7 +630,7 @@ TEST_CASE("red zones hold what shows in every result") {
     const grading::Guarded<float> floats(std::vector<float>{1});
     const grading::Guarded<double> doubles(std::vector<double>{1});
     const grading::Guarded<int> ints(std::vector<int>{1}), others(std::vector<int>{1});
-    if (!warpwise::mistakes_are_found()) {  // else nobody may read there
+    if (!warpwise::is_diagnosing()) {  // else nobody may read there
         float one_float[2];
         double one_double[2];
         int one_int[2], other_int[2];
@@ -743,7 +744,7 @@ TEST_CASE("a failure is told without what only repeats it") {
           "d_y, 96 elements: 64 wrong\nelement 32 is 4");
     CHECK(observation("grading::finish(), grading::Succeeds()", "data race: ... (should end without an error)") ==
           "data race: ...");
-    CHECK(observation("watched, grading::NoRace()", "1 launch of add: data race") == "1 launch of add: data race");
+    CHECK(observation("instrumented, grading::NoRace()", "1 launch of add: data race") == "1 launch of add: data race");
     CHECK(observation("sum, grading::CloseTo(x, {.absolute = 1})", "3.0f is 3, should be 4") ==
           "sum is 3, should be 4");
     CHECK(observation("out, grading::EqualTo(x)", "{ 1, 2 } 1 wrong\nelement 0 is 1, should be 2") ==

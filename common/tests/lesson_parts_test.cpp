@@ -52,19 +52,20 @@ StepResult step(int number, const std::string& name, StepKind kind, std::optiona
     result.kind = kind;
     result.size = {1000};
     result.sizes_checked = 1;
-    result.check = Comparison{.passed = true, .compared = 1000, .missed = 0, .largest_error = 3e-8, .tolerance = 1e-6};
+    result.comparison =
+        Comparison{.passed = true, .compared = 1000, .mismatched = 0, .largest_error = 3e-8, .tolerance = 1e-6};
     result.work = work;
     if (seconds) result.timing = timing_of({*seconds, *seconds, *seconds});
     return result;
 }
 
-/// A launch of 8 blocks of 256 threads, all of them watched.
+/// A launch of 8 blocks of 256 threads, all of them instrumented.
 LaunchCounts launch_of(const std::string& kernel, const Counts& counts) {
     LaunchCounts launch;
     launch.kernel = kernel;
     launch.grid = {8, 1, 1};
     launch.block = {256, 1, 1};
-    launch.blocks = launch.watched_blocks = 8;
+    launch.blocks = launch.instrumented_blocks = 8;
     launch.occupancy = 1;
     launch.total = counts;
     return launch;
@@ -323,8 +324,8 @@ TEST_CASE("on a GPU the table shows times, rates, shares and the roof") {
     const std::optional<Roof> roof = Roof{"roof C", 4e9, timing_of({1e-3}), 4000};
     derive_rates(steps, roof);
     const StepTable table = make_step_table(steps, roof, true);
-    CHECK(table.header == std::vector<std::string>{"step", "what changed", "check", "time", "spread", "GB/s", "of roof",
-                                                   "of vendor", "speed-up"});
+    CHECK(table.header == std::vector<std::string>{"step", "what changed", "result", "time", "spread", "GB/s",
+                                                   "of roof", "of vendor", "speed-up"});
     REQUIRE(table.rows.size() == 4);
     CHECK(table.rows[1][0].text == " 2 better");
     CHECK(table.rows[1][2].text == "ok, 3.0e-08");
@@ -353,7 +354,7 @@ TEST_CASE("without bytes there is no bandwidth and no roof, only operations") {
     derive_rates(steps, std::nullopt);
     const StepTable table = make_step_table(steps, std::nullopt, true);
     CHECK(table.header ==
-          std::vector<std::string>{"step", "what changed", "check", "time", "spread", "Gop/s", "speed-up"});
+          std::vector<std::string>{"step", "what changed", "result", "time", "spread", "Gop/s", "speed-up"});
     CHECK(table.rows[0][5].text == "5.00");
 }
 
@@ -362,12 +363,12 @@ TEST_CASE("the CPU device shows no times but those of host steps") {
                                      step(2, "kernel", StepKind::device, std::nullopt, {.bytes = 1e6})};
     derive_rates(steps, std::nullopt);
     const StepTable table = make_step_table(steps, std::nullopt, false);
-    CHECK(table.header == std::vector<std::string>{"step", "what changed", "check", "time (host)"});
+    CHECK(table.header == std::vector<std::string>{"step", "what changed", "result", "time (host)"});
     CHECK(table.rows[0][3].text == "2.00 ms");
     CHECK(table.rows[1][3].text == "-");
 
     const StepTable kernels = make_step_table({steps[1]}, std::nullopt, false);
-    CHECK(kernels.header == std::vector<std::string>{"step", "what changed", "check"});
+    CHECK(kernels.header == std::vector<std::string>{"step", "what changed", "result"});
     CHECK_THAT(kernels.footnotes.at(0), ContainsSubstring("no times for kernels"));
 }
 
@@ -387,41 +388,41 @@ TEST_CASE("figures become columns, with a dash where a step has none") {
 TEST_CASE("a step that never had its turn has not passed") {
     StepResult result = step(1, "late", StepKind::device, std::nullopt);
     CHECK(result.passed());
-    result.check.reset();
+    result.comparison.reset();
     CHECK_FALSE(result.passed());
     CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "not run");
 }
 
-TEST_CASE("misses name size, index and both values") {
+TEST_CASE("mismatches name size, index and both values") {
     StepResult wrong = step(2, "wrong", StepKind::device, std::nullopt);
-    CHECK(describe_misses(wrong).empty());
+    CHECK(describe_mismatches(wrong).empty());
     Comparison comparison;
     comparison.compared = 33;
-    comparison.missed = 7;
-    comparison.misses = {{32, std::numeric_limits<double>::quiet_NaN(), 0.123}};
+    comparison.mismatched = 7;
+    comparison.mismatches = {{32, std::numeric_limits<double>::quiet_NaN(), 0.123}};
     wrong.wrong = {{{33}, comparison, ""}, {{1000, 7}, comparison, ""}};
-    CHECK(describe_misses(wrong) == Lines{"wrong at size 33: index 32: got nan, expected 0.123",
-                                          "wrong at size 33: 7 of 33 wrong", "also wrong at size 1000 x 7"});
+    CHECK(describe_mismatches(wrong) == Lines{"wrong at size 33: index 32: got nan, expected 0.123",
+                                              "wrong at size 33: 7 of 33 wrong", "also wrong at size 1000 x 7"});
     wrong.wrong = {{{1}, {}, "launch failed"}};
-    CHECK(describe_misses(wrong) == Lines{"wrong at size 1: launch failed"});
+    CHECK(describe_mismatches(wrong) == Lines{"wrong at size 1: launch failed"});
     CHECK(make_step_table({wrong}, std::nullopt, true).rows[0][2].text == "WRONG");
 }
 
 TEST_CASE("a step that made mistakes has not passed, and the table counts them") {
     StepResult result = step(1, "races", StepKind::device, std::nullopt);
-    result.mistakes = {{"data_race", "a.cu:1", "data race: ...", "{}"}};
+    result.diagnostics = {{"data_race", "a.cu:1", "data race: ...", "{}"}};
     CHECK_FALSE(result.passed());
-    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "1 mistake");
-    result.mistakes.push_back({"out_of_bounds", "a.cu:2", "out of bounds: ...", "{}"});
-    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "2 mistakes");
+    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "1 error");
+    result.diagnostics.push_back({"out_of_bounds", "a.cu:2", "out of bounds: ...", "{}"});
+    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "2 errors");
     result.wrong = {{{1}, {}, "launch failed"}};
-    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "WRONG, 2 mistakes");
+    CHECK(make_step_table({result}, std::nullopt, false).rows[0][2].text == "WRONG, 2 errors");
 }
 
 TEST_CASE("a lesson with mistakes has not passed") {
     LessonResult lesson;
     CHECK(lesson.passed());
-    lesson.mistakes = {{"memory_leak", "", "memory leak: ...", "{}"}};
+    lesson.diagnostics = {{"memory_leak", "", "memory leak: ...", "{}"}};
     CHECK_FALSE(lesson.passed());
 }
 
@@ -459,7 +460,7 @@ TEST_CASE("barriers are counted for each warp") {
     LaunchCounts ragged = launch_of("tree", counts);
     ragged.block = {10, 10, 1};  // 4 warps
     CHECK(ragged.barriers_per_warp() == 18);
-    ragged.watched_blocks = 0;
+    ragged.instrumented_blocks = 0;
     CHECK(ragged.barriers_per_warp() == 0);
 }
 
@@ -542,7 +543,7 @@ TEST_CASE("a sample is stated") {
     LaunchCounts sampled = launch_of("copy", copy_counts());
     CHECK(sample_note({counted_step(1, "copy", {sampled})}).empty());
     sampled.blocks = 4096;
-    sampled.watched_blocks = 256;
+    sampled.instrumented_blocks = 256;
     CHECK_THAT(sample_note({counted_step(1, "copy", {sampled})}),
                ContainsSubstring("256 blocks of each launch (the largest has 4096)"));
 }

@@ -21,12 +21,12 @@
 
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 #include "common/lesson/chapter.h"
 #include "common/tests/device_or_skip.h"
 
 #ifdef __CPU_DEVICE__
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
 #endif
 
 using namespace warpwise;
@@ -69,8 +69,17 @@ const std::vector<Step<Counting>> right_steps = {
 };
 
 void right(Lesson& lesson) {
-    lesson.text("Counting writes\nevery number once.\n\n    verbatim   line");
+    lesson.question("Counting writes\nevery number once.\n\n    verbatim   line");
+    lesson.prediction("Which step is the fastest?");
     lesson.steps<Counting>(counting_sizes, right_steps);
+    lesson.text("|--|");
+    lesson.conclusion("They write the same.");
+}
+
+void talkative(Lesson& lesson) {
+    std::string words;
+    for (int i = 0; i < 61; ++i) words += "word ";
+    lesson.prediction(words);
 }
 
 void wrong(Lesson& lesson) {
@@ -124,7 +133,7 @@ void matrix(Lesson& lesson) {
 /// Stands for a mistake that the CPU device found in a kernel.
 void make_mistake([[maybe_unused]] int line) {
 #ifdef __CPU_DEVICE__
-    cpu_device::report({.kind = cpu_device::FindingKind::data_race,
+    cpu_device::report({.kind = cpu_device::DiagnosticKind::data_race,
                         .message = "two threads wrote",
                         .kernel = {},
                         .site = {"mistaken.cu", line},
@@ -168,6 +177,7 @@ const Chapter chapter = {9,
                           {"no_steps", "a table", no_steps},
                           {"unmet", "an expectation that fails", unmet},
                           {"matrix", "two extents", matrix},
+                          {"talkative", "a long story", talkative},
                           {"mistaken", "a mistake in a step", mistaken},
                           {"mistaken_outside", "a mistake outside of steps", mistaken_outside},
                           {"counts", "counts by itself", counts},
@@ -240,7 +250,10 @@ TEST_CASE("a lesson whose steps are right ends with status 0") {
     CHECK(captured.err.empty());
     CHECK_THAT(captured.out, StartsWith("Chapter 9: Testing\non "));
     CHECK_THAT(captured.out, ContainsSubstring("9.1 right: all steps right\n===="));
-    CHECK_THAT(captured.out, ContainsSubstring("Counting writes every number once.\n\n    verbatim   line\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("Counting writes every number once.\n\n    verbatim   line\n\nPredict\n"
+                                               "Which step is the fastest?\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("|--|\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
+                                               "avoid, and more to try: docs/9_testing/right.md\n"));
     CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
     CHECK_THAT(captured.out, ContainsSubstring(" 1 serial"));
     CHECK_THAT(captured.out, ContainsSubstring(" 2 naive "));
@@ -269,12 +282,12 @@ TEST_CASE("with --once each step runs at one size, and nothing is timed") {
     CHECK(captured.out.find("roof C") == std::string::npos);
     const auto results = file.read();
     for (const auto& step : results["lessons"][0]["steps"]) {
-        CHECK(step["check"]["sizes_checked"] == 1);
+        CHECK(step["comparison"]["sizes_checked"] == 1);
         CHECK(step["seconds"].is_null());
     }
 }
 
-TEST_CASE("a wrong step shows its first misses and ends with status 1") {
+TEST_CASE("a wrong step shows its first mismatches and ends with status 1") {
     device_or_skip();
     const Captured captured = run({"wrong"});
     CHECK(captured.status == 1);
@@ -350,7 +363,7 @@ TEST_CASE("help shows examples and the exit status") {
     CHECK(captured.status == 0);
     for (const std::string part :
          {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device", "--no-color", "--counters",
-          "--check", "--lines", "--all-blocks", "--registers", "--once", "--trace", "Examples:", "Exit status: 0"}) {
+          "--diagnose", "--lines", "--all-blocks", "--registers", "--once", "--trace", "Examples:", "Exit status: 0"}) {
         CHECK_THAT(captured.out, ContainsSubstring(part));
     }
 }
@@ -392,6 +405,21 @@ TEST_CASE("the size of the command line replaces the main size") {
     CHECK(run({"right", "--size", "0"}).status == 0);
 }
 
+TEST_CASE("the old name --check goes on meaning --diagnose, with a note") {
+    device_or_skip();
+    const Captured captured = run({"right", "--check"});
+    CHECK(captured.status == 0);
+    CHECK_THAT(captured.err, ContainsSubstring("note: --check is called --diagnose now\n"));
+    CHECK(run({"right", "--diagnose"}).err.find("note:") == std::string::npos);
+}
+
+TEST_CASE("a story that is longer than a screen is an error of the lesson's author") {
+    device_or_skip();
+    const Captured captured = run({"talkative"});
+    CHECK(captured.status == 1);
+    CHECK_THAT(captured.err, ContainsSubstring("a prediction of 61 words, at most 60"));
+}
+
 TEST_CASE("steps are chosen by name and keep their numbers") {
     device_or_skip();
     const Captured exact = run({"right", "--step", "naive"});
@@ -431,33 +459,35 @@ TEST_CASE("the JSON file holds what the tables show") {
     CHECK(good["failure"].is_null());
     CHECK(good["size"] == std::vector<int>{1000});
     CHECK(good["roof"].is_null() == !Lesson::on_gpu());
-    CHECK(good["texts"].size() == 1);
+    CHECK(good["texts"] == nlohmann::json{"|--|"});
+    REQUIRE(good["story"].size() == 3);
+    CHECK(good["story"][2] == nlohmann::json{{"part", "conclusion"}, {"text", "They write the same."}});
     REQUIRE(good["steps"].size() == 3);
     const nlohmann::json& serial = good["steps"][0];
     CHECK(serial["number"] == 1);
     CHECK(serial["name"] == "serial");
     CHECK(serial["kind"] == "host");
     CHECK(serial["bytes"] == 4000);
-    CHECK(serial["check"]["passed"] == true);
-    CHECK(serial["check"]["largest_error"] == 0);
-    CHECK(serial["check"]["sizes_checked"] == 4);
+    CHECK(serial["comparison"]["passed"] == true);
+    CHECK(serial["comparison"]["largest_error"] == 0);
+    CHECK(serial["comparison"]["sizes_checked"] == 4);
     CHECK(serial["seconds"]["samples"] >= 3);
     CHECK(serial["figures"][0] == nlohmann::json{{"column", "last"}, {"value", 999}, {"unit", ""}});
     CHECK(good["steps"][1]["seconds"].is_null() == !Lesson::on_gpu());
-    CHECK(good["steps"][1]["launches"].is_null());  // this program was not compiled for watching
-    CHECK(good["steps"][1]["findings"].empty());
-    CHECK(good["findings"].empty());
+    CHECK(good["steps"][1]["launches"].is_null());  // this program was not compiled for instrumenting
+    CHECK(good["steps"][1]["diagnostics"].empty());
+    CHECK(good["diagnostics"].empty());
 
     const nlohmann::json& bad = json["lessons"][1];
     CHECK(bad["passed"] == false);
-    CHECK(bad["steps"][0]["check"]["passed"] == true);
+    CHECK(bad["steps"][0]["comparison"]["passed"] == true);
     const nlohmann::json& off_by_one = bad["steps"][1];
-    CHECK(off_by_one["check"]["passed"] == false);
+    CHECK(off_by_one["comparison"]["passed"] == false);
     CHECK(off_by_one["seconds"].is_null());
-    CHECK(off_by_one["check"]["largest_error"].is_null());  // NaN
-    CHECK(off_by_one["check"]["misses"][1] ==
+    CHECK(off_by_one["comparison"]["largest_error"].is_null());  // NaN
+    CHECK(off_by_one["comparison"]["mismatches"][1] ==
           nlohmann::json{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 32}});
-    CHECK_THAT(bad["steps"][3]["check"]["failures"][0]["message"].get<std::string>(),
+    CHECK_THAT(bad["steps"][3]["comparison"]["failures"][0]["message"].get<std::string>(),
                ContainsSubstring("cudaErrorInvalidValue"));
 
     CHECK(json["lessons"][2]["size"].is_null());
@@ -493,12 +523,12 @@ TEST_CASE("the pause between lessons ends with Enter, or with the input") {
     CHECK(run({"no_steps", "matrix", "--no-pause"}).out.find("Enter") == std::string::npos);
 }
 
-TEST_CASE("a program that cannot be watched says why there are no counters") {
+TEST_CASE("a program that cannot be instrumented says why there are no counters") {
     device_or_skip();
     const bool says = run({"right"}).out.find("this program was built without them") != std::string::npos;
     CHECK(says == !Lesson::on_gpu());
     CHECK(run({"right", "--no-counters"}).out.find("built without them") == std::string::npos);
-    CHECK(run({"right", "--lines", "--check", "--all-blocks", "--registers", "64"}).status == 0);
+    CHECK(run({"right", "--lines", "--diagnose", "--all-blocks", "--registers", "64"}).status == 0);
 }
 
 TEST_CASE("on a GPU the runner says where counters come from") {
@@ -507,7 +537,7 @@ TEST_CASE("on a GPU the runner says where counters come from") {
     CHECK(run({"right"}).out.find("ncu") == std::string::npos);
     CHECK_THAT(run({"right", "--counters"}).out, ContainsSubstring("    ncu --profile-from-start off --metrics"));
     CHECK_THAT(run({"right", "--lines"}).out, ContainsSubstring("--import-source yes"));
-    CHECK_THAT(run({"right", "--check"}).out, ContainsSubstring("    compute-sanitizer "));
+    CHECK_THAT(run({"right", "--diagnose"}).out, ContainsSubstring("    compute-sanitizer "));
 }
 
 TEST_CASE("a lesson's own count runs its kernels whether they are counted or not") {
@@ -522,15 +552,15 @@ TEST_CASE("a step whose kernels make mistakes is marked and gives status 1") {
     const JsonFile file;
     const Captured captured = run({"mistaken", "--json", file.path});
     CHECK(captured.status == 1);
-    CHECK_THAT(captured.out, ContainsSubstring("right by luck  1 mistake "));  // of one line, at all sizes
+    CHECK_THAT(captured.out, ContainsSubstring("right by luck  1 error "));  // of one line, at all sizes
     CHECK(captured.out.find("WRONG") == std::string::npos);
     CHECK_THAT(captured.err, ContainsSubstring("two threads wrote"));
     const nlohmann::json steps = file.read()["lessons"][0]["steps"];
-    CHECK(steps[0]["findings"].empty());
-    REQUIRE(steps[1]["findings"].size() == 1);
-    CHECK(steps[1]["findings"][0]["kind"] == "data_race");
-    CHECK(steps[1]["findings"][0]["site"]["line"] == 7);
-    CHECK(steps[1]["check"]["sizes_checked"] == 2);  // the first, and the main size
+    CHECK(steps[0]["diagnostics"].empty());
+    REQUIRE(steps[1]["diagnostics"].size() == 1);
+    CHECK(steps[1]["diagnostics"][0]["kind"] == "data_race");
+    CHECK(steps[1]["diagnostics"][0]["site"]["line"] == 7);
+    CHECK(steps[1]["comparison"]["sizes_checked"] == 2);  // the first, and the main size
 }
 
 TEST_CASE("a mistake outside of steps fails the lesson and no step") {
@@ -540,8 +570,8 @@ TEST_CASE("a mistake outside of steps fails the lesson and no step") {
     CHECK_THAT(captured.err, ContainsSubstring("two threads wrote"));
     const nlohmann::json lessons = file.read()["lessons"];
     CHECK(lessons[0]["passed"] == false);
-    CHECK(lessons[0]["findings"].size() == 1);
-    CHECK(lessons[0]["steps"][0]["findings"].empty());
+    CHECK(lessons[0]["diagnostics"].size() == 1);
+    CHECK(lessons[0]["steps"][0]["diagnostics"].empty());
     CHECK(lessons[1]["passed"] == true);
 }
 #endif

@@ -21,7 +21,7 @@ const chinese: DefaultTheme.Config = {
     nav: [
         { text: '入门', link: '/zh/start_here' },
         { text: '练习', link: '/zh/exercises/' },
-        { text: '计数器与报告', link: '/zh/counters_and_reports' },
+        { text: '计数器与诊断', link: '/zh/counters_and_reports' },
         { text: '术语表', link: '/zh/glossary' },
     ],
     sidebar: sidebar(book, 'zh'),
@@ -69,7 +69,7 @@ export default defineConfig({
         nav: [
             { text: 'Start', link: '/start_here' },
             { text: 'Exercises', link: '/exercises/' },
-            { text: 'Counters and reports', link: '/counters_and_reports' },
+            { text: 'Counters and diagnostics', link: '/counters_and_reports' },
             { text: 'Glossary', link: '/glossary' },
         ],
         sidebar: sidebar(book, 'en'),

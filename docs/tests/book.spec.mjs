@@ -159,7 +159,7 @@ test('code is taken from the sources, with its place and what changed', async ()
         assert.ok((await listing.locator('.diff.add').count()) > 0);
         assert.ok((await listing.locator('.diff.remove').count()) > 0);
         await listing.getByRole('link').click();
-        await page.waitForURL('**/source/chapters/2_memory_model/coalescing.cu.html#L*');
+        await page.waitForURL('**/source/chapters/2_memory_model/coalescing/particles.cuh.html#L*');
         await eventually(async () =>
             assert.match(await page.locator('.line:target').innerText(), /energy_from_arrays/),
         );

@@ -197,15 +197,14 @@ void vendor(VectorAdd& problem) {
 }  // namespace
 
 void vector_add(warpwise::Lesson& lesson) {
-    lesson.text(
-        R"(Adding two vectors: one addition for every twelve bytes moved. The memory's bandwidth decides, never the
-adders.
-
-What you will see: first the loop on the host, then the five moves of every GPU program (allocate, copy in, launch,
-copy out, free), then three ways to give the elements to threads once the data are on the device.
-
-Before you look at the table, predict two things: whether the GPU beats the host's plain loop when the copies in and
-out are counted, and which of the three kernels is the fastest although all of them move the same bytes.)");
+    lesson.question(
+        R"(Adding two vectors takes one addition per twelve bytes moved, so the memory
+decides how long it takes. What does a program have to do around a kernel, and how
+should a kernel access its data to use the full speed of the memory?)");
+    lesson.prediction(
+        R"(Does the GPU beat a plain loop on the host when the copies in and out are
+counted? Which of the three kernels is the fastest, although all of them move the same
+bytes?)");
 
     std::vector<warpwise::Step<VectorAdd>> steps = {
         {"serial", "a loop on one core of the host", serial, warpwise::StepKind::host},
@@ -224,35 +223,14 @@ out are counted, and which of the three kernels is the fastest although all of t
          .awkward = {{0}, {1}, {31}, {32}, {33}, {1009}, {2048}, {4096 + 3}, {100003}}},
         steps);
 
-    if (warpwise::Lesson::on_gpu()) {
-        lesson.text(
-            R"(Why it is so. The five moves spend nearly all of their time on the bus between host and device, which
-is tens of times slower than the device's own memory. A GPU pays off when data stay there over many operations, not
-for one addition.
-
-On the device the time is twelve bytes an element divided by the bandwidth, if enough bytes are under way at any
-moment: bandwidth times latency, some megabytes. A thread that loads one float of each vector has 8 bytes under way;
-with two float4s of each it has 64, and a quarter of the instructions. The roof in the table is a copy; an addition
-reads two bytes for each that it writes. An addition can come out slightly above the copy, because a kernel that
-reads and writes is the faster the more of it is reads (docs/results/causes_h200.md).)");
-    } else {
-        lesson.text(
-            R"(Why there are no times: this is the CPU device. It runs every kernel as it stands and checks every
-result, but its times would say nothing about a GPU. There, the five moves spend nearly all of their time on the bus
-between host and device, and of the kernels the last is the fastest: it needs a quarter of the instructions for the
-same bytes, and keeps 64 bytes a thread under way instead of 8. That matters because bandwidth times latency, some
-megabytes, have to be under way at any moment to keep the memory busy.)");
-    }
-    lesson.text(
-        R"(Mistakes to avoid: leaving out the guard (threads of the last block write behind the end); forgetting to
-round the number of blocks up (the last elements stay unset, and the runner's NaN shows it); casting to float4* a
-pointer that is not a multiple of 16, such as &a[1].
-
-Try next: a size that fits in the cache and one that is all launch cost; then change kVectors to 1, 4 and 8, and
-remove the guard in add_one_per_thread.
-
-    basics_and_pi vector_add --size 1000003
-    basics_and_pi vector_add --size 4Ki --step add_float4)");
+    lesson.conclusion(
+        warpwise::Lesson::on_gpu()
+            ? R"(With its copies, the GPU loses: for a single addition, the data are not
+worth the trip. On data that are on the device already, all kernels move the same bytes,
+and the one with the most bytes in flight per thread is the fastest.)"
+            : R"(All kernels move the same bytes, but the last one needs a quarter of
+the requests and keeps 64 bytes in flight per thread instead of 8. On a GPU it is the
+fastest. The CPU device counts and checks, but its times would say nothing about a GPU.)");
 }
 
 }  // namespace basics_and_pi

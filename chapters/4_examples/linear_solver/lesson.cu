@@ -28,9 +28,9 @@
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/counts.h"
+#include "common/helpers/instrument.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
-#include "common/helpers/watch.h"
 #include "common/lesson/lesson.h"
 
 namespace examples {
@@ -360,44 +360,37 @@ void show_rates(warpwise::Lesson& lesson) {
 }  // namespace
 
 void linear_solver(warpwise::Lesson& lesson) {
-    lesson.text(
-        R"(n equations with n unknowns, solved by elimination with partial pivoting. The
-work is n passes over a matrix, and each has to wait for the one before it, because the
-next pivot is the largest of what this pass leaves. So there are two prices: bytes, and
-launches.
-
-What you will see: four launches for each column, rows that begin at whole sectors, the
-search for the next pivot as a part of the elimination, rows that never move, and wide
-loads. Then elimination by panels of columns, first with one block for the panel and simple
-kernels for everything else, which then become faster one by one, until the blocks of a
-panel exchange messages.
-
-Before you look, predict. A warp stores 32 neighboring floats of a row, from the column
-after the pivot on. How many sectors of 32 bytes does the store touch if rows of 127 floats
-follow each other without gaps? And how many if all rows begin at multiples of 128 bytes,
-and the warps at multiples of 32 columns?)");
+    lesson.question(
+        R"(Elimination with partial pivoting solves n equations in n passes over a matrix.
+Each pass waits for the one before it, because the next pivot is the largest of what that
+pass leaves. How few launches and how few bytes does this chain take?)");
+    lesson.prediction(
+        R"(A warp stores 32 neighboring floats of a row, from the column after the pivot
+on. How many sectors does it touch if rows of 127 floats follow each other without gaps?
+How many if rows and warps begin at multiples of 128 bytes?)");
     show_sectors(lesson);
-    lesson.text(
-        R"(Rows without gaps, and a column that begins anywhere: most requests of a full
-warp touch 5 sectors, and the average is lower only because the last warp of a row has few
-columns left. Aligned rows: never more than 4. On the chips of 2010 that made the
-elimination about twice as fast. Today a cache catches much of the fifth sector (lesson
-pitched_memory), and an H200 gains 8 %. But step 5 needs aligned rows for its loads of 16
-bytes.
-
-Now the launches. Steps 1 and 2 take four for each column: search, choose, swap, eliminate.
-Which of them can go, and how few bytes can a column move when each element after the pivot
-is read and written once?)");
+    lesson.conclusion(
+        R"(Without gaps between rows, most full warps touch 5 sectors; the average is
+lower because the last warp of a row has few columns left. Aligned rows never need more
+than 4. Step 5 depends on this alignment for its loads of 16 bytes.)");
+    lesson.question(
+        R"(What must a column cost at least? Steps 1 and 2 take four launches per column:
+search, choose, swap, eliminate.)");
+    lesson.prediction(
+        R"(Which of the four launches can go? How few bytes can a column move if each
+element after the pivot is read and written once?)");
     show_launches_and_bytes(lesson);
-    lesson.text(
-        R"(Both searches go because the elimination holds the next column in registers
-anyway. The swap goes because Gauss-Jordan elimination does not depend on where a row
-stands: it is enough to remember that it was a pivot row. What remains is one launch, with
-each element read and written once. In addition come the factors, one sector for each row
-and 128 columns, and the pivot row, loaded again for every 8 rows: 3 % and 6 % where rows
-are long (the last line, on the CPU device), much more where they are short. Most of that
-should come out of a cache. To get further, the matrix has to be read less often than once
-per column. That is what panels are for.)");
+    lesson.conclusion(
+        R"(Only the elimination has to stay: it holds the next column in registers, so it
+can search, and a row that is remembered as a pivot row need not be swapped. Each element
+is then read and written once, and factors and pivot rows add little in long rows. Panels
+of columns read the matrix less often than that.)");
+    lesson.question(
+        R"(Which of the steps save time: fewer launches, wider loads, or panels that read
+the matrix n / 64 times instead of n times?)");
+    lesson.prediction(
+        R"(Elimination of a panel by one block leaves all other SMs idle. Is it still
+faster than one launch per column? What does a grid barrier per column cost?)");
     std::vector<warpwise::Step<LinearSystem>> steps = {
         {"four_launches", "search, choose, swap, eliminate: each column", four_launches},
         {"aligned_rows", "rows and warps begin at whole sectors", aligned_rows},
@@ -419,69 +412,35 @@ per column. That is what panels are for.)");
                                 .cpu = {64},
                                 .awkward = {{0}, {1}, {2}, {31}, {32}, {33}, {65}, {127}}},
                                steps);
-    lesson.text(
-        R"(The check of a solver is its residual: every equation has to hold up to max |A x
-- b| <= 4 sqrt(n) epsilon |A| max |x|, worked out in double. |A| is the largest sum of the
-magnitudes of a row. The column `backward error` is max |A x - b| / (|A| max |x|). Such an
-x is the exact solution of a matrix that differs from A by so little.
-
-With n = 8192 a column moves 268 MB on average, and launches hardly matter: on an H200
-two_launches and rows_stay are no faster than aligned_rows. wide_loads is 2.4 times as fast
-as those, probably because of the bytes in flight: 128 per thread instead of 4. With n
-= 2048 a column is 17 MB, which fits in the L2 cache. Could it be faster than a copy, then?
-Predict what a launch costs it.
-
-In `blocked` the pivots are the price. All of its 2/3 n^3 operations take 5.5 ms for n =
-8192 at an H200's 66.9 TFLOP/s (datasheet), which is 0.7 us for each column. And in a
-column nothing can go on before all blocks know the pivot row. In one_block, all blocks but
-one wait. In grid_barrier all blocks take part, and wait for each other once per column. In
-`blocked` they send each other a number and a tag in one 64-bit word, so that an exchange
-costs one trip through the L2 cache. (On the CPU device blocks take turns, so the barrier
-has to remain there.) What it could still do: begin the next panel while the product is
-being computed.)");
+    lesson.conclusion(
+        R"(`backward error` is max |A x - b| / (|A| max |x|): such an x solves a matrix
+that differs from A by so little exactly. A panel in one block keeps the other SMs
+waiting. In grid_barrier all blocks take part, and in `blocked` they exchange messages
+instead (on the CPU device the barrier remains).)");
+    lesson.question(
+        R"(How do time and size relate? With n = 8192 a column is 268 MB on average, with
+n = 2048 it is 17 MB and fits in the L2 cache of an H200.)");
+    lesson.prediction(
+        R"(Could wide_loads with n = 2048 be faster than a copy? Which share of the time
+of `blocked` do the pivots take, and does it grow or shrink with n?)");
     show_rates(lesson);
-    lesson.text(
-        R"(On an H200 a column of wide_loads takes 7 us with n = 2048, where its bytes
-would take 4 at the rate of a copy. The rest is probably the launch, which waits for the
-end of the one before it. It costs more than the cache saves. And the pivots are the price
-of `blocked`: 2.1 us per column and 26 TFLOP/s for the rest describe its three times, to
-2 %. By that the columns have half of the time with n = 8192, and nine tenths with n =
-2048.
-
-Now matrices of all kinds; all unknowns are 1. Each step says what it thinks of the matrix,
-by its pivots. Singular: a pivot is 0 or not finite, and then its column is named. Nearly
-singular: no more than n epsilon is left of the column's largest element, which is what
-rounding leaves of nothing. Two predictions: is the error of x as small as the backward
-error? And which of these verdicts is a false alarm?)");
+    lesson.conclusion(
+        R"(On an H200, wide_loads stays below the rate of a copy at n = 2048: probably its
+launches, each of which waits for the one before it, cost more than the cache saves. In
+`blocked` the pivots cost a fixed time per column, so their share shrinks as n grows.)");
+    lesson.question(
+        R"(Is the solution right? All unknowns are 1, and each step judges the matrix by
+its pivots: `singular` if one is 0 or not finite, `nearly singular` if no more than n
+epsilon is left of a column's largest element.)");
+    lesson.prediction(
+        R"(Is the error of x as small as the backward error? Which of these verdicts is a
+false alarm?)");
     show_matrices_of_all_kinds(lesson, methods());
-    lesson.text(
-        R"(The backward error is small throughout, and that is all a solver can do.
-Hilbert's matrix, 1 / (row + col + 1), has equations that hold to seven digits, and an x
-without one right digit, because b knew no more. That is what `nearly singular` warns of.
-(One row twice would be singular, but rarely is: rounding leaves something of its pivot, in
-one order of the sums and not in another. So a solver that looks for 0 alone is not safe.)
-The false alarm: rows in other units. Their pivots are small compared with other rows of
-the column, but not with their own. Divide each row by its largest element first, and the
-alarm is gone. A reliable verdict takes an estimate of the condition number, as LAPACK's
-sgecon makes it.
-
-Partial pivoting bounds all multipliers of a panel by 1. Gauss-Jordan elimination has no
-such bound for the rows above the pivot, and its residual can be larger where the matrix is
-bad (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 14.4):
-compare the rows in other units.
-
-Mistakes to avoid: choosing the first element that is not 0 as the pivot (rounding errors
-then grow without bound); letting the thread that comes first decide between rows of equal
-magnitude (the result changes from run to run; here the lowest row wins, by the key);
-writing the column that other threads still read their factors from; waiting in a kernel
-for a block that may not be running (only a cooperative launch promises that all are).
-
-Try next: in eliminate_and_search, let rows that were pivot rows be chosen again (leave out
-row > column). And make the panel 8 columns wide in system.h: what do you expect of its
-bytes?
-
-    examples linear_solver --lines --step wide_loads
-    examples linear_solver --size 127 --check)");
+    lesson.conclusion(
+        R"(No: the backward error is small throughout, but with Hilbert's matrix no digit
+of x is right, which is what `nearly singular` warns of. The false alarm is the matrix
+with rows in other units, whose pivots are small only beside other rows. Divide each row
+by its largest element first, and the alarm is gone.)");
 }
 
 }  // namespace examples

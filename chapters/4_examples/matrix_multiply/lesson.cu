@@ -12,8 +12,8 @@
 //
 // The kernels are in step_01_row_per_block.cuh to step_23_larger_thread_tile.cuh, one step
 // per file, to be read in this order. tiles.cuh and pipeline.cuh have what they share. This
-// file launches them, predicts what they ask of the memories, and compares. Then comes
-// tensor_cores.cu.
+// file launches them, predicts what they ask of the memories, and compares. Then come the
+// steps on tensor cores: tensor_cores.cu launches them.
 #include <cuda_runtime.h>
 
 #ifndef __CPU_DEVICE__
@@ -134,11 +134,11 @@ void launch_tiles(TileKernel kernel, Multiplication& problem, unsigned tile_rows
 }
 
 void tile(Multiplication& problem) {
-    launch_tiles(product_tile, problem, kSide, kSide, kSide * kSide);
+    launch_tiles(product_tile, problem, TILE, TILE, TILE * TILE);
 }
 
 void tile_kahan(Multiplication& problem) {
-    launch_tiles(product_tile_kahan, problem, kSide, kSide, kSide * kSide);
+    launch_tiles(product_tile_kahan, problem, TILE, TILE, TILE * TILE);
 }
 
 void column_per_thread(Multiplication& problem) {
@@ -312,21 +312,21 @@ void count_loads(warpwise::Lesson& lesson) {
 // The largest relative error of any element of a 32 x 32 product with k terms, all positive
 // so that sums only grow. Returns that of the plain kernel and that of the compensated one.
 std::pair<double, double> relative_errors(std::size_t k) {
-    const std::vector<float> a = warpwise::uniform<float>(kSide * k, 45, 0, 1);
-    const std::vector<float> b = warpwise::uniform<float>(k * kSide, 46, 0, 1);
-    std::vector<double> expected(kSide * kSide);
+    const std::vector<float> a = warpwise::uniform<float>(TILE * k, 45, 0, 1);
+    const std::vector<float> b = warpwise::uniform<float>(k * TILE, 46, 0, 1);
+    std::vector<double> expected(TILE * TILE);
     warpwise::parallel_for_parts(
-        kSide, kSide, [&](std::size_t row, std::size_t, std::size_t) {
+        TILE, TILE, [&](std::size_t row, std::size_t, std::size_t) {
             for (std::size_t p = 0; p < k; ++p) {
-                for (std::size_t col = 0; col < kSide; ++col)
-                    expected[row * kSide + col] +=
-                        static_cast<double>(a[row * k + p]) * b[p * kSide + col];
+                for (std::size_t col = 0; col < TILE; ++col)
+                    expected[row * TILE + col] +=
+                        static_cast<double>(a[row * k + p]) * b[p * TILE + col];
             }
         });
-    DeviceBuffer<float> d_a(a), d_b(b), d_c(kSide * kSide);
+    DeviceBuffer<float> d_a(a), d_b(b), d_c(TILE * TILE);
     const auto error_of = [&](TileKernel kernel) {
         d_c.fill_bytes(0xFF);
-        kernel<<<1, kSide * kSide>>>(d_a.data(), d_b.data(), d_c.data(), {kSide, kSide, k});
+        kernel<<<1, TILE * TILE>>>(d_a.data(), d_b.data(), d_c.data(), {TILE, TILE, k});
         warpwise::check_launch();
         const std::vector<float> c = d_c.download();
         double largest = 0;
@@ -421,59 +421,50 @@ const std::vector<warpwise::Size> awkward = {
 
 void show_tensor_cores(warpwise::Lesson& lesson) {
 #ifdef __CPU_DEVICE__
-    lesson.text(
-        "Tensor cores (TF32 and bf16) are not shown here: the CPU device has none. A GPU "
-        "from sm_80 on has.");
+    lesson.question(
+        "What do tensor cores add, with TF32 and bf16? The CPU device has none, so these "
+        "steps are not shown here. GPUs from sm_80 on have them.");
 #else
     const warpwise::Sizes sizes = {
         .gpu = {4096, 4096, 4096}, .cpu = {}, .awkward = awkward};
     const auto tf32 = tf32_steps();
     const auto bf16 = bf16_steps();
     if (tf32.empty() && bf16.empty()) {
-        lesson.text(
-            "Tensor cores are not shown: this GPU has none for TF32 and bf16. From sm_80 "
-            "on all have.");
+        lesson.question(
+            "What do tensor cores add, with TF32 and bf16? This GPU has none for them, so "
+            "these steps are not shown. GPUs from sm_80 on have them.");
         return;
     }
-    lesson.text(
+    lesson.question(
         R"(Tensor cores multiply small matrices with one instruction of a warp, or of four
-warps. They take inputs of fewer bits, and add up in float. TF32 keeps 11 significant bits
-of a float, bf16 keeps 8 in 16 bits. Inputs are rounded before the clock starts, so `check`
-is about the sums alone; `error with rounding` is the distance from the product of the
-floats as they were. B is given transposed, to the steps and to cuBLAS alike.)");
+warps. They take inputs of fewer bits and add in float: TF32 keeps 11 significant bits,
+bf16 keeps 8. What does it take to keep them busy? `result` is about the sums; `error with
+rounding` includes the rounded inputs.)");
+    lesson.prediction(
+        R"(Is a kernel with fragments from global memory faster than product_pipeline,
+which has no tensor cores? How much larger is the error of bf16 than that of TF32?)");
     if (!tf32.empty()) lesson.steps<Tf32Product>(sizes, tf32);
     if (!bf16.empty()) lesson.steps<Bf16Product>(sizes, bf16);
-    lesson.text(
-        R"(An H200 needs all of it. With fragments from global memory its tensor cores do
-10 TFLOP/s of TF32 and 20 of bf16, less than half of what product_pipeline does without
-them. mma_cp_async has a third of what the datasheet says, and half of what cuBLAS has.
-What makes up the rest are wgmma and the tensor memory accelerator: with them both
-precisions are where cuBLAS is. And bf16 has its price: 3 bits less of each input, 8 times
-the error.)");
+    lesson.conclusion(
+        R"(Fragments from global memory leave the tensor cores waiting: on an H200 this
+kernel is slower than product_pipeline. Tiles in shared memory bring about half of the
+vendor's speed there, and wgmma with the tensor memory accelerator (only on sm_90a) brings
+the rest. bf16 has 3 bits less than TF32, so its error is about 8 times as large.)");
 #endif
 }
 
 }  // namespace
 
 void matrix_multiply(warpwise::Lesson& lesson) {
-    lesson.text(
-        R"(A matrix product: each element of C is a row of A times a column of B. For
-matrices of n x n that is 2 n^3 operations on 3 n^2 floats. With n = 4096 there are 2700
-operations for each float, while an H200 does 56 in the time in which its memory delivers
-one (66.9 TFLOP/s and 4.8 TB/s, by the datasheet). So arithmetic should limit this problem,
-not memory, provided that each float is fetched once, or at least not too often.
-
-What you will see: a product that takes every operand from global memory, then from shared
-memory, then from registers. Each time the operands of a multiply-add come from a nearer
-memory and are used more often. In the end the inner loop has little but multiply-adds.
-Side branches show compensated sums and what the number of registers does.
-
-Before you look, make three predictions. An SM starts four instructions of a warp per
-cycle, four multiply-adds at best, and its shared memory serves one wavefront per cycle:
-128 bytes, in different banks. With tiles of 32 x 32 and one thread per element, how many
-loads from shared memory does a multiply-add need, and so what fraction of the SM's speed
-is left at best? How many if a thread computes 8 x 8 elements instead? And in which step
-does a load of 16 bytes make things worse?)");
+    lesson.question(
+        R"(A product of n x n matrices takes 2 n^3 operations on 3 n^2 floats, so
+arithmetic should limit it, not memory. Where do the operands of a multiply-add have to
+come from, and how often must each be used, for this to be true?)");
+    lesson.prediction(
+        R"(An SM can start four multiply-adds of a warp per cycle; its shared memory
+serves one wavefront. With 32 x 32 tiles, how many shared loads does a multiply-add need
+with one element per thread, and how many with 8 x 8? In which step do 16-byte loads make
+things worse?)");
 
     std::vector<warpwise::Step<Multiplication>> steps;
     for (const Method& method : methods)
@@ -490,80 +481,41 @@ does a load of 16 bytes make things worse?)");
     lesson.steps<Multiplication>(sizes, steps);
 
     count_loads(lesson);
-    lesson.text(
-        R"(The answers. With one thread per element, a multiply-add needs two operands from
-shared memory, which are two wavefronts. So at best there is one multiply-add in two
-cycles, where the SM could start eight. (nvcc loads four neighbors of a row of A with one
-instruction, here and in the next two steps. The counts follow the source.) If a thread has
-a column of 8 elements, an element of B serves eight times, which leaves 9/8 loads. With 8
-x 8 elements it is an outer product: 16 operands for 64 multiply-adds, a quarter of a
-wavefront each. That is exactly what the SM can serve beside four multiply-adds per cycle,
-if nothing else happens.
-
-So a tile that all threads share is not enough. On an H200 product_tile is slower than
-product_pitched, whose threads have four sums each: there, an element of A serves four
-times, and a load of B brings 16 bytes. The gains come with sums in registers: 2.2 times
-for 8 of them, and 1.6 times more for 8 x 8.
-
-Loads of 16 bytes cut the loads to 4 for 64 multiply-adds, so a larger part of the
-instructions are multiply-adds. But look at the wavefronts of product_float4_shared: 20
-instead of 16. A load of 16 bytes is served for 8 lanes at a time. The elements of B that
-neighboring lanes want lie 32 bytes apart there, so two lanes meet in each bank.
-product_split_tile puts neighboring lanes side by side and needs 12. product_warp_tiles
-lets lanes in pairs want the same elements, which are then served for 16 lanes at a time,
-and needs 8.
-
-After that each instruction that is not a multiply-add takes the place of one. So the next
-steps remove such instructions (cp.async, no guards), and the waiting (prefetch, fewer
-barriers). On an H200, cp.async pays only without guards, and at 4096 prefetch alone does
-not pay. In product_pipeline, 1024 of 1168 instructions of the inner loop are multiply-adds,
-88 % (nvcc 13.0 for sm_90). With 16 x 8 elements per thread it would be 92 %. But then only
-8 warps per SM are resident instead of 16, and on an H200 this is slower. Whether the number
-of warps is the reason is open: product_no_launch_bound has 12, and is as fast as with
-16.)");
+    lesson.conclusion(
+        R"(One element per thread needs two wavefronts per multiply-add, an eighth of the
+SM's speed at best. 8 x 8 elements need a quarter of a wavefront. In
+product_float4_shared, 16-byte loads take 20 wavefronts instead of 16 per 64
+multiply-adds, because two lanes meet in each bank. Split tiles need 12, and warp tiles
+8.)");
+    lesson.question(
+        R"(How exact are these sums? An addition to a large sum rounds away what is too
+small for its last place. Kahan's compensated sum keeps it, with four operations instead
+of one.)");
+    lesson.prediction(
+        R"(How does the error grow with k, plain and compensated? Which of
+product_tile_kahan and the compensated pipeline pays more for it?)");
 
     show_errors(lesson);
-    lesson.text(
-        R"(Each addition to a large sum rounds away what is too small for its last place.
-Over many terms of one sign that adds up, so the plain error grows with k, while the
-compensated sum stays exact to the last place. The price is four operations instead of one,
-and how much of it shows depends on the limiter. In product_tile_kahan the multiply-add
-units were waiting for shared memory anyway, and on an H200 it takes 9 % longer than
-product_tile. In product_pipeline the multiply-add units are the limit: predict a quarter
-of the plain speed.)");
+    lesson.conclusion(
+        R"(Over terms of one sign, the plain error grows with k, while the compensated sum
+stays exact to the last place. Its price depends on the limiter: product_tile waits for
+shared memory, so it pays little. In the pipeline the multiply-add units are the limit, so
+expect a quarter of the speed.)");
 
+    lesson.question(
+        R"(How much of this shows in the time? The table has all shapes, and
+cublasSgemm with its math mode set so that it does not round the inputs.)");
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
         lesson.show_recorded("TFLOP/s for each shape");
-        lesson.text(
-            R"(On a GPU the table shows operations per second, and beside them cublasSgemm
-with its mode pinned, so that it does not round the inputs. The CPU device copies at once
-where a GPU's cp.async copies in the background. Everything else is as on a GPU. The column
-`occupancy` assumes 32 registers per thread; --registers takes the real number.)");
     }
+    lesson.conclusion(
+        R"(On an H200 the large gains come with sums in registers, whose operands each
+serve several multiply-adds. After that, each instruction that is not a multiply-add takes
+the place of one, so the last steps remove such instructions and the waiting. On any GPU,
+move operands up until no level of memory is asked for more than it can deliver.)");
     show_tensor_cores(lesson);
-
-    lesson.text(
-        R"(The rule to take along: count what each multiply-add asks of every level of
-memory, and move the operands up one level until no level is asked for more than it can
-deliver. Registers are the largest memory of an SM, 256 KB, and the only one that feeds the
-arithmetic at full speed.
-
-Mistakes to avoid: guarding the store but not the loads (the exercise
-tiled_product_any_size); leaving out the second barrier, so that a fast warp overwrites the
-tile that a slow one still reads; letting threads at the edge return before a barrier that
-others wait at; guarding by a branch inside the inner loop, where a zero in the tile does
-the same; n where the row length is k; comparing with a library that rounds to TF32 without
-being asked.
-
-Try next: where do the wavefronts come from? Then change the sizes in
-step_18_smaller_blocks.cuh, for example to BM = BN = 64 with eight blocks per SM. What do
-the counts say, and what would the registers?
-
-    examples matrix_multiply --lines --step product_float4_shared
-    examples matrix_multiply --size 127x129x65 --check
-    examples matrix_multiply --size 100x100x1 --step product_warp_tiles)");
 }
 
 }  // namespace examples

@@ -119,15 +119,17 @@ struct Product {
         for (std::size_t i = 0; i < checked_.size(); ++i) got[i] = c[checked_[i]];
         warpwise::Comparison result =
             warpwise::compare(got, expected_, {.absolute = tolerance_});
-        for (warpwise::Miss& miss : result.misses) miss.index = checked_[miss.index];
+        for (warpwise::Mismatch& mismatch : result.mismatches)
+            mismatch.index = checked_[mismatch.index];
         if (result.passed && checked_.size() < c.size()) {
             const auto unwritten = std::find_if(
                 c.begin(), c.end(), [](float value) { return std::isnan(value); });
             if (unwritten != c.end()) {
                 result.passed = false;
-                result.missed = 1;
-                result.misses.push_back({static_cast<std::size_t>(unwritten - c.begin()),
-                                         *unwritten, std::nan("")});
+                result.mismatched = 1;
+                result.mismatches.push_back(
+                    {static_cast<std::size_t>(unwritten - c.begin()), *unwritten,
+                     std::nan("")});
                 result.note = "element " + std::to_string(unwritten - c.begin()) +
                               " is NaN: nobody wrote it";
             }

@@ -16,23 +16,23 @@ namespace {
 // the SM could start four multiply-adds of a warp per cycle. (nvcc loads four neighboring
 // elements of A with one instruction, which leaves 1.25 loads.) On an H200 this step is
 // slower than step 3, where each thread has four sums.
-constexpr unsigned kSide = 32;
+constexpr unsigned TILE = 32;
 
 __global__ void product_tile(const float* a, const float* b, float* c, Extents x) {
-    __shared__ float a_tile[kSide][kSide];
-    __shared__ float b_tile[kSide][kSide];
-    const unsigned tile_row = threadIdx.x / kSide, tile_col = threadIdx.x % kSide;
-    const Corner corner = corner_of_block(x, kSide, kSide);
+    __shared__ float a_tile[TILE][TILE];
+    __shared__ float b_tile[TILE][TILE];
+    const unsigned tile_row = threadIdx.x / TILE, tile_col = threadIdx.x % TILE;
+    const Corner corner = corner_of_block(x, TILE, TILE);
     const std::size_t row = corner.row + tile_row, col = corner.col + tile_col;
 
     float sum = 0;
-    for (std::size_t first = 0; first < x.k; first += kSide) {
+    for (std::size_t first = 0; first < x.k; first += TILE) {
         a_tile[tile_row][tile_col] =
             row < x.m && first + tile_col < x.k ? a[row * x.k + first + tile_col] : 0;
         b_tile[tile_row][tile_col] =
             first + tile_row < x.k && col < x.n ? b[(first + tile_row) * x.n + col] : 0;
         __syncthreads();
-        for (unsigned p = 0; p < kSide; ++p)
+        for (unsigned p = 0; p < TILE; ++p)
             sum += a_tile[tile_row][p] * b_tile[p][tile_col];
         __syncthreads();
     }

@@ -426,36 +426,22 @@ void check_tight_rows(warpwise::Lesson& lesson) {
 }  // namespace
 
 void matrix_vector(warpwise::Lesson& lesson) {
-    lesson.text(
-        R"(A matrix times a vector is one dot product for each row. Every element of the
-matrix is needed once, so it is all about reading it, and the time should be the same for
-every matrix of as many elements. It is not: which kernel is good depends on how long the
-rows are.
-
-What you will see: a row for each thread, for each block, for each warp, for a few lanes;
-then loads of 16 bytes, eight at a time. And in the end a function that picks the right
-kernel for a shape, because no kernel is right for all.
-
-The rows are pitched (lesson pitched_memory): padded to a multiple of 16 bytes, or of 32 if
-they are long.
-
-Predict, for 256 rows of 256 columns. The matrix has 256 KB, x has 1 KB. How many bytes do
-the loads of each step move, as a multiple of the matrix?
-
-One thread per row: 32 lanes read 32 rows, 1 KB apart. And all of them read the same
-element of x.
-
-One block per row: neighbors read neighbors, in the matrix and in x.
-
-One warp per row: eight warps read x once, together.)");
+    lesson.question(
+        R"(A matrix times a vector is one dot product per row. Every element of the matrix
+is needed once, so matrices with equally many elements should take the same time. They do
+not. Who should share a row: a thread, a few lanes, a warp, a block, or several blocks?)");
+    lesson.prediction(
+        R"(256 rows of 256 columns: the matrix has 256 KB, x has 1 KB. How many bytes do
+the loads move, as a multiple of the matrix, with one thread, one block, and one warp per
+row? The eight warps of a block read x once, together.)");
     check_predictions(lesson);
-    lesson.text(
-        R"(One thread per row: 32 sectors for 128 bytes, which is 8 times the matrix, and a
-sector of x for each request: 8 and 1/4. On a GPU the next seven elements of a sector may
-still be in a cache when they are asked for, if not too many rows are in flight. One block
-per row: once the matrix, once x for each row: 2. One warp per row: x only once for eight
-rows, 1 and 1/8. Where there are counters these figures are held against them,
-exactly.)");
+    lesson.conclusion(
+        R"(One thread per row moves 8 1/4 times the matrix: 32 sectors for 128 bytes, and
+one sector of x per request. One block per row moves it twice, because it reads x for each
+row. One warp per row moves 1 1/8. Where there are counters, they agree exactly.)");
+    lesson.question(
+        R"(How far do these kernels get on a large matrix, and what do loads of 16 bytes,
+eight of them in flight per thread, add?)");
 
     std::vector<warpwise::Step<Product>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},
@@ -486,58 +472,29 @@ exactly.)");
         sizes.awkward.insert(sizes.awkward.end(), {{2100000, 1}, {1, 2100000}});
     lesson.steps<Product>(sizes, steps);
     check_tight_rows(lesson);
-    lesson.text(
-        R"(That was one shape. Now others, narrow and wide ones. Predict who wins with 16
-columns: where is a block of 256 threads for 16 products, where a warp of 32 lanes, where
-does a lane get any work? And with 7 rows: how many threads does one thread per row start,
-and how many does one warp per row?)");
+    lesson.conclusion(
+        R"(On an H200, with 16384 x 16384, all kernels but thread_per_row come close to a
+copy: they read the matrix once, in whole sectors. The counts differ in how often x is read
+and in requests, which loads of 16 bytes lower in steps 6 to 9. Other shapes tell the
+kernels apart.)");
+    lesson.question(
+        R"(Which kernel is right for which shape? The tables compare narrow and wide
+matrices, and matrices with few rows.)");
+    lesson.prediction(
+        R"(Who wins with 16 columns: how many of a block's 256 threads, of a warp's 32
+lanes, multiply? With 7 rows, how many threads does one thread per row start, and how many
+does one warp per row?)");
     show_shapes(lesson);
-    lesson.text(
+    lesson.conclusion(
         warpwise::Lesson::on_gpu()
-            ? R"(Look down the columns. A block is good for wide matrices and poor for
-narrow ones, as predicted; a warp and a few lanes are better there. Two things are not as
-the counters have it. On an H200 a few lanes lose next to nothing where rows are long,
-provided that there are many rows. And with 17 columns or fewer they lose to one thread per
-row: the next seven elements of its sectors do come from a cache. (Less of that works where
-rows are a power of two apart; and with 16384 rows too few threads are in flight.) With few
-rows only `rows per block`, `pieces`, `range`, and `multiply` give all multiprocessors
-work; a dash stands where a step would have fewer than 4096 threads, and take seconds.
-
-Roof R reads the matrix and does nothing else. The others also have x to read and y to
-write, which counts for them, and padding, which does not: with 4 columns y is a fifth of
-the bytes, with 17 columns 3 floats of 20 are padding. Tight rows have none, and `multiply`
-takes them through shared memory. The last column is below 0.9 where it picks the wrong
-kernel for this chip.)"
-            : R"(Look down the columns. In the first table one thread per row stands out:
-it moves the matrix eight times. (Rows of 1, 3 and 4 floats are shorter than a sector.) The
-second one has what the first one hides. With 16 columns one block per row makes about 100
-times as many requests as `multiply`: seven of its eight warps have no column, and yet take
-part in the adding up. One warp per row is better, a few lanes are better still, and then
-float4 brings four times as much with a request. With long rows all of that adding up is
-lost among the loads. `multiply` has to be within a tenth of the best in both, for every
-shape, and the lesson fails if it is not. Only tight rows, which begin anywhere, take it
-more requests: it puts them into shared memory first, as float4, and adds up there.
-
-What no counter sees is that 7 rows are 7 threads for step 2, and 224 for step 4, on a chip
-that wants 100,000 and more: there several blocks have to share a row. Nor does it see a
-cache: on an H200 one thread per row is not eight times as slow, and with 17 columns or
-fewer it is faster than a few lanes.)");
-    lesson.text(
-        R"(When to use which: rows of up to 512 floats are for lanes, longer ones for
-blocks. Whether a narrow matrix is worth a kernel of your own can be read off the column of
-cuBLAS: on an H200 it has about half of the speed of `multiply` with 16 to 64 columns and
-with a single row, and at least 0.8 of it where rows have 255 columns or more.
-
-Mistakes to avoid: an index of 32 bits, which ends at 2^31 elements; a `return` of warps
-without a row before a barrier that they have to come to; float4 where the rows are tight
-and their length is no multiple of 4; reading the padding, which may hold NaN, and 0 times
-NaN is no 0; a single kernel for all shapes because it was measured at one.
-
-Try next: a narrow matrix, a wide one, and the lines that cost most.
-
-    examples matrix_vector --size 10000x16
-    examples matrix_vector --size 3x100000 --check
-    examples matrix_vector --lines --step block_per_row)");
+            ? R"(With 16 columns, 16 of 256 threads or 16 of 32 lanes multiply: a block
+suits wide matrices, and lanes suit narrow ones. With 7 rows, 7 or 224 threads leave the
+device empty, so only kernels in which several blocks share a row stay fast. `multiply`
+picks the kernel for the shape.)"
+            : R"(With 16 columns, 16 of 256 threads or 16 of 32 lanes multiply, and the
+other threads only add requests. With 7 rows, 7 or 224 threads leave a GPU empty, which
+these counters do not show. `multiply` picks the kernel for the shape, and the lesson
+fails if it needs over a tenth more than the best.)");
 }
 
 }  // namespace examples

@@ -439,16 +439,14 @@ void show_limit(warpwise::Lesson& lesson) {
 }  // namespace
 
 void nearest_neighbour(warpwise::Lesson& lesson) {
-    lesson.text(
-        R"(Which other point is the closest? With n points that is n * n distances, and
-2^17 points, which take 1.5 MB, are 17 thousand million pairs. All steps of this lesson
-compute every one of them. What changes is what a pair costs besides: loads at first, and
-then the instructions around the distance.
-
-A distance is three subtractions, a multiplication and two fused multiply-adds, six
-instructions. Predict: how many does a plain loop need for a pair, with loads, comparison,
-remembering and the loop itself? 8, 14 or 30? And what is the least that you can think
-of?)");
+    lesson.question(
+        R"(Which other point is the closest? All steps compute the distances of all n * n
+pairs, so instructions are the limit, not bytes. What does a pair cost in addition to its
+distance, and how much of that can go?)");
+    lesson.prediction(
+        R"(A distance takes six instructions: three subtractions, a multiplication, and
+two fused multiply-adds. How many does a plain loop need per pair, with loads, comparison,
+and the loop itself: 8, 14, or 30? What is the least that you can think of?)");
     std::vector<warpwise::Step<Cloud>> steps;
     if (!warpwise::Lesson::on_gpu()) {
         steps.push_back(
@@ -462,85 +460,43 @@ of?)");
          .awkward = {{0}, {1}, {2}, {3}, {31}, {32}, {33}, {127}, {129}, {509}, {1025}}},
         steps);
     expect_hard_points(lesson);
-    lesson.text(
-        R"(`exact` means the same index as the reference for every point. That takes rules:
-the lowest index wins a tie, a point alone has no neighbor, and host and device compute the
-same expression in the same order, with fmaf written out. The lesson checks it also for
-points in one place, on a lattice, on a line and in clusters, where ties are the rule.
-`other point` counts where nearest_expanded chose another one; why it may, comes below.
-
-Sharing the other points through shared memory was the great step on the chips of its time:
-with blocks of 128, three times as fast as the plain kernel, and 14 times as fast as the
-CPU. Predict what it saves: how many loads does a warp make for its 32 points, when each of
-them meets 1024?)");
+    lesson.conclusion(
+        R"(`exact` means the reference's index for every point, also on lattices and in
+clusters, where ties are the rule. `other point` counts where nearest_expanded chose
+another one; the last table shows why. The instructions per pair follow below.)");
+    lesson.question(
+        R"(Blocks share the other points through shared memory. Which loads does that
+save?)");
+    lesson.prediction(
+        R"(A warp has 32 points, and each of them meets 1024 others. How many loads from
+global memory, and how many from shared memory, does the warp make in each step?)");
     show_loads(lesson);
-    lesson.text(
-        R"(Three floats for each of 1024 points, and three of its own, are 3075. A tile of
-128 points is brought by four warps, 8 tiles by each: 24 loads and 3. As float4 they are a
-third. The loads from shared memory go down by another factor of eight where a thread
-compares eight points with what it has loaded; all lanes want the same word, so there is
-never a conflict. (A thread of the last two steps has twelve points, a block 768: 1024
-points take two blocks, of which the second is mostly empty.) The CPU device counts these
-figures, and the lesson fails where they differ. It counts what the source says: of the
-loads of nearest_shared nvcc joins four to one.
-
-So loads are gone with nearest_several. What is left is arithmetic and what surrounds it,
-and its limit is simple: four instructions per clock and multiprocessor, each for 32
-lanes.)");
+    lesson.conclusion(
+        R"(3075 loads from global memory become 27 with a shared tile, and 9 when a point
+is one float4. Comparing eight points with what was loaded divides the loads from shared
+memory by eight. All lanes read the same word, so there is never a bank conflict.)");
+    lesson.question(
+        R"(With the loads gone, arithmetic is left and the instructions around it. How
+close do the kernels come to the limit of four instructions per clock and SM?)");
     show_limit(lesson);
-    lesson.text(
-        R"(The first loop needs 14 instructions, 8 of them around the distance. Eight
-points a thread save loads, and the table shows how little that is in instructions: 12 to
-10.88. Comparing and remembering is what costs: a comparison of floats, one of indices, two
-selections. nearest_minimum asks `how far` for all, with one instruction, and `who`
-afterwards, for 256 of them. Then only the distance is left to be made cheaper.
-
-The limit counts issue slots, and nothing else. Comparisons, selections and minima are
-carried out at half the rate of additions, and a loop that remembers an index has many of
-them. And an instruction has to get its operands: registers seem to lie in two banks, each
-of which gives one a clock (measured on chips of 2020 by Huerta and others, Analyzing
-Modern NVIDIA GPU cores, 2025; NVIDIA does not document it). That is enough for a
-subtraction. A fused multiply-add has three, and the loop of nearest_expanded consists of
-little else. nvcc lets a thread's points in turn use what has been read once, and chooses
-registers such that few reads meet. How well it does depends on what looks like a matter of
-taste: with the three multiply-adds in the order z, y, x, a trial version of
-nearest_expanded took 2.88 ms instead of 2.43 (one NVIDIA H200, 2026-11-22; that run is not
-recorded).)");
-    lesson.text(
-        warpwise::Lesson::on_gpu()
-            ? R"(`share` is the limit over the time, with the highest clock that the device
-reports; on a chip of another compute capability the instructions are others, and the share
-means little. nearest_several has as few instructions as nearest_split and should be the
-slower one: look at how many blocks it has.)"
-            : R"(`share` is the limit over the time. nearest_several has as few
-instructions as nearest_split and is the slower one: 2^17 points are 128 of its blocks, a
-warp for each scheduler. Probably this one warp often waits for a result of its own, and no
-other warp fills the gap.)");
-    lesson.text(
-        R"(Now the price of nearest_expanded. |a - b|^2 = |a|^2 - 2ab + |b|^2 is true of
-numbers, not of floats. A float has 24 bits; |a|^2 takes them for its own leading digits,
-and the difference of two large numbers keeps what they have left. Predict: the points lie
-in a cube of side 2, and the closest one is about 0.1 away. The cube moves 1000 to the
-right, up and to the front. How many points still find their neighbor?)");
+    lesson.conclusion(
+        R"(In the machine code for compute capability 9.0, the plain loop needs 14
+instructions per pair, 8 of them around the distance. Eight points per thread save little,
+because comparing and remembering cost more than loads. nearest_minimum asks only how far,
+with one instruction, and finds the index afterwards. nearest_expanded then makes the
+distance itself cheaper.)");
+    lesson.question(
+        R"(What is the price of nearest_expanded? |a - b|^2 = |a|^2 - 2ab + |b|^2 holds
+for numbers, but floats round each term.)");
+    lesson.prediction(
+        R"(The points lie in a cube of side 2, and the closest one is about 0.1 away. The
+cube moves by 1000 in each direction. How many points still find their neighbor?)");
     show_cancellation(lesson);
-    lesson.text(
-        R"(At 1000, |a|^2 is about 3 million, and floats of that size are 0.25 apart: a
-squared distance of 0.01 has no digit left, and the neighbor is drawn by lot. The direct
-form subtracts first, while the numbers are small, and is right everywhere. The expanded
-form is popular because -2ab is a matrix product, which libraries and tensor cores are good
-at. Move the points so that their center is the origin before you use it; and know that a
-small cluster far from the center keeps its trouble.
-
-Mistakes to avoid: comparing a point with itself; places of a short last tile that nobody
-wrote, or that hold the tile before; threads without a point that return before the
-barrier; 64 bits for the index in the innermost loop; taking a fused multiply-add on one
-side and none on the other, and wondering about ties.
-
-Try next: the loads line by line, a number of points that is a multiple of nothing, and the
-exercises nearest_neighbour_tail and nearest_neighbour_blocked.
-
-    examples nearest_neighbour --lines --step nearest_shared
-    examples nearest_neighbour --size 1511 --check)");
+    lesson.conclusion(
+        R"(At 1000, |a|^2 is about 3 million, where neighboring floats are 0.25 apart. A
+squared distance of 0.01 has no digit left, so only few points find their neighbor. The
+direct form subtracts first, while the numbers are small. Center the points before you use
+the expanded form.)");
 }
 
 }  // namespace examples

@@ -457,32 +457,21 @@ void show_times(warpwise::Lesson& lesson) {
 }  // namespace
 
 void vector_distance(warpwise::Lesson& lesson) {
-    lesson.text(
-        R"(The distance of two vectors takes the ladder of the dot product for granted:
-threads add in registers, then a block adds up its threads, then somebody adds up the
-blocks. What you will see is how it carries over, in four kernels that are written once,
-for float, double and int.
-
-A template does not make a kernel right for every type. Predict: which is the smallest
-difference of two ints whose square is no int any more? How large can a difference of two
-ints become, and how many squares of such differences does an unsigned number of 64 bits
-hold?)");
+    lesson.question(
+        R"(The ladder of the dot product carries over to the distance of two vectors. Here
+it is written once, as templates for float, double, and int. A template does not make a
+kernel right for every type, so which type may hold a difference, its square, and
+the sum?)");
+    lesson.prediction(
+        R"(Which is the smallest difference of two ints whose square is not an int any
+more? How large can a difference of two ints become? And how many squares of such
+differences fit into an unsigned number of 64 bits?)");
     show_overflow(lesson);
-    lesson.text(
-        R"(`!` marks what is wrong. An int holds the square of 46340, and not that of
-46341; in 32 unsigned bits the square of 65536 is 0. A difference can be 2^32 - 1, which is
-no int either: INT_MIN minus INT_MAX wraps around to 1. (For signed numbers C++ does not
-even promise that: the overflow is undefined.) In 64 bits every square fits, but two of the
-largest already do not. Nothing of that gives a message.
-
-The rule of this lesson: both elements are converted before they are subtracted, and
-squares of ints are added in double. An int is exact in it, and so is a difference of two.
-The sum cannot overflow, and is exact up to 2^53. Beyond, it is rounded, like any sum of
-doubles, to about 16 digits. An unsigned 64-bit sum is exact up to 2^64, and then wrong: it
-would do for 2^28 elements whose differences stay below 2^18.
-
-float and double are added in their own type. Their squares overflow to infinity, which
-shows, when a difference passes 1.8e19 or 1.3e154.)");
+    lesson.conclusion(
+        R"(`!` marks a wrong result, and no message warned of it. The square of 46341 is
+not an int, and a difference can be 2^32 - 1. Of its squares, 64 bits hold only one. So
+both elements are converted before they are subtracted, and squares of ints are added in
+double.)");
 
     std::vector<warpwise::Step<Distance<float>>> steps = {
         {"serial", "a loop in double, one core", serial<float>, warpwise::StepKind::host},
@@ -495,9 +484,13 @@ shows, when a difference passes 1.8e19 or 1.3e154.)");
     steps.push_back({"vendor", "cub::DeviceReduce, squares by iterator", vendor_cub<float>,
                      warpwise::StepKind::vendor});
 #endif
-    lesson.text(
-        "First the ladder for float. Predict: which steps does a long vector notice, and "
-        "which a short one?");
+    lesson.question(
+        R"(Which steps of the ladder does a long vector notice? The steps differ in the
+tree that adds up the threads of a block, in the number of kernels, and in the width of
+the loads.)");
+    lesson.prediction(
+        R"(Steps 2 to 4 change barriers and launches, step 5 changes the loads. Which of
+these changes matter for 2^28 floats, and which for a few thousand?)");
     lesson.steps<Distance<float>>({.gpu = {std::size_t{1} << 28},
                                    .cpu = {std::size_t{1} << 17},
                                    .awkward = {{0},
@@ -517,60 +510,39 @@ shows, when a difference passes 1.8e19 or 1.3e154.)");
     expect_any_size<float>(lesson);
     expect_any_size<double>(lesson);
     expect_any_size<int>(lesson);
-    lesson.text(
-        R"(Steps 2 to 4 load the same bytes in the same way; they differ in barriers and
-launches, which is what a short vector consists of. A long one notices step 5: a quarter of
-the loads, and eight of them in flight per thread. On an H200 steps 3 and 4 take 1.5 % off
-the time of 2^28 floats, together, and step 5 another 17 %.
-
-Now the types, with 65536 elements. Predict for double: how many loads does step 4 need,
-how many step 5, and how many sectors has each?)");
+    lesson.conclusion(
+        R"(Steps 2 to 4 load the same bytes in the same way and differ in barriers and
+launches, which matter when a vector is short. Step 5 issues a quarter of the loads and
+has eight of them in flight per thread. On an H200, only this step makes a long vector much
+faster.)");
+    lesson.question(
+        R"(What changes with the type? A double has twice as many bytes as a float or an
+int, and a load of 16 bytes holds half as many of them. The vectors have 65536 elements.)");
+    lesson.prediction(
+        R"(For double: how many loads do steps 4 and 5 need, compared with float, and how
+many sectors does each load touch?)");
     std::vector<std::vector<std::string>> rows;
     show_counts<float>(lesson, rows);
     show_counts<double>(lesson, rows);
     show_counts<int>(lesson, rows);
     lesson.table("Loads and barriers of 65536 elements, predicted",
                  {"type", "step", "loads", "sectors/load", "barriers"}, rows);
-    lesson.text(
-        R"(A load of one element per lane is 4 sectors for float and int, and 8 for double.
-With 16 bytes per lane it is 16 for all types; step 5 makes a quarter of the loads of step
-4 for float and int, and half of them for double. The CPU device counts what the table
-says; there the lesson fails if it does not.
-
-What a type does cost is arithmetic. An element is two instructions for float and for
-double. For int two conversions to double come before them, of which a multiprocessor of
-compute capability 9.0 does 16 per clock. That is 8 elements per clock, or 16.7 TB/s of two
-vectors with 132 multiprocessors at 1.98 GHz: more than three times what an H200's memory
-has. Chips for desktops do 2 conversions and 2 operations on doubles per clock, and there
-arithmetic may become the limit. Where the range of the elements is known, sums in 64-bit
-integers are the way out.)");
+    lesson.conclusion(
+        R"(With one element per lane, a load touches 4 sectors for float and int, and 8
+for double. With 16 bytes per lane it touches 16 for every type, so step 5 issues a
+quarter of the loads of step 4 for float and int, and half of them for double.)");
+    lesson.question(
+        R"(What do the types cost in time? Each int needs a conversion to double before it
+is subtracted. Roof R is a kernel that reads the same bytes and adds nothing.)");
+    lesson.prediction(
+        R"(Do the conversions make int slower than float? For which type is one element
+per lane furthest from roof R?)");
     show_times(lesson);
-    lesson.text(
-        warpwise::Lesson::on_gpu()
-            ? R"(Roof R is a kernel that reads the same bytes and adds nothing. cuBLAS has
-no distance of two vectors; its dot product reads the same bytes, and is here to compare.
-CUB leaves the square, and the root to the host.)"
-            : R"(On a GPU the lesson measures that: steps 4 and 5 for all types and two
-lengths, with other numbers of loads from each vector, beside CUB, a dot product of cuBLAS,
-and roof R, a kernel that reads and does nothing else.)");
-    lesson.text(
-        R"(What an H200 says. int is as fast as float, to 1 %: the conversions hide behind
-the bytes. Step 4 reaches 0.82 of roof R with float and 0.98 with double. Its loads are as
-many, and twice as wide: with float it has too few bytes in flight. With 16 bytes per load,
-two from each vector come to 0.99, and more bring the last hundredth. And a short vector is
-mostly something else: 2^20 floats take more than 4 times as long as their bytes would at
-the rate of the long ones.)");
-    lesson.text(
-        R"(Mistakes to avoid: subtracting before converting; std::abs of INT_MIN; a
-template whose accumulator is the element's type; `extern __shared__ T part[]` in a
-template, which declares one array with several types; loads of 16 bytes from a pointer
-that is no multiple of 16.
-
-Try next: the barriers of step 2, a length that is a multiple of nothing, and the exercise
-distance_any_type.
-
-    examples vector_distance --lines --step distance_tree
-    examples vector_distance --size 1000003 --check)");
+    lesson.conclusion(
+        R"(On an H200, int is as fast as float, so the conversions hide behind the loads.
+In step 4 both are further from roof R than double, probably because their loads are half as
+wide and leave too few bytes in flight. The vectors of 2^20 elements spend most of their
+time there on starting and finishing the kernel.)");
 }
 
 }  // namespace examples

@@ -3,9 +3,9 @@
 // Meanings as in C99's <complex.h>. The last bit of a quotient or of an absolute value may differ from a GPU's.
 #pragma once
 
+#include "cpu_device/instrumented.h"
 #include "cpu_device/standard_math.h"
 #include "cpu_device/vector_types.h"
-#include "cpu_device/watched.h"
 
 // ---- single precision ------------------------------------------------------------------------------------
 

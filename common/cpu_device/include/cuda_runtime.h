@@ -4,7 +4,7 @@
 // program cannot give to a variable of its own (count, merge, distance ...).
 #pragma once
 
-#include "cpu_device/watched.h"  // before the C library
+#include "cpu_device/instrumented.h"  // before the C library
 
 #include "cpu_device/standard_math.h"  // before whatever else includes <cmath>
 

@@ -207,7 +207,8 @@ Analysis analyze(std::string_view source, const std::string& file_name, const Fi
     const SourceFile source_file{
         source, file_name, read_macros(file), program, groups, facts.groups, differs_by_side(file, program)};
     if (!program.macros_hold_half_brackets)
-        if (const auto mistake = find_bracket_mistake(source, file)) source_file.fail(mistake->line, mistake->message);
+        if (const auto diagnostic = find_bracket_mistake(source, file))
+            source_file.fail(diagnostic->line, diagnostic->message);
     Analysis analysis;
     analysis.file_name = file_name;
     Editor editor(source, analysis.edits);

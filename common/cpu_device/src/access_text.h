@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "checker.h"
+#include "diagnoser.h"
 
 namespace cpu_device {
 

@@ -9,8 +9,8 @@
 #include "access_text.h"
 #include "allocations.h"
 #include "block.h"
-#include "checker.h"
 #include "cpu_device/activity_log.h"
+#include "diagnoser.h"
 
 namespace cpu_device {
 

@@ -2,12 +2,12 @@
 
 #include "allocations.h"
 #include "block.h"
-#include "watched_code.h"
+#include "instrumented_code.h"
 
 namespace cpu_device {
 
 AddressSpace address_space_of(const void* address) {
-    const Unwatched unwatched;
+    const Uninstrumented uninstrumented;
     const Block& block = running_block("the memory of an address is asked for (__isShared ...)");
     if (block.is_shared_memory(address)) return AddressSpace::shared;
     if (block.is_on_stack(address)) return AddressSpace::local;

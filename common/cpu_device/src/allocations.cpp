@@ -18,15 +18,15 @@
 #include <utility>
 #include <vector>
 
-#include "checker.h"
 #include "cpu_device/device_model.h"
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
+#include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
-#include "cpu_device/watch.h"
+#include "diagnoser.h"
+#include "instrumented_code.h"
 #include "live_objects.h"
 #include "shadow_memory.h"
 #include "source_lines.h"
-#include "watched_code.h"
 
 namespace cpu_device {
 namespace {
@@ -200,10 +200,10 @@ void fill(std::byte* from, std::byte* to, unsigned char value) {
     std::memset(from, value, static_cast<std::size_t>(to - from));
 }
 
-/// Managed memory is zero on every system that people use, but no document promises it. While mistakes are looked for
+/// Managed memory is zero on every system that people use, but no document promises it. While errors are looked for
 /// it holds what shows whether anybody has written there.
 void fill_managed(const Allocation& memory) {
-    if (!watching().mistakes) {
+    if (!instrumenting().diagnostics) {
         // Larger ones are pages that the system has just made.
         if (memory.bytes < page_bytes()) std::memset(memory.address, 0, memory.bytes);
         return;
@@ -215,8 +215,8 @@ void fill_managed(const Allocation& memory) {
 }
 
 void report_border(const Record& record, const std::string& where) {
-    Finding found{};
-    found.kind = FindingKind::illegal_access;
+    Diagnostic found{};
+    found.kind = DiagnosticKind::illegal_access;
     found.message = where + " " + describe(record.data) + " was written to; it shows now that the memory is freed";
     found.hint = "compare the index with the number of elements before writing";
     found.array = record.data.display_name();
@@ -269,7 +269,7 @@ void report_wrong_free(void* pointer, const std::optional<Record>& live, const s
     if (live && live->data.address != pointer) {
         const auto offset = static_cast<std::byte*>(pointer) - live->data.address;
         report_misuse(
-            FindingKind::invalid_free, call,
+            DiagnosticKind::invalid_free, call,
             "was given a pointer " + std::to_string(offset) + " bytes behind the start of " + describe(live->data),
             "free the pointer that the allocation returned, not one into its middle", live->data.display_name());
     } else if (live) {
@@ -278,17 +278,17 @@ void report_wrong_free(void* pointer, const std::optional<Record>& live, const s
             hint = "memory of cudaMallocHost and cudaHostAlloc is freed by cudaFreeHost";
         if (live->data.kind == MemoryKind::registered) hint = "cudaHostUnregister undoes cudaHostRegister";
         if (live->data.kind == MemoryKind::symbol) hint = "variables live as long as the program";
-        report_misuse(FindingKind::invalid_free, call, "cannot free " + describe(live->data), hint,
+        report_misuse(DiagnosticKind::invalid_free, call, "cannot free " + describe(live->data), hint,
                       live->data.display_name());
     } else if (freed) {
         const Allocation old = with_place_of_free(*freed);
-        report_misuse(FindingKind::invalid_free, call, "was given " + describe(old) + ", which was freed already",
+        report_misuse(DiagnosticKind::invalid_free, call, "was given " + describe(old) + ", which was freed already",
                       "free each allocation once; a pointer that is set to nullptr afterwards can be freed again",
                       old.display_name(), OtherSide{old.freed_at, {}, {}, "freed it first"});
     } else {
         char address[32];
         std::snprintf(address, sizeof address, "%p", pointer);
-        report_misuse(FindingKind::invalid_free, call,
+        report_misuse(DiagnosticKind::invalid_free, call,
                       std::string("was given ") + address + ", which the runtime never allocated",
                       "host memory goes back the way it came: new with delete, malloc with free");
     }
@@ -296,11 +296,11 @@ void report_wrong_free(void* pointer, const std::optional<Record>& live, const s
 
 void at_exit(int status, void*) {
     // A program that gave up half-way had no time to free anything.
-    if (status == 0 && watching().mistakes) report_leaks();
+    if (status == 0 && instrumenting().diagnostics) report_leaks();
 }
 
-// The number is a place among all that runs before main: behind findings.cpp, whose handler therefore runs after this
-// one, and ahead of the program's own variables, which may free memory when they are destroyed.
+// The number is a place among all that runs before main: behind diagnostics.cpp, whose handler therefore runs after
+// this one, and ahead of the program's own variables, which may free memory when they are destroyed.
 __attribute__((constructor(102))) void register_at_exit() { on_exit(at_exit, nullptr); }
 
 }  // namespace
@@ -341,15 +341,15 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
     record.data.kind = kind;
     record.data.flags = flags;
     record.data.made_at = site;
-    if (watching().mistakes) record.data.pointer = pointer_set_at(site);
+    if (instrumenting().diagnostics) record.data.pointer = pointer_set_at(site);
     {
         Registry& all = registry();
         std::lock_guard lock(all.mutex);
         if (kind == MemoryKind::device && bytes > total_device_bytes() - all.device_bytes) {
             return cudaErrorMemoryAllocation;
         }
-        // While mistakes are looked for, whoever misses an allocation by less than this hits nobody else's memory.
-        const bool far_apart = watching().mistakes;
+        // While errors are looked for, whoever misses an allocation by less than this hits nobody else's memory.
+        const bool far_apart = instrumenting().diagnostics;
         const std::size_t guard = far_apart ? far_away : page_bytes();
         if (!(far_apart || bytes >= page_bytes() ? map_between_guard_pages(record, guard) : take_from_heap(record))) {
             return cudaErrorMemoryAllocation;
@@ -376,7 +376,7 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
 }
 
 cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const ApiCall& call) {
-    const bool keep = watching().mistakes;
+    const bool keep = instrumenting().diagnostics;
     std::optional<Record> live;
     std::optional<Record> freed;
     bool right = false;
@@ -516,8 +516,8 @@ void report_leaks() {
     }
     for (const auto& [place, group] : groups) {
         const Allocation& first = group.first;
-        Finding found{};
-        found.kind = FindingKind::memory_leak;
+        Diagnostic found{};
+        found.kind = DiagnosticKind::memory_leak;
         found.message = group.count == 1 ? describe(first)
                                          : std::to_string(group.count) + " allocations of " + name_of(first.kind) +
                                                ", " + std::to_string(group.bytes) + " bytes in all,";
@@ -527,7 +527,7 @@ void report_leaks() {
                                          : "free it with cudaFree when it is no longer used";
         found.array = first.display_name();
         found.count = group.count;
-        found.is_note = !watching().leaks;
+        found.is_note = !instrumenting().leaks;
         report(std::move(found));
     }
     report_leaked_objects();
@@ -562,7 +562,7 @@ MemoryInfo device_memory() {
 }
 
 void release_all() {
-    const bool keep = watching().mistakes;
+    const bool keep = instrumenting().diagnostics;
     std::vector<Record> ended;
     std::vector<Record> leaving;
     {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "activity_log.h"
+#include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
-#include "cpu_device/findings.h"
 
 namespace cpu_device {
 
@@ -24,7 +24,7 @@ cudaError_t api_call(Waits waits, const Body& body, const char* name = __builtin
     return api_result(status != cudaSuccess ? status : body());
 }
 
-/// A call of the runtime API, as findings name it. Functions whose address programs take have no room for a site:
+/// A call of the runtime API, as diagnostics name it. Functions whose address programs take have no room for a site:
 /// they know the code that called them (`__builtin_return_address(0)`).
 struct ApiCall {
     const char* function;
@@ -39,8 +39,8 @@ Site site_of_code(const void* code);
 /// Where the program made the call.
 Site place_of(const ApiCall& call);
 
-/// Reports what is wrong with a call, unless mistakes are not looked for. The message begins with the function's name.
-void report_misuse(FindingKind kind, const ApiCall& call, const std::string& message, const char* hint,
+/// Reports what is wrong with a call, unless errors are not looked for. The message begins with the function's name.
+void report_misuse(DiagnosticKind kind, const ApiCall& call, const std::string& message, const char* hint,
                    const std::string& array = {}, const std::optional<OtherSide>& other = std::nullopt);
 
 /// The calling thread's last error; from now on it is `next`.

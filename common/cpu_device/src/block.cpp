@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "watched_code.h"
+#include "instrumented_code.h"
 
 // The built-in variables and the rest of the running thread's identity.
 constinit thread_local uint3 threadIdx{};
@@ -87,22 +87,22 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
     barriers_passed_ = grid_barriers_passed_ = 0;
     state_ = State::running;
     yields_in_a_row_ = 0;
-    const bool in_sample = launch.is_watched() && launch.watches(linear_index);
-    watched_ = in_sample || launch.checker != nullptr;
-    if (!watched_) return;
+    const bool in_sample = launch.is_instrumented() && launch.instruments(linear_index);
+    instrumented_ = in_sample || launch.diagnoser != nullptr;
+    if (!instrumented_) return;
     find_own_variables();
     saved_.slowly = true;
-    recording_ = in_sample && launch.watch.counters;
+    recording_ = in_sample && launch.instrument.counters;
     if (recording_) {
         if (!recorder_) recorder_ = std::make_unique<Recorder>();
         recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes, index_,
-                         linear_index < launch.watch.traced_blocks);
+                         linear_index < launch.instrument.traced_blocks);
     }
-    if (launch.checker) {
-        checker_ =
-            std::make_unique<BlockChecker>(*launch.checker, linear_index, index_, arena_, kArenaBytes, in_sample);
+    if (launch.diagnoser) {
+        diagnoser_ =
+            std::make_unique<BlockDiagnoser>(*launch.diagnoser, linear_index, index_, arena_, kArenaBytes, in_sample);
         if (!steps_) steps_ = std::make_unique<RecentSteps[]>(kMaxThreadsPerBlock);
-        if (in_sample) ++launch.watched_blocks;
+        if (in_sample) ++launch.instrumented_blocks;
     }
 }
 
@@ -133,7 +133,7 @@ Block::State Block::run() {
     state_ = State::running;
     yields_in_a_row_ = 0;
     for (auto* point_at : namespace_arrays()) point_at(shared_address(0, launch_->dynamic_bytes));
-    if (watched_) start_watching();
+    if (instrumented_) start_instrumenting();
     do {
         current_thread = saved_;
         if (has_ready()) {
@@ -144,11 +144,11 @@ Block::State Block::run() {
         }
         saved_ = current_thread;
         current_thread.block = nullptr;
-        watched_thread.active = false;
-        watched_thread.stop = 0;
-        watched_thread.awaits_step = false;
-        watched_thread.steps = nullptr;
-        watched_thread.next = watched_thread.end = nullptr;
+        instrumented_thread.active = false;
+        instrumented_thread.stop = 0;
+        instrumented_thread.awaits_step = false;
+        instrumented_thread.steps = nullptr;
+        instrumented_thread.next = instrumented_thread.end = nullptr;
         running_ = nullptr;
         if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) {
             finish();
@@ -167,13 +167,13 @@ Block::State Block::run() {
 }
 
 void Block::finish() {
-    if (watched_) {
-        checker_.reset();
+    if (instrumented_) {
+        diagnoser_.reset();
         if (recording_ && launch_->failure.load(std::memory_order_relaxed) == cudaSuccess) {
             recorder_->flush();
             recorder_->end_block();
         }
-        watched_ = recording_ = false;
+        instrumented_ = recording_ = false;
     }
     for (Fiber* fiber : fibers_) {
         // A fiber that still waits, or was left in the middle of a thread, starts afresh.
@@ -211,7 +211,7 @@ void Block::start_fiber(boost::context::detail::fcontext_t* from) {
 
 void Block::run_until_idle() {
     thread_is_first_ = true;
-    if (watched_) start_watching_fiber();
+    if (instrumented_) start_instrumenting_fiber();
     launch_->code.run_threads(launch_->code.call);
     Fiber* self = running_;  // what follows: no thread is left to start
     running_ = has_ready() ? pop_ready() : nullptr;
@@ -258,16 +258,16 @@ ALWAYS_INLINE void Block::load_thread(const Fiber& fiber) {
 
 ALWAYS_INLINE void Block::park(Wait wait, Site site) {
     Fiber* self = running_;
-    if (watched_) [[unlikely]]
-        stop_watching_thread();
+    if (instrumented_) [[unlikely]]
+        stop_instrumenting_thread();
     save_thread(*self);
     self->site = site;
     self->wait = wait;
     switch_to_next();
     self->wait = Wait::nothing;
     load_thread(*self);
-    if (watched_) [[unlikely]]
-        go_on_watching_thread();
+    if (instrumented_) [[unlikely]]
+        go_on_instrumenting_thread();
 }
 
 void Block::abandon() {
@@ -276,8 +276,8 @@ void Block::abandon() {
 }
 
 ALWAYS_INLINE bool Block::next_thread_slowly() {
-    watched_thread.active = false;
-    if (watched_thread.awaits_step) [[unlikely]]
+    instrumented_thread.active = false;
+    if (instrumented_thread.awaits_step) [[unlikely]]
         note_way_on(0);  // the thread has ended
     const bool merges = recording_ && !thread_is_first_ && recorder_->finish(current_thread.linear_thread);
     if (merges) [[unlikely]]
@@ -301,12 +301,12 @@ ALWAYS_INLINE bool Block::start_thread() {
         state.linear_thread = order_[state.next_thread++];
         threadIdx = thread_index(state.linear_thread);
     }
-    if (watched_) {
-        watched_thread.active = true;
-        watched_thread.thread = state.linear_thread;
-        if (checker_) {
-            watched_thread.steps = &steps_[state.linear_thread];
-            watched_thread.steps->count = 0;
+    if (instrumented_) {
+        instrumented_thread.active = true;
+        instrumented_thread.thread = state.linear_thread;
+        if (diagnoser_) {
+            instrumented_thread.steps = &steps_[state.linear_thread];
+            instrumented_thread.steps->count = 0;
         }
         if (recording_) recorder_->start(state.linear_thread);
     }
@@ -318,8 +318,8 @@ bool start_next_thread_slowly() { return current_thread.block->next_thread_slowl
 void Block::yield() {
     if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) abandon();
     Fiber* self = running_;
-    if (watched_) {
-        stop_watching_thread();
+    if (instrumented_) {
+        stop_instrumenting_thread();
         if (recording_) recorder_->release(current_thread.linear_thread);
     }
     save_thread(*self);
@@ -333,53 +333,53 @@ void Block::yield() {
         switch_to_next();
     }
     load_thread(*self);
-    if (watched_) go_on_watching_thread();
+    if (instrumented_) go_on_instrumenting_thread();
 }
 
-// ---- watching ----------------------------------------------------------------------------------------------
+// ---- instrumenting ----------------------------------------------------------------------------------------------
 
 /// What the callbacks have to know of the block.
-void Block::start_watching() {
-    WatchedThread& self = watched_thread;
-    self.checker = checker_.get();
+void Block::start_instrumenting() {
+    InstrumentedThread& self = instrumented_thread;
+    self.diagnoser = diagnoser_.get();
     self.arena = reinterpret_cast<std::uintptr_t>(arena_);
     self.arena_bytes = kArenaBytes;
     self.block_bytes = kArenaBytes + kMeetings * sizeof(Meeting);
 }
 
 /// What they have to know of the fiber that has begun to run.
-void Block::start_watching_fiber() {
-    watched_thread.stack_bytes = running_->stack_bytes;
+void Block::start_instrumenting_fiber() {
+    instrumented_thread.stack_bytes = running_->stack_bytes;
     const auto stack_end = reinterpret_cast<std::uintptr_t>(running_->stack_top);
-    watched_thread.stack = stack_end - running_->stack_bytes;
-    watched_thread.lowest_height = TraceEvent::lowest_height(stack_end);
+    instrumented_thread.stack = stack_end - running_->stack_bytes;
+    instrumented_thread.lowest_height = TraceEvent::lowest_height(stack_end);
 }
 
 /// The running thread is about to wait.
-void Block::stop_watching_thread() {
-    watched_thread.active = false;
-    if (watched_thread.awaits_step) [[unlikely]]
+void Block::stop_instrumenting_thread() {
+    instrumented_thread.active = false;
+    if (instrumented_thread.awaits_step) [[unlikely]]
         note_way_on(1);  // it lets others run
-    if (checker_) checker_->pause();
+    if (diagnoser_) diagnoser_->pause();
     if (recording_) recorder_->block(current_thread.linear_thread);
 }
 
-void Block::go_on_watching_thread() {
-    start_watching_fiber();
-    watched_thread.active = true;
-    watched_thread.thread = current_thread.linear_thread;
-    if (checker_) watched_thread.steps = &steps_[current_thread.linear_thread];
+void Block::go_on_instrumenting_thread() {
+    start_instrumenting_fiber();
+    instrumented_thread.active = true;
+    instrumented_thread.thread = current_thread.linear_thread;
+    if (diagnoser_) instrumented_thread.steps = &steps_[current_thread.linear_thread];
     if (recording_) recorder_->resume(current_thread.linear_thread);
 }
 
 /// All threads have come to a barrier or ended; the running one, if any, has been stopped.
-void Block::watch_barrier() {
+void Block::instrument_barrier() {
     if (recording_) {
         recorder_->flush();
         recorder_->count_barrier(barrier_site_, static_cast<unsigned>(std::popcount(warps_at_barrier_)));
         recorder_->release_all_blocked();
     }
-    if (checker_) checker_->barrier(barrier_site_);
+    if (diagnoser_) diagnoser_->barrier(barrier_site_);
 }
 
 void Block::wake_threads_with_room(unsigned warp) {
@@ -392,24 +392,24 @@ void Block::wake_threads_with_room(unsigned warp) {
 
 void Block::make_room() {
     const unsigned thread = current_thread.linear_thread;
-    watched_thread.active = false;
-    const bool awaits_step = std::exchange(watched_thread.awaits_step, false);
+    instrumented_thread.active = false;
+    const bool awaits_step = std::exchange(instrumented_thread.awaits_step, false);
     const bool has_room = recorder_->make_room(thread);
     wake_threads_with_room(thread / kWarpSize);
-    watched_thread.active = has_room;
+    instrumented_thread.active = has_room;
     if (has_room) {
-        watched_thread.awaits_step = awaits_step;
+        instrumented_thread.awaits_step = awaits_step;
         return;
     }
-    if (checker_) checker_->pause();
+    if (diagnoser_) diagnoser_->pause();
     Fiber* self = running_;
     save_thread(*self);
     self->wait = Wait::room;
     switch_to_next();
     self->wait = Wait::nothing;
     load_thread(*self);
-    go_on_watching_thread();
-    watched_thread.awaits_step = awaits_step;
+    go_on_instrumenting_thread();
+    instrumented_thread.awaits_step = awaits_step;
 }
 
 // ---- barriers --------------------------------------------------------------------------------------------
@@ -426,19 +426,19 @@ ALWAYS_INLINE unsigned Block::barrier(unsigned contribution, Site site) {
     if (arrived_ + 1 < current_thread.block_threads || several_barriers_) {
         at_barrier_[arrived_++] = running_;
         park(Wait::barrier, site);
-    } else if (!watched_) {
+    } else if (!instrumented_) {
         release_barrier();  // the last to come goes on at once
     } else {
-        stop_watching_thread();
+        stop_instrumenting_thread();
         release_barrier();
-        go_on_watching_thread();
+        go_on_instrumenting_thread();
     }
     return barrier_result_;
 }
 
 void Block::release_barrier() {
     ++barriers_passed_;
-    if (watched_) watch_barrier();
+    if (instrumented_) instrument_barrier();
     barrier_result_ = barrier_sum_;
     barrier_sum_ = 0;
     ready_.swap(at_barrier_);  // nobody was ready: all others waited here
@@ -452,8 +452,8 @@ void Block::release_barrier() {
 
 void Block::wait_for_grid(Site site) {
     if (!launch_->cooperative) {
-        const Unwatched now;
-        Finding found = finding(FindingKind::kernel_trap, site);
+        const Uninstrumented now;
+        Diagnostic found = diagnostic(DiagnosticKind::kernel_trap, site);
         found.message = "grid.sync() in a kernel that was not launched by cudaLaunchCooperativeKernel";
         found.hint =
             "launch it with cudaLaunchCooperativeKernel, which makes sure that all blocks run at the same time";
@@ -524,9 +524,9 @@ void Block::complete(unsigned warp, Meeting* meeting, std::uint32_t running) {
     while (*link != meeting) link = &(*link)->next;
     *link = meeting->next;
     meeting->to_read = static_cast<unsigned>(std::popcount(meeting->arrived));
-    if (watched_) {
-        const Unwatched now;
-        if (checker_) checker_->meeting(warp, meeting->arrived, meeting->operation, meeting->site);
+    if (instrumented_) {
+        const Uninstrumented now;
+        if (diagnoser_) diagnoser_->meeting(warp, meeting->arrived, meeting->operation, meeting->site);
         for (std::uint32_t rest = recording_ ? meeting->arrived & ~running : 0; rest != 0; rest &= rest - 1) {
             recorder_->release(warp * kWarpSize + static_cast<unsigned>(std::countr_zero(rest)));
         }
@@ -556,8 +556,8 @@ uint3 Block::thread_index(unsigned linear) const {
     return {linear % shape.x, linear / shape.x % shape.y, linear / (shape.x * shape.y)};
 }
 
-Finding Block::finding(FindingKind kind, Site site) const {
-    Finding found{};
+Diagnostic Block::diagnostic(DiagnosticKind kind, Site site) const {
+    Diagnostic found{};
     found.kind = kind;
     found.kernel = launch_->site.kernel;
     found.site = site;

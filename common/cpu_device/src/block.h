@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "checker.h"
+#include "cpu_device/diagnostics.h"
 #include "cpu_device/execution.h"
-#include "cpu_device/findings.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/instrument.h"
+#include "diagnoser.h"
 #include "fiber.h"
+#include "instrumented_thread.h"
 #include "launch_twin.h"
 #include "recorder.h"
 #include "tally.h"
-#include "watched_thread.h"
 
 namespace cpu_device {
 
@@ -50,30 +50,30 @@ struct Launch {
     bool cooperative = false;
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
-    WatchOptions watch;
-    bool sampled = false;                    ///< some blocks are not watched
-    std::unique_ptr<ArrayMap> arrays;        ///< while counters are taken
-    std::unique_ptr<LaunchChecker> checker;  ///< while mistakes are looked for
+    InstrumentOptions instrument;
+    bool sampled = false;                        ///< some blocks are not instrumented
+    std::unique_ptr<ArrayMap> arrays;            ///< while counters are taken
+    std::unique_ptr<LaunchDiagnoser> diagnoser;  ///< while errors are looked for
 
     std::atomic<std::uint64_t> next_block{0};
     std::atomic<std::uint64_t> finished_blocks{0};
-    std::atomic<std::uint64_t> watched_blocks{
+    std::atomic<std::uint64_t> instrumented_blocks{
         0};                                    ///< of those that began: looked at for races, while that is asked for
     std::atomic<int> failure{cudaSuccess};     ///< the first cudaError_t that ended the kernel
     std::atomic<std::size_t> shared_bytes{0};  ///< dynamic and every static variable met so far, in the arena
 
     std::mutex mutex;  ///< guards what follows
     std::size_t static_bytes = 0;
-    std::vector<SharedVariable*> shared_variables;   ///< those met so far; filled while the launch is watched
-    Tally tally;                                     ///< of the host threads that are done
-    std::set<std::pair<FindingKind, int>> reported;  ///< kinds and lines: one report each
+    std::vector<SharedVariable*> shared_variables;      ///< those met so far; filled while the launch is instrumented
+    Tally tally;                                        ///< of the host threads that are done
+    std::set<std::pair<DiagnosticKind, int>> reported;  ///< kinds and lines: one report each
 
     /// A shuffle that took values of lanes which did not come. Whether its program uses them shows in what it does
     /// next: who guards the use lets these lanes take another way than those that got a value.
     struct IncompleteShuffle {
         std::set<std::uint32_t> way_with_value;     ///< where lanes went on that took another lane's value
         std::set<std::uint32_t> way_without_value;  ///< where those went on that took the value of a missing lane
-        Finding example{};
+        Diagnostic example{};
         std::uint64_t count = 0;          ///< of lanes that took the value of a missing one
         bool several_lanes_came = false;  ///< when one of them did
     };
@@ -81,14 +81,14 @@ struct Launch {
     LaunchTwin twin;  ///< takes other values in place of the missing ones
     void report_undefined_shuffles();
 
-    /// True for the first finding of this kind at this line.
-    bool first_report(FindingKind kind, int line) {
+    /// True for the first diagnostic of this kind at this line.
+    bool first_report(DiagnosticKind kind, int line) {
         std::lock_guard lock(mutex);
         return reported.emplace(kind, line).second;
     }
-    bool is_watched() const { return watch.counters || watch.mistakes; }
-    /// Whether the block is among those that are watched.
-    bool watches(std::uint64_t linear_index) const;
+    bool is_instrumented() const { return instrument.counters || instrument.diagnostics; }
+    /// Whether the block is among those that are instrumented.
+    bool instruments(std::uint64_t linear_index) const;
     /// Name of the kernel's first parameter that points into memory from `begin` to `end`; empty when there is none.
     std::string parameter_in(std::uintptr_t begin, std::uintptr_t end) const;
     void fail(cudaError_t error) {
@@ -152,8 +152,8 @@ public:
     unsigned grid_phase() const { return grid_barriers_passed_; }
     void* shared_address(std::size_t offset, std::size_t bytes);
     bool is_shared_memory(const void* address) const;
-    bool is_on_stack(const void* address) const;         ///< of the running thread
-    Finding finding(FindingKind kind, Site site) const;  ///< with kernel, block and running thread filled in
+    bool is_on_stack(const void* address) const;                  ///< of the running thread
+    Diagnostic diagnostic(DiagnosticKind kind, Site site) const;  ///< with kernel, block and running thread filled in
 
     /// See cpu_device::note_shuffle.
     std::uint64_t note_shuffle(std::uint32_t mask, std::uint32_t came, unsigned source, Site site);
@@ -174,11 +174,11 @@ private:
     bool merge_and_start_thread();
     bool start_thread();
     void park(Wait wait, Site site);
-    void start_watching();
-    void start_watching_fiber();
-    void stop_watching_thread();
-    void go_on_watching_thread();
-    void watch_barrier();
+    void start_instrumenting();
+    void start_instrumenting_fiber();
+    void stop_instrumenting_thread();
+    void go_on_instrumenting_thread();
+    void instrument_barrier();
     void wake_threads_with_room(unsigned warp);
     void prefetch_thread(const Fiber& fiber) const;
     void switch_to_next();
@@ -220,7 +220,7 @@ private:
         }
     }
     void thread_goes_on_at(Site site) {
-        if (watched_thread.awaits_step) [[unlikely]]
+        if (instrumented_thread.awaits_step) [[unlikely]]
             note_way_on(static_cast<std::uint32_t>(site.line));
     }
 
@@ -250,7 +250,7 @@ private:
     unsigned yields_in_a_row_ = 0;
 
     Meeting* open_[kMaxThreadsPerBlock / kWarpSize] = {};  ///< by warp: linked lists of meetings that lack lanes
-    // Behind the arena: watched code reads the lanes' values there, which is no mistake.
+    // Behind the arena: instrumented code reads the lanes' values there, which is no error.
     Meeting* meetings_ = nullptr;
     std::size_t used_meetings_ = 0;
     Meeting* free_meetings_ = nullptr;
@@ -258,12 +258,12 @@ private:
     std::byte* arena_ = nullptr;
     std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
 
-    bool watched_ = false;
+    bool instrumented_ = false;
     bool thread_is_first_ = false;  ///< of this fiber: none has ended when the next one starts
     std::unique_ptr<Recorder> recorder_;
     bool recording_ = false;
-    std::unique_ptr<BlockChecker> checker_;
-    std::unique_ptr<RecentSteps[]> steps_;  ///< by thread, while mistakes are looked for
+    std::unique_ptr<BlockDiagnoser> diagnoser_;
+    std::unique_ptr<RecentSteps[]> steps_;  ///< by thread, while errors are looked for
     /// By thread: the shuffle after which it has not gone on yet, and whether that gave it a value.
     struct AwaitedStep {
         Launch::IncompleteShuffle* shuffle = nullptr;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "block.h"
+#include "instrumented_code.h"
 #include "source_lines.h"
-#include "watched_code.h"
 
 namespace cpu_device {
 namespace {
@@ -48,8 +48,8 @@ std::string hex(std::uint32_t mask) {
 }  // namespace
 
 void Block::end_for_mask(Collective operation, std::uint32_t mask, Site site) {
-    const Unwatched now;
-    Finding found = finding(FindingKind::mask_without_caller, site);
+    const Uninstrumented now;
+    Diagnostic found = diagnostic(DiagnosticKind::mask_without_caller, site);
     const std::string lane = std::to_string(lane_id());
     found.message = "lane " + lane + " calls " + name_of(operation) + " with mask " + hex(mask) +
                     ", which leaves lane " + lane + " out";
@@ -137,7 +137,7 @@ std::string Block::waiting_text() const { return text_of(waiting_groups()); }
 
 /// "; they parted after k.cu:10: thread 0 went on at k.cu:11, thread 32 at k.cu:14", as far as that is known.
 std::string Block::where_they_parted(unsigned one, unsigned other) const {
-    if (!steps_ || !checker_) return "";
+    if (!steps_ || !diagnoser_) return "";
     const auto recent = [&](unsigned thread) {
         const RecentSteps& steps = steps_[thread];
         std::vector<std::uint32_t> codes;
@@ -177,9 +177,9 @@ void Block::report_different_barriers() {
     const std::vector<WaitingGroup> groups = waiting_groups();
     const WaitingGroup& first = groups.front();
     const WaitingGroup& second = groups[1];
-    if (!launch_->first_report(FindingKind::divergent_barrier, second.site.line)) return;
+    if (!launch_->first_report(DiagnosticKind::divergent_barrier, second.site.line)) return;
     threadIdx = thread_index(second.threads.front());
-    Finding found = finding(FindingKind::divergent_barrier, second.site);
+    Diagnostic found = diagnostic(DiagnosticKind::divergent_barrier, second.site);
     found.action = "waits here";
     found.other = OtherSide{first.site, index_, thread_index(first.threads.front()), "waits here"};
     found.message = "the threads of a block wait at different barriers: " + text_of(groups) +
@@ -203,7 +203,7 @@ void Block::report_missing_lanes() {
         }
     }
     const Meeting& meeting = *first;
-    if (!launch_->first_report(FindingKind::missing_lane, meeting.site.line)) return;
+    if (!launch_->first_report(DiagnosticKind::missing_lane, meeting.site.line)) return;
     const std::uint32_t missing = meeting.required & ~meeting.arrived & live_lanes(warp);
     std::vector<WaitingGroup> elsewhere = waiting_groups();
     for (WaitingGroup& group : elsewhere) {
@@ -214,7 +214,7 @@ void Block::report_missing_lanes() {
     std::erase_if(elsewhere, [](const WaitingGroup& group) { return group.threads.empty(); });
     const Fiber& witness = *meeting.waiting[std::countr_zero(meeting.arrived)];
     threadIdx = witness.thread_index;
-    Finding found = finding(FindingKind::missing_lane, meeting.site);
+    Diagnostic found = diagnostic(DiagnosticKind::missing_lane, meeting.site);
     const unsigned absent = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(missing));
     found.action = "waits here";
     found.message = std::string(name_of(meeting.operation)) + " with mask " + hex(meeting.required) + " waits for " +
@@ -235,7 +235,7 @@ void Block::report_stuck_threads() {
         std::find_if(groups.begin(), groups.end(), [](const WaitingGroup& group) { return group.wait == Wait::grid; });
     const WaitingGroup& named = at_grid == groups.end() ? groups.front() : *at_grid;
     threadIdx = thread_index(named.threads.front());
-    Finding found = finding(FindingKind::divergent_barrier, named.site);
+    Diagnostic found = diagnostic(DiagnosticKind::divergent_barrier, named.site);
     found.action = "waits here";
     std::size_t waiting = 0;
     for (const WaitingGroup& group : groups) waiting += group.threads.size();
@@ -274,8 +274,8 @@ ShuffleHistory& history_of(const char* file, int line) {
 std::uint64_t Block::note_shuffle(std::uint32_t mask, std::uint32_t came, unsigned source, Site site) {
     constexpr std::uint64_t missing = ~std::uint64_t{0};
     // Whoever is told its own value (the source was outside the segment) tells nothing about the others.
-    if (!checker_ || source == lane_id()) return missing;
-    const Unwatched now;
+    if (!diagnoser_ || source == lane_id()) return missing;
+    const Uninstrumented now;
     thread_goes_on_at(site);
     const bool has_value = source < kWarpSize && (came >> source & 1) != 0;
     if (!has_value && !launch_->twin.was_started()) {
@@ -288,7 +288,7 @@ std::uint64_t Block::note_shuffle(std::uint32_t mask, std::uint32_t came, unsign
     if (!has_value && shuffle.count++ == 0) {
         const bool exists = (lanes_of_warp(warp_id()) >> source & 1) != 0;
         const bool named = (mask >> source & 1) != 0;
-        shuffle.example = finding(FindingKind::undefined_shuffle, site);
+        shuffle.example = diagnostic(DiagnosticKind::undefined_shuffle, site);
         shuffle.example.action = "takes the value of lane " + std::to_string(source);
         shuffle.example.message = "lane " + std::to_string(lane_id()) + " of warp " + std::to_string(warp_id()) +
                                   " takes the value of lane " + std::to_string(source) + ", which " +
@@ -303,7 +303,7 @@ std::uint64_t Block::note_shuffle(std::uint32_t mask, std::uint32_t came, unsign
     }
     awaited_steps_.resize(launch_->threads);
     awaited_steps_[current_thread.linear_thread] = {&shuffle, has_value};
-    watched_thread.awaits_step = true;
+    instrumented_thread.awaits_step = true;
     // Large numbers, whether they are taken for floating-point ones or for integers, so that they show in sums and in
     // every second maximum or minimum.
     if (!launch_->twin.is_copy()) return missing;
@@ -311,7 +311,7 @@ std::uint64_t Block::note_shuffle(std::uint32_t mask, std::uint32_t came, unsign
 }
 
 void Block::note_way_on(std::uint32_t place) {
-    watched_thread.awaits_step = false;
+    instrumented_thread.awaits_step = false;
     const AwaitedStep awaited = awaited_steps_[current_thread.linear_thread];
     std::lock_guard lock(launch_->mutex);
     (awaited.has_value ? awaited.shuffle->way_with_value : awaited.shuffle->way_without_value).insert(place);

@@ -6,11 +6,11 @@
 
 #include "allocations.h"
 #include "api_call.h"
-#include "checker.h"
 #include "copy_reports.h"
 #include "cpu_device/device_model.h"
+#include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
-#include "cpu_device/watch.h"
+#include "diagnoser.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -70,7 +70,7 @@ bool report_overrun(const Operand& operand, const Allocation& allocation, const 
     if (allocation.holds(operand.pointer, operand.bytes)) return false;
     const auto first = static_cast<std::size_t>(static_cast<const std::byte*>(operand.pointer) - allocation.address);
     const std::size_t excess = operand.bytes - (allocation.bytes - first);
-    report_misuse(FindingKind::out_of_bounds, call,
+    report_misuse(DiagnosticKind::out_of_bounds, call,
                   std::string("would ") + operand.verb + " " + std::to_string(operand.bytes) + " bytes from byte " +
                       std::to_string(first) + " on of " + describe(allocation) + ": " + std::to_string(excess) +
                       (excess == 1 ? " byte" : " bytes") + " past its end",
@@ -86,7 +86,7 @@ bool report_operand(const Operand& operand, const ApiCall& call, const std::stri
         return (with.empty() ? "was given " : with + " was given ") + what + " as its " + operand.role;
     };
     if (const auto freed = find_freed(operand.pointer)) {
-        report_misuse(FindingKind::use_after_free, call, given(describe(*freed) + ", which was freed,"),
+        report_misuse(DiagnosticKind::use_after_free, call, given(describe(*freed) + ", which was freed,"),
                       "free memory after its last use", freed->display_name(),
                       OtherSide{freed->freed_at, {}, {}, "freed it"});
         return true;
@@ -95,14 +95,14 @@ bool report_operand(const Operand& operand, const ApiCall& call, const std::stri
         const bool is_part_of_host_memory = operand.side == Side::any && allocation->kind == MemoryKind::registered;
         if (!is_part_of_host_memory && report_overrun(operand, *allocation, call)) return true;
         if (!operand.called_host || !is_device_only(operand.pointer)) return false;
-        report_misuse(FindingKind::host_memory, call, given(describe(*allocation) + ","), hint,
+        report_misuse(DiagnosticKind::host_memory, call, given(describe(*allocation) + ","), hint,
                       allocation->display_name());
         return true;
     }
     if (operand.side == Side::any) return false;
     if (const auto variable = find_allocation(operand.pointer)) {
         report_misuse(
-            FindingKind::host_memory, call,
+            DiagnosticKind::host_memory, call,
             given(describe(*variable) + ", whose name stands for host memory in host code,"),
             "copy with cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress for the address",
             variable->display_name());
@@ -110,14 +110,14 @@ bool report_operand(const Operand& operand, const ApiCall& call, const std::stri
     }
     char address[32];
     std::snprintf(address, sizeof address, "%p", operand.pointer);
-    report_misuse(FindingKind::host_memory, call, given(std::string("host memory (") + address + ")"), hint);
+    report_misuse(DiagnosticKind::host_memory, call, given(std::string("host memory (") + address + ")"), hint);
     return true;
 }
 
 /// Reports the first thing that is wrong with a copy, whether the runtime minds or not.
 void report_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes, cudaMemcpyKind kind,
                  const ApiCall& call) {
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     const auto side = [](bool device) { return device ? Side::device : Side::any; };
@@ -126,7 +126,10 @@ void report_copy(const void* to, std::size_t to_bytes, const void* from, std::si
     const Operand source{"source", "read", side(from_device), says_host && !from_device, from, from_bytes};
     const char* hint =
         is_device_only(to) ? is_device_only(from) ? "these two pointers need cudaMemcpyDeviceToDevice"
-                                                  : "these two pointers need cudaMemcpyHostToDevice"
+                             : kind == cudaMemcpyDeviceToHost
+                                 ? "these two pointers need cudaMemcpyHostToDevice; or were they swapped? The "
+                                   "destination comes first"
+                                 : "these two pointers need cudaMemcpyHostToDevice"
         : is_device_only(from)
             ? "these two pointers need cudaMemcpyDeviceToHost; or were they swapped? The destination comes first"
             : "neither pointer is device memory: was another variable meant, or cudaMalloc forgotten?";
@@ -136,20 +139,20 @@ void report_copy(const void* to, std::size_t to_bytes, const void* from, std::si
 
 /// The same for a copy whose other side is a variable.
 void report_source_or_destination(const Operand& operand, cudaMemcpyKind kind, const ApiCall& call) {
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     const char* hint = operand.called_host ? "for device memory there is cudaMemcpyDeviceToDevice"
                                            : "for host memory leave the direction away: the default is right";
     report_operand(operand, call, std::string("with ") + name_of(kind), hint);
 }
 
 void report_fill(const void* pointer, std::size_t bytes, const ApiCall& call) {
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     report_operand({"destination", "write", Side::device, false, pointer, bytes}, call, "",
                    "host memory is filled with memset; this function fills device memory");
 }
 
 void report_symbol(const Operand& operand, Symbol symbol, const ApiCall& call) {
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     Allocation whole = find_allocation(symbol.address).value_or(Allocation{});
     // The program may name one element of an array; what counts is that element.
     whole.address = static_cast<std::byte*>(symbol.address);
@@ -257,7 +260,7 @@ bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
 }  // namespace
 
 void report_copied_memory(const CopiedMemory& memory, std::size_t bytes, const ApiCall& call) {
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     const bool on_device = memory.called_device();
     report_operand(
         {memory.is_destination ? "destination" : "source", memory.is_destination ? "write" : "read",

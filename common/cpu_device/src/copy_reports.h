@@ -1,4 +1,4 @@
-// What is wrong with a copy's arguments, in words; nothing is said unless mistakes are looked for.
+// What is wrong with a copy's arguments, in words; nothing is said unless errors are looked for.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "block.h"
-#include "cpu_device/findings.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/diagnostics.h"
+#include "cpu_device/instrument.h"
 #include "device_printf.h"
 #include "signals_held_back.h"
 #include "source_lines.h"
@@ -231,7 +231,7 @@ void flush_device_output() {
 
 void flush_unseen_output() {
     Output& all = output();
-    Finding found{};
+    Diagnostic found{};
     {
         std::lock_guard lock(all.mutex);
         if (all.ended.empty()) return;
@@ -240,8 +240,8 @@ void flush_unseen_output() {
             "kernel " + all.kernel + " printed, and no later call waited for it: a GPU never shows that text";
         found.site = all.site;
     }
-    if (!watching().mistakes) return;
-    found.kind = FindingKind::unseen_output;
+    if (!instrumenting().diagnostics) return;
+    found.kind = DiagnosticKind::unseen_output;
     found.hint = "call cudaDeviceSynchronize() before the program ends";
     found.is_note = true;
     report(std::move(found));

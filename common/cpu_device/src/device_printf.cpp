@@ -10,7 +10,7 @@
 
 #include "cpu_device/execution.h"
 #include "device_output.h"
-#include "watched_code.h"
+#include "instrumented_code.h"
 
 namespace cpu_device {
 namespace {
@@ -69,7 +69,7 @@ bool format_text(std::string& text, const char* format, std::va_list arguments) 
 }
 
 int print(const void* code, const char* format, std::va_list arguments) {
-    const Unwatched unwatched;
+    const Uninstrumented uninstrumented;
     if (!in_kernel()) {
         note_printed(format);
         return std::vprintf(format, arguments);
@@ -92,7 +92,7 @@ void forget_open_line() { line_is_open = false; }
 
 }  // namespace cpu_device
 
-// printf of code that includes cuda_runtime.h (see watched.h).
+// printf of code that includes cuda_runtime.h (see instrumented.h).
 extern "C" __attribute__((format(printf, 1, 2))) int cpu_device_printf(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
@@ -127,7 +127,7 @@ bool is_of_the_program(const char* text) { return text >= &__executable_start &&
 
 // What compilers make of printf("text\n"), printf("%s\n", text), and printf("%c", c).
 extern "C" int cpu_device_puts(const char* text) {
-    const cpu_device::Unwatched unwatched;
+    const cpu_device::Uninstrumented uninstrumented;
     if (!cpu_device::in_kernel()) return std::puts(text);
     const char* format = cpu_device::is_of_the_program(text) ? text : nullptr;
     cpu_device::print_later(__builtin_return_address(0), format, std::string(text) + "\n");
@@ -135,7 +135,7 @@ extern "C" int cpu_device_puts(const char* text) {
 }
 
 extern "C" int cpu_device_putchar(int character) {
-    const cpu_device::Unwatched unwatched;
+    const cpu_device::Uninstrumented uninstrumented;
     if (!cpu_device::in_kernel()) return std::putchar(character);
     cpu_device::print_later(__builtin_return_address(0), &cpu_device::characters[static_cast<unsigned char>(character)],
                             std::string(1, static_cast<char>(character)));

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "api_call.h"
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
+#include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
-#include "cpu_device/watch.h"
 #include "device_output.h"
 #include "source_lines.h"
 
@@ -56,9 +56,9 @@ struct UnseenCalls {
 
     void report_them() {
         for (const UnseenCall& unseen : std::exchange(all, {})) {
-            Finding found{};
+            Diagnostic found{};
             found.count = unseen.count;
-            found.kind = FindingKind::unseen_error;
+            found.kind = DiagnosticKind::unseen_error;
             found.message = std::string(unseen.call.function) + " returned " + name_and_text(unseen.error) +
                             ", and the program never looked: it went on as if the call had done its work";
             found.site = unseen.call.site;
@@ -88,9 +88,9 @@ struct UnseenLaunch {
 
     void report_it() {
         if (count == 0) return;
-        Finding found{};
+        Diagnostic found{};
         found.count = std::exchange(count, 0);
-        found.kind = FindingKind::unseen_error;
+        found.kind = DiagnosticKind::unseen_error;
         found.message = "the launch of " + kernel + " was refused with " + name_and_text(error) +
                         ", and the program never looked: the kernel did not run";
         if (!reason.empty()) found.message += " (" + reason + ")";
@@ -121,8 +121,8 @@ FailedLaunch& failed_launch() {
 void report_unseen_failure() {
     const cudaError_t error = failure;
     if (error == cudaSuccess || failure_seen.exchange(true)) return;
-    Finding found{};
-    found.kind = FindingKind::unseen_error;
+    Diagnostic found{};
+    found.kind = DiagnosticKind::unseen_error;
     found.hint = "check what cudaDeviceSynchronize() returns before the program ends";
     {
         std::lock_guard lock(failed_launch().mutex);
@@ -135,11 +135,11 @@ void report_unseen_failure() {
 
 void at_exit(int, void*) {
     flush_unseen_output();
-    if (watching().mistakes) report_unseen_failure();
+    if (instrumenting().diagnostics) report_unseen_failure();
 }
 
-// The number is a place among all that runs before main: behind findings.cpp, whose handler therefore runs after this
-// one, and ahead of the program's own variables.
+// The number is a place among all that runs before main: behind diagnostics.cpp, whose handler therefore runs after
+// this one, and ahead of the program's own variables.
 __attribute__((constructor(102))) void register_at_exit() { on_exit(at_exit, nullptr); }
 
 }  // namespace
@@ -152,7 +152,7 @@ cudaError_t api_result(cudaError_t error) {
 void launch_refused(cudaError_t error, const LaunchSite& launch, const std::string& reason) {
     if (error == cudaSuccess) return;
     api_result(error);
-    if (!watching().mistakes || device_is_lost()) return;
+    if (!instrumenting().diagnostics || device_is_lost()) return;
     UnseenLaunch& last = unseen_launch;
     const bool again = last.count > 0 && last.site.line == launch.site.line && last.kernel == launch.kernel;
     if (!again) {
@@ -174,7 +174,7 @@ DroppedCall dropped(const char* function, Site site) {
 
 void note_dropped_error(const DroppedCall& call, cudaError_t error) {
     // After a kernel has failed, every call returns its error: that kernel is what the program has to hear of.
-    if (!watching().mistakes || device_is_lost() || misuse_was_reported) return;
+    if (!instrumenting().diagnostics || device_is_lost() || misuse_was_reported) return;
     // These answer a question, or return an error that is an earlier call's.
     static constexpr std::array<std::string_view, 8> answers = {"cudaGetLastError",
                                                                 "cudaPeekAtLastError",
@@ -209,7 +209,7 @@ bool device_is_lost() { return failure.load(std::memory_order_acquire) != cudaSu
 
 void report_unseen_errors() {
     flush_unseen_output();
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     unseen_calls.report_them();
     unseen_launch.report_it();
     report_unseen_failure();
@@ -238,10 +238,10 @@ Site site_of_code(const void* code) { return code == nullptr ? Site{} : sites_of
 
 Site place_of(const ApiCall& call) { return call.site.line > 0 ? call.site : site_of_code(call.code); }
 
-void report_misuse(FindingKind kind, const ApiCall& call, const std::string& message, const char* hint,
+void report_misuse(DiagnosticKind kind, const ApiCall& call, const std::string& message, const char* hint,
                    const std::string& array, const std::optional<OtherSide>& other) {
-    if (!watching().mistakes) return;
-    Finding found{};
+    if (!instrumenting().diagnostics) return;
+    Diagnostic found{};
     found.kind = kind;
     found.message = std::string(call.function) + " " + message;
     found.site = place_of(call);
@@ -253,8 +253,8 @@ void report_misuse(FindingKind kind, const ApiCall& call, const std::string& mes
 }
 
 cudaError_t unsupported(const char* feature, Site site, const char* hint) {
-    Finding found{};
-    found.kind = FindingKind::unsupported;
+    Diagnostic found{};
+    found.kind = DiagnosticKind::unsupported;
     found.message = std::string("the program uses ") + feature;
     found.site = site;
     found.hint = hint;

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "allocations.h"
-#include "checker.h"
-#include "watched_code.h"
+#include "diagnoser.h"
+#include "instrumented_code.h"
 
 // Set by the linker: where this program's own code begins and ends.
 extern "C" const char __executable_start;
@@ -40,19 +40,19 @@ const char* instruction_pointer(const void* context) {
 #endif
 }
 
-[[noreturn]] void end_kernel(Finding found, cudaError_t error) {
+[[noreturn]] void end_kernel(Diagnostic found, cudaError_t error) {
     Block& block = *current_thread.block;
-    const Unwatched now;
+    const Uninstrumented now;
     if (block.launch().first_report(found.kind, 0)) report(std::move(found));
     block.launch().fail(error);
     block.abandon();  // leaves the signal stack for good; the signal is not blocked (SA_NODEFER)
 }
 
 /// `code`: where the thread was, as a return address.
-Finding endless_kernel(const void* code) {
-    const Unwatched now;
-    Finding found =
-        current_thread.block->finding(FindingKind::endless_kernel, current_thread.block->launch().site.site);
+Diagnostic endless_kernel(const void* code) {
+    const Uninstrumented now;
+    Diagnostic found =
+        current_thread.block->diagnostic(DiagnosticKind::endless_kernel, current_thread.block->launch().site.site);
     char text[160];
     const double limit = watchdog_limit.load();
     std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g second%s", limit,
@@ -68,35 +68,35 @@ Finding endless_kernel(const void* code) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-    if (!in_kernel()) {  // the host's own mistake: the instruction runs again, and into the handler it would have had
+    if (!in_kernel()) {  // the host's own error: the instruction runs again, and into the handler it would have had
         const auto which = std::find(kFaults.begin(), kFaults.end(), signal) - kFaults.begin();
         sigaction(signal, &before[which], nullptr);
         return;
     }
     Block& block = *current_thread.block;
-    const Unwatched now;
-    Finding found = block.finding(FindingKind::illegal_access, block.launch().site.site);
+    const Uninstrumented now;
+    Diagnostic found = block.diagnostic(DiagnosticKind::illegal_access, block.launch().site.site);
     found.code = instruction_pointer(context) + 1;  // as if it were a return address
     char text[512];
     cudaError_t error = cudaErrorIllegalAddress;
     if (signal == SIGFPE) {
         // A GPU gives some value; this processor cannot.
         std::snprintf(text, sizeof text, "an integer is divided by zero");
-        found.kind = FindingKind::kernel_trap;
+        found.kind = DiagnosticKind::kernel_trap;
         found.hint = "a GPU goes on with a meaningless value here";
         error = cudaErrorLaunchFailure;
     } else if (signal == SIGILL || signal == SIGTRAP) {
         std::snprintf(text, sizeof text, "the kernel ran into a trap");
-        found.kind = FindingKind::kernel_trap;
+        found.kind = DiagnosticKind::kernel_trap;
         error = cudaErrorLaunchFailure;
     } else if (is_stack_guard(info->si_addr)) {
         std::snprintf(text, sizeof text, "a device thread needs more than 256 KB of stack");
-        found.kind = FindingKind::kernel_trap;
+        found.kind = DiagnosticKind::kernel_trap;
         found.hint = "is there a recursion without end, or a large local array?";
     } else if (signal == SIGBUS || (signal == SIGSEGV && info->si_code == SI_KERNEL)) {
         // The processor does not say where: no address at all, or one that its instruction wants to be aligned.
         std::snprintf(text, sizeof text, "an access to an address that is misaligned, or no address");
-        found.kind = FindingKind::misaligned_access;
+        found.kind = DiagnosticKind::misaligned_access;
         found.hint = "a float4 has to lie at a multiple of 16 bytes, a float2 or double at one of 8";
         error = cudaErrorMisalignedAddress;
     } else if (was_reported(info->si_addr)) {
@@ -120,8 +120,8 @@ void on_watchdog(int, siginfo_t*, void* context) {
     // It may be anywhere in the runtime: its next callback ends it. One that makes no call for so long, `while (true)
     // {}` say, is not in the runtime.
     constexpr unsigned char most_signals = 3;
-    if (watched_thread.active && watched_thread.stop < most_signals) {
-        watched_thread.stop = watched_thread.stop + 1;
+    if (instrumented_thread.active && instrumented_thread.stop < most_signals) {
+        instrumented_thread.stop = instrumented_thread.stop + 1;
         return;
     }
     end_kernel(endless_kernel(at + 1), cudaErrorLaunchTimeout);
@@ -137,7 +137,7 @@ struct sigaction action_for(void (*handler)(int, siginfo_t*, void*)) {
 
 }  // namespace
 
-void end_watched_thread(const void* code) { end_kernel(endless_kernel(code), cudaErrorLaunchTimeout); }
+void end_instrumented_thread(const void* code) { end_kernel(endless_kernel(code), cudaErrorLaunchTimeout); }
 
 void give_signal_stack() {
     stack_t stack{};
@@ -173,8 +173,9 @@ extern "C" void __assert_fail(const char* assertion, const char* file, unsigned 
                               const char* function) noexcept(true) {
     if (cpu_device::in_kernel()) {
         cpu_device::Block& block = *cpu_device::current_thread.block;
-        const cpu_device::Unwatched now;
-        cpu_device::Finding found = block.finding(cpu_device::FindingKind::kernel_trap, {file, static_cast<int>(line)});
+        const cpu_device::Uninstrumented now;
+        cpu_device::Diagnostic found =
+            block.diagnostic(cpu_device::DiagnosticKind::kernel_trap, {file, static_cast<int>(line)});
         found.message = std::string("assertion failed: ") + assertion;
         if (block.launch().first_report(found.kind, static_cast<int>(line))) cpu_device::report(std::move(found));
         block.launch().fail(cudaErrorAssert);

@@ -26,8 +26,8 @@ public:
 /// that happens to be inside a library function is left alone: the caller asks again.
 void interrupt_device_threads(double seconds, pthread_t owner, const std::vector<pthread_t>& helpers);
 
-/// Ends the kernel of the running watched thread, which stands at `code`, because the watchdog asked for it.
-[[noreturn]] void end_watched_thread(const void* code);
+/// Ends the kernel of the running instrumented thread, which stands at `code`, because the watchdog asked for it.
+[[noreturn]] void end_instrumented_thread(const void* code);
 
 /// The most dynamic shared memory that `kernel` may have: 48 KB, or what cudaFuncSetAttribute set. Where the kernel is
 /// not known (null), the most that any kernel was allowed so far.

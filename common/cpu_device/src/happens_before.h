@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cpu_device/watched.h"
+#include "cpu_device/instrumented.h"
 #include "shadow_memory.h"
 
 namespace cpu_device {

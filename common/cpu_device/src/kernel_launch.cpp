@@ -5,7 +5,7 @@
 
 #include "api_call.h"
 #include "cpu_device/device_model.h"
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
 #include "cpu_device/runtime_api.h"
 #include "function_attributes.h"
 #include "streams.h"

@@ -1,4 +1,5 @@
-// From a launch to its blocks: checks its shape, spreads blocks over the host's cores, watches over endless kernels.
+// From a launch to its blocks: checks its shape, spreads blocks over the host's cores, watches over endless
+// kernels.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -19,14 +20,14 @@
 #include "activity_log.h"
 #include "block.h"
 #include "cpu_device/device_model.h"
+#include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
-#include "cpu_device/findings.h"
 #include "device_output.h"
 #include "faults.h"
+#include "instrumented_code.h"
 #include "kernel_names.h"
 #include "streams.h"
-#include "watched_code.h"
 
 namespace cpu_device {
 namespace {
@@ -73,7 +74,7 @@ public:
 
     void run(Launch& launch) {
         launch.cooperative ? run_together(launch) : run_one_by_one(launch);
-        if (!launch.watch.counters) return;
+        if (!launch.instrument.counters) return;
         std::lock_guard lock(launch.mutex);
         launch.tally.add(tally_);
         tally_.clear();
@@ -147,8 +148,8 @@ private:
             }
             if (waiting == 0 || waiting + done < blocks) continue;
             if (done > 0 && !failed(launch)) {
-                Finding found{};
-                found.kind = FindingKind::divergent_barrier;
+                Diagnostic found{};
+                found.kind = DiagnosticKind::divergent_barrier;
                 found.kernel = launch.site.kernel;
                 found.site = launch.site.site;
                 found.message = "grid.sync() was reached by " + std::to_string(waiting) + " of " +
@@ -157,7 +158,7 @@ private:
                 report(std::move(found));
                 launch.fail(cudaErrorLaunchTimeout);
             }
-            if (launch.checker && !failed(launch)) launch.checker->grid_barrier();
+            if (launch.diagnoser && !failed(launch)) launch.diagnoser->grid_barrier();
             for (std::size_t i = 0; i < blocks; ++i) {
                 if (state[i] != Block::State::at_grid_barrier) continue;
                 if (!failed(launch)) block(i).leave_grid_barrier();
@@ -189,7 +190,7 @@ Worker& this_worker() {
     return worker;
 }
 
-/// Host threads that help with a launch, and the one that watches it. Kept until the process ends.
+/// Host threads that help with a launch, and the one that watches over it. Kept until the process ends.
 class Crew {
 public:
     static Crew& instance() {
@@ -202,7 +203,7 @@ public:
         Worker& worker = this_worker();
         const FaultHandlers handlers;
         const unsigned cores = cores_in_use();
-        const bool alone = cores == 1 || launch.cooperative || launch.checker || launch.blocks < 2 ||
+        const bool alone = cores == 1 || launch.cooperative || launch.diagnoser || launch.blocks < 2 ||
                            launch.blocks * launch.threads < kThreadsWorthAHelper;
         const unsigned helpers =
             alone ? 0 : static_cast<unsigned>(std::min<std::uint64_t>(cores - 1, launch.blocks - 1));
@@ -329,13 +330,13 @@ std::atomic<std::uint64_t> launches{0};
 
 }  // namespace
 
-bool Launch::watches(std::uint64_t linear_index) const {
+bool Launch::instruments(std::uint64_t linear_index) const {
     if (!sampled || linear_index == 0 || linear_index == blocks - 1) return true;
-    if (linear_index < watch.traced_blocks) return true;
-    if (watch.blocks < 2) return false;
+    if (linear_index < instrument.traced_blocks) return true;
+    if (instrument.blocks < 2) return false;
     // One block of each stretch of the grid. Not always the same one of each: equal strides would meet the same
     // columns.
-    const std::uint64_t stretches = watch.blocks - 2;
+    const std::uint64_t stretches = instrument.blocks - 2;
     const std::uint64_t inner = blocks - 2;
     const auto start = [&](std::uint64_t k) {
         return static_cast<std::uint64_t>(static_cast<unsigned __int128>(k) * inner / stretches);
@@ -382,8 +383,8 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     const std::string refused = why_refused(config);
     if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
 
-    const bool watched = can_watch() && (watching().counters || watching().mistakes);
-    const LaunchSite named = watched ? with_kernel_name(site) : site;
+    const bool instrumented = can_instrument() && (instrumenting().counters || instrumenting().diagnostics);
+    const LaunchSite named = instrumented ? with_kernel_name(site) : site;
     Launch launch(named);
     launch.id = ++launches;
     if (logs_activity()) log_launch(config.stream);
@@ -397,26 +398,26 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
     launch.seed = settings().seed;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-    if (can_watch()) {
-        launch.watch = watching();
-        if (launch.watch.mistakes) launch.shared_bytes += kSharedAlignment;
-        launch.sampled = launch.watch.blocks != 0 && launch.blocks > launch.watch.blocks;
-        if (launch.watch.counters) launch.arrays = std::make_unique<ArrayMap>(launch);
-        if (launch.watch.mistakes) {
-            launch.checker = std::make_unique<LaunchChecker>(launch);
+    if (can_instrument()) {
+        launch.instrument = instrumenting();
+        if (launch.instrument.diagnostics) launch.shared_bytes += kSharedAlignment;
+        launch.sampled = launch.instrument.blocks != 0 && launch.blocks > launch.instrument.blocks;
+        if (launch.instrument.counters) launch.arrays = std::make_unique<ArrayMap>(launch);
+        if (launch.instrument.diagnostics) {
+            launch.diagnoser = std::make_unique<LaunchDiagnoser>(launch);
         } else {
             note_unseen_launch();
         }
     }
     Crew::instance().run(launch);
     end_device_output(launch.failure != cudaSuccess);
-    if (launch.watch.counters) keep_counters(launch, launch.tally);
-    if (launch.checker) {
+    if (launch.instrument.counters) keep_counters(launch, launch.tally);
+    if (launch.diagnoser) {
         launch.report_undefined_shuffles();
         note_coverage(launch);
     }
-    launch.checker.reset();
-    publish_findings();
+    launch.diagnoser.reset();
+    publish_diagnostics();
     const int failure = launch.failure;
     if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure), site);
 }
@@ -425,7 +426,7 @@ void* SharedVariable::address() {
     Block& block = running_block("a __shared__ variable is used");
     Launch& running = block.launch();
     if (__atomic_load_n(&launch, __ATOMIC_ACQUIRE) != running.id) {
-        const Unwatched now;
+        const Uninstrumented now;
         std::unique_lock lock(running.mutex);
         if (launch != running.id) {
             const std::size_t total = running.static_bytes + bytes;
@@ -448,8 +449,8 @@ void* SharedVariable::address() {
             }
             running.static_bytes += bytes;
             std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-            if (running.checker) rows += kSharedAlignment;  // nobody's: whoever runs past the end lands there
-            if (running.is_watched()) running.shared_variables.push_back(this);
+            if (running.diagnoser) rows += kSharedAlignment;  // nobody's: whoever runs past the end lands there
+            if (running.is_instrumented()) running.shared_variables.push_back(this);
             offset = running.shared_bytes.fetch_add(rows, std::memory_order_relaxed);
             __atomic_store_n(&launch, running.id, __ATOMIC_RELEASE);
         }
@@ -479,10 +480,11 @@ void abort_kernel(cudaError_t error, const char* format, ...) {
         std::abort();
     }
     Block& block = *current_thread.block;
-    const Unwatched now;
-    const FindingKind kind = error == cudaErrorNotSupported ? FindingKind::unsupported : FindingKind::kernel_trap;
+    const Uninstrumented now;
+    const DiagnosticKind kind =
+        error == cudaErrorNotSupported ? DiagnosticKind::unsupported : DiagnosticKind::kernel_trap;
     if (block.launch().first_report(kind, 0)) {
-        Finding found = block.finding(kind, block.launch().site.site);
+        Diagnostic found = block.diagnostic(kind, block.launch().site.site);
         found.code = __builtin_return_address(0);
         found.message = text;
         report(std::move(found));

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "cpu_device/findings.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/diagnostics.h"
+#include "cpu_device/instrument.h"
 
 namespace cpu_device {
 namespace {
@@ -47,7 +47,7 @@ Names names_of(ObjectKind kind) {
 }  // namespace
 
 void note_created(ObjectKind kind, const void* handle, const void* code) {
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     Registry& all = registry();
     std::lock_guard lock(all.mutex);
     all.created_by[{kind, handle}] = code;
@@ -74,15 +74,15 @@ void report_leaked_objects() {
     }
     for (const auto& [group, count] : counts) {
         const Names names = names_of(group.first);
-        Finding found{};
-        found.kind = FindingKind::memory_leak;
+        Diagnostic found{};
+        found.kind = DiagnosticKind::memory_leak;
         found.message =
             (count == 1 ? std::string(names.one) + " was" : std::to_string(count) + " " + names.many + " were") +
             " never destroyed";
         found.hint = std::string("give it back with ") + names.undo + " when it is no longer used";
         found.code = group.second;
         found.count = count;
-        found.is_note = !watching().leaks;
+        found.is_note = !instrumenting().leaks;
         report(std::move(found));
     }
 }

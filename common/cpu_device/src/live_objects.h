@@ -5,13 +5,13 @@ namespace cpu_device {
 
 enum class ObjectKind : unsigned char { stream, event, array, texture, surface };
 
-/// `code`: the program's call. Remembered while mistakes are looked for.
+/// `code`: the program's call. Remembered while errors are looked for.
 void note_created(ObjectKind kind, const void* handle, const void* code);
 void note_destroyed(ObjectKind kind, const void* handle);
 /// The device is reset: nothing exists any more.
 void forget_objects();
 
-/// Reports what was created and never destroyed, one finding for each line that created it, once.
+/// Reports what was created and never destroyed, one diagnostic for each line that created it, once.
 void report_leaked_objects();
 
 }  // namespace cpu_device

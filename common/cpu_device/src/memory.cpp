@@ -3,9 +3,9 @@
 
 #include "allocations.h"
 #include "api_call.h"
-#include "checker.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
+#include "diagnoser.h"
 #include "streams.h"
 
 using namespace cpu_device;

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "block.h"
-#include "checker.h"
+#include "diagnoser.h"
 #include "source_lines.h"
 
 namespace cpu_device {
@@ -172,7 +172,7 @@ Stray MemoryMap::stray(std::uintptr_t address, std::size_t bytes, const Region* 
     const auto is_near = [&](const Region& region) {
         if (region.allocation.kind == MemoryKind::symbol) {
             // Constants of the program have a segment of their own. What lies beside them is none of the kernel's
-            // mistakes.
+            // errors.
             return segment.found && segment.writable && region.begin >= segment.begin && region.begin < segment.end &&
                    distance(region) < kNearVariable;
         }
@@ -198,7 +198,7 @@ Stray MemoryMap::stray(std::uintptr_t address, std::size_t bytes, const Region* 
     if (!is_readable) return {Place::inaccessible, {}};
     if (mapping->of_a_file) return harmless(mapping->begin, mapping->end);
     if (on_stack_ >= mapping->begin && on_stack_ < mapping->end) {
-        // The launch's arguments are there, too. A pointer among them that points here tells that it is a mistake.
+        // The launch's arguments are there, too. A pointer among them that points here tells that it is an error.
         for (std::size_t i = 0; i < launch_.code.arguments; ++i) {
             const auto pointer = reinterpret_cast<std::uintptr_t>(launch_.code.pointers[i]);
             if (pointer >= mapping->begin && pointer < mapping->end && address >= pointer) return {Place::host, {}};

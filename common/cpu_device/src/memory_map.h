@@ -34,10 +34,10 @@ struct Stray {
         freed,         ///< in `region`, which was freed
         host,          ///< memory of the host
         inaccessible,  ///< nowhere: the access faults
-        unknown,       ///< in the program itself, where constants and the runtime's variables live: no mistake
+        unknown,       ///< in the program itself, where constants and the runtime's variables live: no error
     };
     Place place = Place::unknown;
-    Region region{};  ///< for `unknown` where all accesses are no mistake; without an allocation; empty when not known
+    Region region{};  ///< for `unknown` where no access is an error; without an allocation; empty when not known
 };
 
 /// What was allocated when a launch began, with the names that its parameters give.

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "block.h"
-#include "watched_code.h"
+#include "instrumented_code.h"
 
 namespace cpu_device {
 

@@ -1,4 +1,4 @@
-// Turns the accesses of a watched block's threads, which run one after the other, into the requests of warps.
+// Turns the accesses of an instrumented block's threads, which run one after the other, into the requests of warps.
 //
 // Each thread leaves a trace of the basic blocks it entered and of its accesses. Once the lanes of a warp have stopped,
 // their traces are merged as a warp would have carried them out: always the lanes that are deepest in calls and, among
@@ -13,10 +13,10 @@
 #include <memory>
 #include <vector>
 
+#include "instrumented_thread.h"
 #include "request_model.h"
 #include "tally.h"
 #include "trace_event.h"
-#include "watched_thread.h"
 
 namespace cpu_device {
 
@@ -33,12 +33,12 @@ public:
     void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes,
                uint3 block, bool traced);
 
-    // The life of a thread, as the block sees it. The running one writes its events through `watched_thread`.
+    // The life of a thread, as the block sees it. The running one writes its events through `instrumented_thread`.
 
     /// It goes on from its first event.
     void start(unsigned thread) {
-        watched_thread.next = trace(thread);
-        watched_thread.end = watched_thread.next + kEvents;
+        instrumented_thread.next = trace(thread);
+        instrumented_thread.end = instrumented_thread.next + kEvents;
     }
     /// True when it was the last of its warp: then merge is to be called.
     bool finish(unsigned thread) {
@@ -55,8 +55,8 @@ public:
     /// Goes on.
     void resume(unsigned thread) {
         states_[thread] = State::running;
-        watched_thread.next = trace(thread) + counts_[thread];
-        watched_thread.end = trace(thread) + kEvents;
+        instrumented_thread.next = trace(thread) + counts_[thread];
+        instrumented_thread.end = trace(thread) + kEvents;
     }
     void release_all_blocked();  ///< behind a barrier
     /// It will be resumed soon.
@@ -83,7 +83,7 @@ public:
 
     /// Whether the running thread's next event fits behind a full trace. For a thread that must not be stopped now.
     bool has_spare_room() const {
-        return watched_thread.next != nullptr && watched_thread.next < watched_thread.end + kSpare;
+        return instrumented_thread.next != nullptr && instrumented_thread.next < instrumented_thread.end + kSpare;
     }
 
     /// Carries out the lanes' traces together, until nothing is left or a lane that may still go on has nothing more to
@@ -115,12 +115,12 @@ private:
     TraceEvent* trace(unsigned thread) { return traces_ + static_cast<std::size_t>(thread) * kStride; }
     void note(unsigned thread, State state) {
         // As `next` less the trace's begin, which is not looked up.
-        counts_[thread] = static_cast<Count>(kEvents - (watched_thread.end - watched_thread.next));
+        counts_[thread] = static_cast<Count>(kEvents - (instrumented_thread.end - instrumented_thread.next));
         states_[thread] = state;
     }
     void save(unsigned thread, State state) {
         note(thread, state);
-        watched_thread.next = watched_thread.end = nullptr;
+        instrumented_thread.next = instrumented_thread.end = nullptr;
     }
     Count merge_common_events(unsigned first);
     using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "cpu_device/watch.h"
-#include "cpu_device/watched.h"
+#include "cpu_device/instrument.h"
+#include "cpu_device/instrumented.h"
 
 namespace cpu_device {
 

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <vector>
 
-#include "checker.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/instrument.h"
+#include "diagnoser.h"
 
 namespace cpu_device {
 namespace {
@@ -174,7 +174,7 @@ void note_host_write(const void* memory, std::size_t bytes) {
 void note_allocation(const void* memory, std::size_t bytes, bool host_writes_unseen) {
     if (memory == nullptr || bytes == 0) return;
     note_release(memory, bytes);
-    if (!watching().mistakes) return;
+    if (!instrumenting().diagnostics) return;
     Registry& all = registry();
     std::lock_guard lock(all.mutex);
     const std::uintptr_t begin = number_of(memory);

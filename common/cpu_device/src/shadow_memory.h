@@ -171,7 +171,7 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-/// What managed memory holds before anybody writes there, while mistakes are looked for: NaN in every floating-point
+/// What managed memory holds before anybody writes there, while errors are looked for: NaN in every floating-point
 /// type, and as integers numbers that hardly any program uses. A pattern of words, by address.
 constexpr std::uint32_t kManagedPoison = 0xFFF5FFE3;
 
@@ -183,7 +183,7 @@ struct AllocationShadow {
     std::size_t bytes;
     std::uintptr_t first_word;  ///< `begin` rounded down to a multiple of 4
     ShadowMemory cells;
-    WrittenBytes written;  ///< by host code and by blocks that are not watched for races; the others leave cells
+    WrittenBytes written;  ///< by host code and by blocks that are not instrumented for races; the others leave cells
     bool all_written;      ///< all of it, by somebody
     /// Managed memory: host code writes there, and nobody announces it. What no longer holds the poison was written.
     bool host_writes_unseen;

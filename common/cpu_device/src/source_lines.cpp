@@ -15,7 +15,7 @@
 #include <unordered_map>
 
 #include "common/helpers/child_process.h"
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
 
 namespace cpu_device {
 namespace {
@@ -172,7 +172,7 @@ private:
 
 /// "/chapters/2_memory_model/", or empty. Set before anything runs, if at all.
 std::string& folder_of_names() {
-    static auto* const folder = new std::string;  // findings are printed at exit as well
+    static auto* const folder = new std::string;  // diagnostics are printed at exit as well
     return *folder;
 }
 

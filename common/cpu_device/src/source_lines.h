@@ -21,7 +21,7 @@ struct SourceLine {
 /// none.
 std::vector<SourceLine> source_lines(const std::vector<const void*>& code);
 
-/// "/home/me/add.cu" as messages name it: "add.cu", or with folders as name_sources_from (findings.h) wants it.
+/// "/home/me/add.cu" as messages name it: "add.cu", or with folders as name_sources_from (diagnostics.h) wants it.
 std::string short_name(std::string_view file);
 
 /// Line `line` (from 1) of `file` without leading blanks; empty when it cannot be read. Files are kept.

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cpu_device/watch.h"
+#include "cpu_device/instrument.h"
 
 namespace cpu_device {
 
@@ -96,7 +96,7 @@ private:
 /// Keeps what was counted in a launch for `take_counters`.
 void keep_counters(const Launch& launch, const Tally& tally);
 
-/// Adds a launch in which mistakes were looked for to `coverage()`, and one that did not run.
+/// Adds a launch in which errors were looked for to `coverage()`, and one that did not run.
 void note_coverage(const Launch& launch);
 void note_skipped_launch();
 

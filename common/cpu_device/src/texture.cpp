@@ -13,10 +13,10 @@
 
 #include "allocations.h"
 #include "api_call.h"
-#include "checker.h"
 #include "copy_reports.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
+#include "diagnoser.h"
 #include "live_objects.h"
 #include "streams.h"
 

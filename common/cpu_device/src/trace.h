@@ -1,7 +1,7 @@
 // From what the recorder kept of the traced blocks to LaunchTrace.
 #pragma once
 
-#include "cpu_device/watch.h"
+#include "cpu_device/instrument.h"
 #include "tally.h"
 
 namespace cpu_device {

@@ -1,4 +1,4 @@
-// What a watched thread writes down while counters are taken.
+// What an instrumented thread writes down while counters are taken.
 #pragma once
 
 #include <cstddef>

@@ -146,14 +146,14 @@ std::vector<CounterColumn> columns_of(const std::vector<Kernel>& kernels) {
     return columns;
 }
 
-/// Empty when every block of every launch was watched.
+/// Empty when every block of every launch was instrumented.
 std::string sample_note(const std::vector<LaunchGroup>& groups, std::uint64_t sample) {
     std::uint64_t largest = 0;
     for (const LaunchGroup& group : groups) largest = std::max(largest, group.blocks_each());
     if (sample == 0 || largest <= sample) return {};
     return fmt::format(
-        "Watched was a sample of {} blocks of each large launch (the largest has {} blocks); counts are scaled up. "
-        "--all-blocks watches all.",
+        "Counts are scaled up from a sample of {} blocks of each large launch; the largest has {} blocks. "
+        "--all-blocks instruments all of them.",
         sample, largest);
 }
 
@@ -189,7 +189,7 @@ std::string kernel_listing(const std::vector<LaunchGroup>& groups, const warpwis
         all.kernel = kernel.name;
         all.file = kernel.groups.front()->counts.file;
         all.line = kernel.groups.front()->counts.line;
-        all.blocks = all.watched_blocks = 1;
+        all.blocks = all.instrumented_blocks = 1;
         all.lines = warpwise::lines_of(kernel.counts());
         std::erase_if(all.lines,
                       [&](const warpwise::LineCounts& line) { return warpwise::is_launch(line, kernel.counts()); });

@@ -13,8 +13,8 @@
 namespace guide {
 
 /// A row for each kernel, its launches added up, and below the table what the columns mean. `sample`: how many blocks
-/// of a launch were watched at most (0: all); where that left some out, it says so. Wider than the terminal it becomes
-/// several tables.
+/// of a launch were instrumented at most (0: all); where that left some out, it says so. Wider than the terminal it
+/// becomes several tables.
 std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample,
                          const warpwise::Terminal& terminal);
 

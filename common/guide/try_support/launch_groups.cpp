@@ -58,7 +58,7 @@ void LaunchGroups::add(LaunchCounts launch) {
     LaunchGroup& group = groups_[found->second];
     ++group.launches;
     group.counts.blocks += launch.blocks;
-    group.counts.watched_blocks += launch.watched_blocks;
+    group.counts.instrumented_blocks += launch.instrumented_blocks;
     group.counts.total += launch.total;
     add_lines(group.counts.lines, launch.lines);
     add_arrays(group.counts.arrays, launch.arrays);

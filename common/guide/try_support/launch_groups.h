@@ -13,7 +13,8 @@
 
 namespace guide {
 
-/// Launches of one kernel at one place in the source, with one shape. Counts, `blocks` and `watched_blocks` are sums.
+/// Launches of one kernel at one place in the source, with one shape. Counts, `blocks` and `instrumented_blocks` are
+/// sums.
 struct LaunchGroup {
     warpwise::LaunchCounts counts;
     std::uint64_t launches = 0;

@@ -2,15 +2,15 @@
 // end what came out. It is linked, not called; the linker is told to take it along (warpwise_try_support).
 //
 // `warpwise try` speaks to it by environment variables. Without them, when the program is started by itself, it counts,
-// looks for mistakes, and prints the table.
+// looks for errors, and prints the table.
 //
-//     CPU_DEVICE_WATCH, CPU_DEVICE_WATCH_BLOCKS    as for every program of the CPU device
+//     CPU_DEVICE_INSTRUMENT, CPU_DEVICE_INSTRUMENT_BLOCKS    as for every program of the CPU device
 //     WARPWISE_TRY=table,lines,launches,output-to-stderr
 //         table: print what kernels did; lines: and their source; launches: put them into the report;
 //         output-to-stderr: what the program prints to standard output goes there
 //     WARPWISE_TRY_REGISTERS=N                     registers a thread, for the theoretical occupancy
 //     WARPWISE_TRY_TRACE=FILE                      gets what the warps of the first blocks did (lesson/trace_file.h)
-//     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "findings": [...]} as JSON
+//     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "diagnostics": [...]} as JSON
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -31,14 +31,14 @@
 
 #include "common/guide/try_support/kernel_table.h"
 #include "common/guide/try_support/launch_groups.h"
-#include "common/helpers/watch.h"
+#include "common/helpers/instrument.h"
 #include "common/lesson/json_output.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 #include "common/lesson/trace_file.h"
+#include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
-#include "cpu_device/findings.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/instrument.h"
 
 extern "C" {
 /// What the linker is told to look for.
@@ -49,7 +49,7 @@ const int warpwise_try_support = 1;
 namespace guide {
 namespace {
 
-constexpr int status_with_mistakes = 1;
+constexpr int status_with_diagnostics = 1;
 constexpr int status_without_trace = 2;
 constexpr std::chrono::milliseconds collecting_period(100);
 
@@ -148,7 +148,7 @@ Run& run() {
     return *all;
 }
 
-void write_report(const std::string& file, const std::vector<LaunchGroup>& groups, const std::string& findings) {
+void write_report(const std::string& file, const std::vector<LaunchGroup>& groups, const std::string& diagnostics) {
     using Json = nlohmann::ordered_json;
     Json launches = Json::array();
     for (const LaunchGroup& group : groups) {
@@ -157,7 +157,7 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
         launches.push_back(std::move(launch));
     }
     std::ofstream stream(file);
-    stream << Json{{"launches", launches}, {"findings", Json::parse(findings)}} << '\n';
+    stream << Json{{"launches", launches}, {"diagnostics", Json::parse(diagnostics)}} << '\n';
 }
 
 /// Of the first launch in each group.
@@ -167,74 +167,74 @@ void write_trace(const std::string& file, const std::vector<LaunchGroup>& groups
     warpwise::write_trace(file, {{"", launches}}, {program_invocation_short_name});
 }
 
-/// One for each mistake, however many launches made it. What makes it the same: kind, kernel, array and lines.
-std::vector<cpu_device::Finding> merged(const std::vector<cpu_device::Finding>& findings) {
+/// One for each diagnostic, however many launches made it. What makes it the same: kind, kernel, array and lines.
+std::vector<cpu_device::Diagnostic> merged(const std::vector<cpu_device::Diagnostic>& all) {
     std::map<std::string, std::size_t> known;
-    std::vector<cpu_device::Finding> mistakes;
-    for (const cpu_device::Finding& finding : findings) {
-        std::string name = fmt::format("{}\n{}\n{}\n{}:{}", cpu_device::identifier_of(finding.kind), finding.kernel,
-                                       finding.array, finding.site.file, finding.site.line);
-        if (finding.other) name += fmt::format("\n{}:{}", finding.other->site.file, finding.other->site.line);
-        if (finding.site.line == 0) name += "\n" + finding.message;
-        const auto [found, is_new] = known.try_emplace(name, mistakes.size());
+    std::vector<cpu_device::Diagnostic> diagnostics;
+    for (const cpu_device::Diagnostic& diagnostic : all) {
+        std::string name = fmt::format("{}\n{}\n{}\n{}:{}", cpu_device::identifier_of(diagnostic.kind),
+                                       diagnostic.kernel, diagnostic.array, diagnostic.site.file, diagnostic.site.line);
+        if (diagnostic.other) name += fmt::format("\n{}:{}", diagnostic.other->site.file, diagnostic.other->site.line);
+        if (diagnostic.site.line == 0) name += "\n" + diagnostic.message;
+        const auto [found, is_new] = known.try_emplace(name, diagnostics.size());
         if (is_new) {
-            mistakes.push_back(finding);
+            diagnostics.push_back(diagnostic);
         } else {
-            mistakes[found->second].count += finding.count;
+            diagnostics[found->second].count += diagnostic.count;
         }
     }
-    return mistakes;
+    return diagnostics;
 }
 
 /// How many errors there are, without notes.
-std::size_t count_errors(const std::vector<cpu_device::Finding>& findings) {
-    return static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(), [](const auto& finding) { return !finding.is_note; }));
+std::size_t count_errors(const std::vector<cpu_device::Diagnostic>& diagnostics) {
+    return static_cast<std::size_t>(std::count_if(diagnostics.begin(), diagnostics.end(),
+                                                  [](const auto& diagnostic) { return !diagnostic.is_note; }));
 }
 
 /// `checked`: what part of the program was looked at; empty where no kernel was.
-std::string verdict(std::size_t found, int status, const std::string& checked, const warpwise::Terminal& terminal) {
+std::string result(std::size_t found, int status, const std::string& checked, const warpwise::Terminal& terminal) {
     std::string text;
     if (found > 0) {
-        text = fmt::format("{} mistake{} found, reported above", found, found == 1 ? "" : "s");
-        if (status == 0) text += fmt::format("; exit status {}", status_with_mistakes);
+        text = fmt::format("{} error{} found, reported above", found, found == 1 ? "" : "s");
+        if (status == 0) text += fmt::format("; exit status {}", status_with_diagnostics);
         text = terminal.paint(warpwise::Style::bad, text) + "\n";
     } else if (!checked.empty()) {
-        text = terminal.paint(warpwise::Style::good, "No mistakes found") + "\n";
+        text = terminal.paint(warpwise::Style::good, "No errors found") + "\n";
     }
     if (!checked.empty()) text += warpwise::wrap(checked, terminal.width);
     return text;
 }
 
-/// After all of the program, its destructors included, and before the CPU device's own end, which then has no findings
-/// left to speak of.
+/// After all of the program, its destructors included, and before the CPU device's own end, which then has no
+/// diagnostics left to speak of.
 void at_end(int status, void*) {
     Run& all = run();
     if (getpid() != all.process) return;  // a child of the program
-    const cpu_device::WatchOptions watched = cpu_device::watching();
+    const cpu_device::InstrumentOptions instrumented = cpu_device::instrumenting();
     cpu_device::report_unseen_errors();
     // Who gave up half-way had no time to free anything.
-    if (watched.mistakes && status == 0) cpu_device::report_leaks();
-    cpu_device::watch({});
-    const std::vector<cpu_device::Finding> findings = merged(cpu_device::take_findings());
+    if (instrumented.diagnostics && status == 0) cpu_device::report_leaks();
+    cpu_device::instrument({});
+    const std::vector<cpu_device::Diagnostic> diagnostics = merged(cpu_device::take_diagnostics());
     const std::vector<LaunchGroup> groups = all.collector ? all.collector->finish() : std::vector<LaunchGroup>();
 
     cpu_device::begin_fresh_line();
     const warpwise::Terminal terminal = terminal_of_stderr();
     std::string text;
-    if (watched.counters && all.settings.table) {
+    if (instrumented.counters && all.settings.table) {
         text += "\n";
-        text += groups.empty() ? "No kernel ran.\n" : kernel_table(groups, watched.blocks, terminal);
+        text += groups.empty() ? "No kernel ran.\n" : kernel_table(groups, instrumented.blocks, terminal);
         if (all.settings.lines && !groups.empty()) text += "\n" + kernel_listing(groups, terminal);
     }
     const std::string checked =
-        watched.mistakes ? cpu_device::text_of(cpu_device::coverage(), "--all-blocks") : std::string();
-    const std::string last = verdict(count_errors(findings), status, checked, terminal);
+        instrumented.diagnostics ? cpu_device::text_of(cpu_device::coverage(), "--all-blocks") : std::string();
+    const std::string last = result(count_errors(diagnostics), status, checked, terminal);
     if (!last.empty()) text += (text.empty() || text.ends_with("\n\n") ? "" : "\n") + last;
     std::fputs(text.c_str(), stderr);
     if (!all.settings.report.empty()) {
         write_report(all.settings.report, all.settings.launches ? groups : std::vector<LaunchGroup>(),
-                     cpu_device::json_of(findings));
+                     cpu_device::json_of(diagnostics));
     }
     if (!all.settings.trace.empty()) {
         try {
@@ -244,7 +244,7 @@ void at_end(int status, void*) {
             all.status = status_without_trace;
         }
     }
-    if (status == 0 && count_errors(findings) > 0) all.status = status_with_mistakes;
+    if (status == 0 && count_errors(diagnostics) > 0) all.status = status_with_diagnostics;
 }
 
 /// The very last.
@@ -256,7 +256,7 @@ void set_status(int, void*) {
 }
 
 // The numbers are places among all that runs before main, and, the other way round, at the end: this library is linked
-// ahead of the CPU device, whose own 101 writes a file of findings where somebody wants one.
+// ahead of the CPU device, whose own 101 writes a file of diagnostics where somebody wants one.
 __attribute__((constructor(101))) void register_status() { on_exit(set_status, nullptr); }
 
 __attribute__((constructor(103))) void begin() {
@@ -264,13 +264,13 @@ __attribute__((constructor(103))) void begin() {
     all.process = getpid();
     all.settings = settings_from_environment();
     if (all.settings.output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
-    cpu_device::WatchOptions options = cpu_device::watching();
-    if (std::getenv("CPU_DEVICE_WATCH") == nullptr) options.counters = options.mistakes = true;
+    cpu_device::InstrumentOptions options = cpu_device::instrumenting();
+    if (std::getenv("CPU_DEVICE_INSTRUMENT") == nullptr) options.counters = options.diagnostics = true;
     if (const int registers = std::atoi(std::string(variable("WARPWISE_TRY_REGISTERS")).c_str()); registers > 0) {
         options.registers = registers;
     }
     options.traced_blocks = all.settings.trace.empty() ? 0 : 1;
-    cpu_device::watch(options);
+    cpu_device::instrument(options);
     if (options.counters) all.collector = new Collector(all.settings.lines || all.settings.launches);
     on_exit(at_end, nullptr);
 }

@@ -161,9 +161,9 @@ def lines_of(case, names):
     return set(), set()
 
 
-def findings_of(program, case):
+def diagnostics_of(program, case):
     with tempfile.NamedTemporaryFile(mode="r", suffix=".json") as file:
-        environment = os.environ | {"CPU_DEVICE_WATCH": "mistakes", "CPU_DEVICE_FINDINGS": file.name}
+        environment = os.environ | {"CPU_DEVICE_INSTRUMENT": "diagnostics", "CPU_DEVICE_DIAGNOSTICS": file.name}
         if case.hangs == "hangs":
             environment["CPU_DEVICE_TIMEOUT"] = "1"
         run_limited([program, case.name], environment)
@@ -171,13 +171,13 @@ def findings_of(program, case):
     return json.loads(text) if text else []
 
 
-def cpu_cell(findings, marked, launches):
+def cpu_cell(diagnostics, marked, launches):
     cells = []
-    for finding in findings:
-        sides = [finding, finding["other"]] if finding["kind"] == "data_race" else [finding]
+    for diagnostic in diagnostics:
+        sides = [diagnostic, diagnostic["other"]] if diagnostic["kind"] == "data_race" else [diagnostic]
         lines = {side["site"]["line"] if side and side["site"] else 0 for side in sides}
         where = "at the line" if lines <= marked else "at the launch" if lines <= launches else "elsewhere"
-        cells.append(f"{finding['name']}, {where}")
+        cells.append(f"{diagnostic['name']}, {where}")
     return "; ".join(dict.fromkeys(cells)) or "-"
 
 
@@ -216,7 +216,7 @@ def table(verdicts_file, program):
     for case in cases:
         marked, launches = lines_of(case, names)
         measured = verdicts["cases"].get(case.name, {})
-        rows[case.name] = (cpu_cell(findings_of(program, case), marked, launches),
+        rows[case.name] = (cpu_cell(diagnostics_of(program, case), marked, launches),
                            {tool: tool_cell(measured.get(tool), marked) for tool in SANITIZER_TOOLS})
     mistakes = [case for case in cases if case.list == "mistake"]
     correct = [case for case in cases if case.list == "correct"]

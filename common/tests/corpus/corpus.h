@@ -11,10 +11,10 @@
 //     }  // namespace
 //     CaseList bounds() { return {__FILE__, {{"read_past_the_end", "the guard is missing", read_past_the_end}}}; }
 //
-// The line of the mistake ends with `// MISTAKE(kind): why`, kind as in cpu_device::identifier_of(FindingKind). A race
-// has two sides: the other line ends with `// OTHER: why`, unless both sides are the same line. The mistake of a leak
-// is where the memory was allocated, that of an error nobody looked at is the launch or call. Correct cases carry no
-// markers. Names of cases are unique in the whole corpus.
+// The line of the mistake ends with `// MISTAKE(kind): why`, kind as in cpu_device::identifier_of(DiagnosticKind). A
+// race has two sides: the other line ends with `// OTHER: why`, unless both sides are the same line. The mistake of a
+// leak is where the memory was allocated, that of an error nobody looked at is the launch or call. Correct cases carry
+// no markers. Names of cases are unique in the whole corpus.
 //
 // A case may also say what its report has to advise: `// HINT: words` in a line of its own, and `// NO HINT: words` for
 // what it must not. `// CALLED FROM: why` marks the line of a call that the report has to name.
@@ -60,7 +60,7 @@ struct CaseList {
 };
 
 /// Programs with one mistake each: mistakes/mistakes.cpp lists the files.
-std::vector<CaseList> mistakes();
+std::vector<CaseList> diagnostics();
 
 /// Programs without any: correct/correct.cpp lists the files.
 std::vector<CaseList> correct();

@@ -50,7 +50,7 @@ std::vector<Listed> read_list() {
     return all;
 }
 
-/// The cases of one list, "mistake" or "correct".
+/// The cases of one list, "error" or "correct".
 std::vector<Listed> cases_of(const std::string& list) {
     std::vector<Listed> cases;
     for (const Listed& one : read_list()) {
@@ -61,8 +61,8 @@ std::vector<Listed> cases_of(const std::string& list) {
 
 /// What the comments in the source say about one case.
 struct Marks {
-    std::set<std::string> kinds;  ///< of findings that name the mistake
-    std::set<int> mistakes;       ///< lines
+    std::set<std::string> kinds;  ///< of diagnostics that name the mistake
+    std::set<int> diagnostics;    ///< lines
     std::set<int> others;         ///< the other lines of a race
     std::set<int> launches;
     std::set<std::string> hints, wrong_hints;
@@ -86,7 +86,7 @@ Marks marks_of(const Listed& one, const std::set<std::string>& names) {
         ++number;
         if (const std::string mark = behind(line, "MISTAKE("); !mark.empty()) {
             for (const std::string& kind : split(mark.substr(0, mark.find(')')), '|')) marks.kinds.insert(kind);
-            marks.mistakes.insert(number);
+            marks.diagnostics.insert(number);
         }
         if (!behind(line, "OTHER:").empty()) marks.others.insert(number);
         if (!behind(line, "CALLED FROM:").empty()) marks.callers.insert(number);
@@ -121,48 +121,50 @@ Place place_of(const json& site) {
 
 struct Outcome {
     int status = 0;
-    json findings;
+    json diagnostics;
     std::string output;
 };
 
-Outcome run(const Listed& one, const std::string& seed, const std::string& watch = "mistakes") {
-    const TemporaryFile output, findings;
-    std::vector<std::pair<std::string, std::string>> variables = {
-        {"CPU_DEVICE_WATCH", watch + ",leaks"}, {"CPU_DEVICE_FINDINGS", findings.path()}, {"CPU_DEVICE_SEED", seed}};
+Outcome run(const Listed& one, const std::string& seed, const std::string& instrument = "diagnostics") {
+    const TemporaryFile output, diagnostics;
+    std::vector<std::pair<std::string, std::string>> variables = {{"CPU_DEVICE_INSTRUMENT", instrument + ",leaks"},
+                                                                  {"CPU_DEVICE_DIAGNOSTICS", diagnostics.path()},
+                                                                  {"CPU_DEVICE_SEED", seed}};
     if (one.hangs == "hangs") variables.emplace_back("CPU_DEVICE_TIMEOUT", "1");
     ChildProcess program({corpus_program(), one.name}, variables, output.path());
     Outcome outcome;
     outcome.status = program.wait();
     outcome.output = output.read();
-    outcome.findings = json::parse(findings.read(), nullptr, false);
+    outcome.diagnostics = json::parse(diagnostics.read(), nullptr, false);
     return outcome;
 }
 
-/// Whether the finding is the planted mistake: kind and line, for a race both lines.
-bool is_planted(const json& finding, const std::string& file, const Marks& marks) {
-    const std::string kind = finding.at("kind");
+/// Whether the diagnostic is the planted mistake: kind and line, for a race both lines.
+bool is_planted(const json& diagnostic, const std::string& file, const Marks& marks) {
+    const std::string kind = diagnostic.at("kind");
     if (marks.kinds.count(kind) == 0) return false;
-    const Place site = place_of(finding.at("site"));
+    const Place site = place_of(diagnostic.at("site"));
     const auto is_at = [&](const Place& place, const std::set<int>& lines) {
         return place.file == file && lines.count(place.line) == 1;
     };
     const auto is_marked = [&](const Place& place) {
-        return is_at(place, marks.mistakes) || is_at(place, marks.others);
+        return is_at(place, marks.diagnostics) || is_at(place, marks.others);
     };
     if (kind == "data_race") {
-        const json& other = finding.at("other");
+        const json& other = diagnostic.at("other");
         return other.is_object() && is_marked(site) && is_marked(place_of(other.at("site")));
     }
     // Who stops an endless kernel knows its launch.
-    if (kind == "endless_kernel") return is_at(site, marks.mistakes) || is_at(site, marks.launches);
-    return is_at(site, marks.mistakes);
+    if (kind == "endless_kernel") return is_at(site, marks.diagnostics) || is_at(site, marks.launches);
+    return is_at(site, marks.diagnostics);
 }
 
-/// Whether one side of the finding is the line of the mistake itself, or its launch.
-bool touches_mistake(const json& finding, const Marks& marks) {
-    const int line = place_of(finding.at("site")).line;
-    if (finding.at("kind") != "data_race") return true;  // is_planted has compared it
-    return marks.mistakes.count(line) == 1 || marks.mistakes.count(place_of(finding.at("other").at("site")).line) == 1;
+/// Whether one side of the diagnostic is the line of the mistake itself, or its launch.
+bool touches_mistake(const json& diagnostic, const Marks& marks) {
+    const int line = place_of(diagnostic.at("site")).line;
+    if (diagnostic.at("kind") != "data_race") return true;  // is_planted has compared it
+    return marks.diagnostics.count(line) == 1 ||
+           marks.diagnostics.count(place_of(diagnostic.at("other").at("site")).line) == 1;
 }
 
 std::string lines_of(const std::set<int>& lines) {
@@ -175,41 +177,41 @@ std::string lines_of(const std::set<int>& lines) {
 
 TEST_CASE("the corpus is large and its names are unique") {
     std::set<std::string> names;
-    int mistakes = 0, correct = 0;
+    int diagnostics = 0, correct = 0;
     for (const Listed& one : read_list()) {
         CHECK(names.insert(one.name).second);
         CHECK(!one.what.empty());
-        ++(one.list == "mistake" ? mistakes : correct);
+        ++(one.list == "error" ? diagnostics : correct);
     }
-    CHECK(mistakes >= 215);
+    CHECK(diagnostics >= 215);
     CHECK(correct >= 210);
 }
 
 TEST_CASE("every mistake of the corpus is found at its line, and nothing else") {
-    const std::vector<Listed> cases = cases_of("mistake");
+    const std::vector<Listed> cases = cases_of("error");
     std::set<std::string> names;
     for (const Listed& one : cases) names.insert(one.name);
     const Listed one = GENERATE_REF(from_range(cases));
     DYNAMIC_SECTION(one.name) {
         const Marks marks = marks_of(one, names);
-        REQUIRE(!marks.mistakes.empty());
+        REQUIRE(!marks.diagnostics.empty());
         const std::string file = std::filesystem::path(one.file).filename();
         const Outcome outcome = run(one, "0");
-        INFO(one.name << " (" << one.what << "), " << file << ": mistake in" << lines_of(marks.mistakes)
+        INFO(one.name << " (" << one.what << "), " << file << ": mistake in" << lines_of(marks.diagnostics)
                       << ", other side in" << lines_of(marks.others) << "\n"
                       << outcome.output);
         CHECK((outcome.status == 86 || outcome.status == 1));  // found, or CUDA reported an error as well
-        REQUIRE(outcome.findings.is_array());
+        REQUIRE(outcome.diagnostics.is_array());
         bool found = false;
         std::string hints;
         std::set<int> callers;
-        for (const json& finding : outcome.findings) {
-            hints += finding.value("hint", "") + "\n";
-            for (const json& caller : finding.value("callers", json::array())) callers.insert(place_of(caller).line);
-            INFO(finding.dump(2));
-            const bool planted = is_planted(finding, file, marks);
+        for (const json& diagnostic : outcome.diagnostics) {
+            hints += diagnostic.value("hint", "") + "\n";
+            for (const json& caller : diagnostic.value("callers", json::array())) callers.insert(place_of(caller).line);
+            INFO(diagnostic.dump(2));
+            const bool planted = is_planted(diagnostic, file, marks);
             CHECK(planted);
-            found = found || (planted && touches_mistake(finding, marks));
+            found = found || (planted && touches_mistake(diagnostic, marks));
         }
         CHECK(found);
         for (const std::string& hint : marks.hints) CHECK_THAT(hints, ContainsSubstring(hint));
@@ -224,13 +226,13 @@ TEST_CASE("nothing is found in the correct cases of the corpus, in any order of 
     DYNAMIC_SECTION(one.name) {
         // Where accesses are counted as well, a thread may have to wait in the middle of its work.
         const std::pair<const char*, const char*> ways[] = {
-            {"0", "mistakes"}, {"1", "mistakes"}, {"0", "counters,mistakes"}, {"1", "counters,mistakes"}};
-        for (const auto& [seed, watch] : ways) {
-            const Outcome outcome = run(one, seed, watch);
-            INFO(one.name << " (" << one.what << "), seed " << seed << ", watching " << watch << "\n"
+            {"0", "errors"}, {"1", "errors"}, {"0", "counters,diagnostics"}, {"1", "counters,diagnostics"}};
+        for (const auto& [seed, instrument] : ways) {
+            const Outcome outcome = run(one, seed, instrument);
+            INFO(one.name << " (" << one.what << "), seed " << seed << ", instrumenting " << instrument << "\n"
                           << outcome.output);
             CHECK(outcome.status == 0);
-            CHECK(outcome.findings == json::array());
+            CHECK(outcome.diagnostics == json::array());
         }
     }
 }

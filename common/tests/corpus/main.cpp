@@ -1,7 +1,7 @@
 // Runs one case of the corpus in a process of its own.
 //
 //     corpus NAME      runs it; exit status 1 if CUDA reported an error, 2 for an unknown name
-//     corpus --list    one line a case: name, "mistake" or "correct", "hangs" or "ends", file, what it is about; tabs
+//     corpus --list    one line a case: name, "error" or "correct", "hangs" or "ends", file, what it is about; tabs
 //     between
 #include <cstdio>
 #include <cstring>
@@ -35,14 +35,14 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "usage: corpus --list | corpus NAME\n");
         return 2;
     }
-    const std::vector<corpus::CaseList> mistakes = corpus::mistakes(), correct = corpus::correct();
+    const std::vector<corpus::CaseList> diagnostics = corpus::diagnostics(), correct = corpus::correct();
     const char* name = arguments[1];
     if (std::strcmp(name, "--list") == 0) {
-        print("mistake", mistakes);
+        print("error", diagnostics);
         print("correct", correct);
         return 0;
     }
-    const corpus::Case* one = find(mistakes, name);
+    const corpus::Case* one = find(diagnostics, name);
     if (one == nullptr) one = find(correct, name);
     if (one == nullptr) {
         std::fprintf(stderr, "no case is called '%s': see corpus --list\n", name);

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "common/cpu_device/src/allocations.h"
-#include "cpu_device/findings.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/diagnostics.h"
+#include "cpu_device/instrument.h"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
-using cpu_device::Finding;
-using cpu_device::FindingKind;
+using cpu_device::Diagnostic;
+using cpu_device::DiagnosticKind;
 
 namespace {
 
@@ -28,31 +28,31 @@ __device__ int counters[8];
 
 __global__ void set_to(int* out, int value) { out[threadIdx.x] = value; }
 
-/// Looks for mistakes and keeps them off the screen while it lives; leaves the device usable.
-struct Watched {
-    cpu_device::WatchOptions before = cpu_device::watch({.mistakes = true});
-    bool printing = cpu_device::print_findings(false);
-    Watched() { cpu_device::take_findings(); }
-    Watched(const Watched&) = delete;
-    Watched& operator=(const Watched&) = delete;
-    ~Watched() {
+/// Looks for errors and keeps them off the screen while it lives; leaves the device usable.
+struct Instrumented {
+    cpu_device::InstrumentOptions before = cpu_device::instrument({.diagnostics = true});
+    bool printing = cpu_device::print_diagnostics(false);
+    Instrumented() { cpu_device::take_diagnostics(); }
+    Instrumented(const Instrumented&) = delete;
+    Instrumented& operator=(const Instrumented&) = delete;
+    ~Instrumented() {
         cudaDeviceReset();
         cudaGetLastError();
-        cpu_device::take_findings();
-        cpu_device::print_findings(printing);
-        cpu_device::watch(before);
+        cpu_device::take_diagnostics();
+        cpu_device::print_diagnostics(printing);
+        cpu_device::instrument(before);
     }
 };
 
-Finding only_finding() {
-    const std::vector<Finding> found = cpu_device::take_findings();
-    for (const Finding& finding : found) UNSCOPED_INFO(cpu_device::text_of(finding));
+Diagnostic only_diagnostic() {
+    const std::vector<Diagnostic> found = cpu_device::take_diagnostics();
+    for (const Diagnostic& diagnostic : found) UNSCOPED_INFO(cpu_device::text_of(diagnostic));
     REQUIRE(found.size() == 1);
     return found[0];
 }
 
 /// Calls that know only the code that made them have a line where that code has debug information.
-bool is_at(const cpu_device::Site& site, int line) { return !cpu_device::can_watch() || site.line == line; }
+bool is_at(const cpu_device::Site& site, int line) { return !cpu_device::can_instrument() || site.line == line; }
 
 /// How a child process ends that runs `body` and then exits with `status`, and what it writes to stderr.
 struct Ended {
@@ -72,8 +72,8 @@ Ended in_child(const Body& body, int status = 0) {
         if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
         close(ends[0]);
         close(ends[1]);
-        cpu_device::watch({.mistakes = true});
-        cpu_device::print_findings(true);
+        cpu_device::instrument({.diagnostics = true});
+        cpu_device::print_diagnostics(true);
         body();
         std::exit(status);
     }
@@ -132,7 +132,7 @@ TEST_CASE("knows the program's device variables by name from the start") {
 }
 
 TEST_CASE("knows where memory was allocated, and which pointer was set") {
-    const Watched watched;
+    const Instrumented instrumented;
     const int line = __LINE__ + 2;
     float* d_in = nullptr;
     REQUIRE(cudaMalloc(&d_in, 400) == cudaSuccess);
@@ -167,7 +167,7 @@ TEST_CASE("knows where memory was allocated, and which pointer was set") {
 }
 
 TEST_CASE("lists what is alive by address") {
-    const Watched watched;
+    const Instrumented instrumented;
     std::vector<int*> memory;
     for (int i = 0; i < 20; ++i) memory.push_back(allocate<int>(10));
     const auto live = cpu_device::live_allocations();
@@ -198,8 +198,8 @@ TEST_CASE("the functions that allocate and free can be passed around like CUDA's
 
 // ---- freed memory --------------------------------------------------------------------------------------------
 
-TEST_CASE("keeps freed memory back while mistakes are looked for") {
-    const Watched watched;
+TEST_CASE("keeps freed memory back while errors are looked for") {
+    const Instrumented instrumented;
     for (std::size_t bytes : {std::size_t{40}, std::size_t{70000}}) {
         char* first = allocate<char>(bytes);
         REQUIRE(cudaMemset(first, 7, bytes) == cudaSuccess);
@@ -217,7 +217,7 @@ TEST_CASE("keeps freed memory back while mistakes are looked for") {
 }
 
 TEST_CASE("gives the oldest freed memory back once there are 256 MiB of it") {
-    const Watched watched;
+    const Instrumented instrumented;
     constexpr std::size_t bytes = std::size_t{60} << 20;
     std::vector<char*> freed;
     for (int i = 0; i < 5; ++i) {
@@ -233,7 +233,7 @@ TEST_CASE("gives the oldest freed memory back once there are 256 MiB of it") {
 }
 
 TEST_CASE("freed memory counts as free at once") {
-    const Watched watched;
+    const Instrumented instrumented;
     std::size_t before = 0, after = 0;
     REQUIRE(cudaMemGetInfo(&before, nullptr) == cudaSuccess);
     CHECK(cudaFree(allocate<char>(1 << 20)) == cudaSuccess);
@@ -242,13 +242,13 @@ TEST_CASE("freed memory counts as free at once") {
 }
 
 TEST_CASE("bytes written around an allocation show when it is freed, unless the access was reported") {
-    const Watched watched;
+    const Instrumented instrumented;
     char* d_rim = nullptr;
     REQUIRE(cudaMalloc(&d_rim, 40) == cudaSuccess);
     d_rim[41] = 1;  // device memory is host memory here: stands for a kernel's mistake
     CHECK(cudaFree(d_rim) == cudaSuccess);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::illegal_access);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::illegal_access);
     CHECK(found.array == "d_rim");
     CHECK_THAT(found.message, ContainsSubstring("byte 1 behind the end of 'd_rim', 40 bytes of device memory"));
 
@@ -256,20 +256,20 @@ TEST_CASE("bytes written around an allocation show when it is freed, unless the 
     d_rim[41] = 1;
     cpu_device::note_reported(d_rim);
     CHECK(cudaFree(d_rim) == cudaSuccess);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 // ---- freeing -------------------------------------------------------------------------------------------------
 
 TEST_CASE("names both places of a double free") {
-    const Watched watched;
+    const Instrumented instrumented;
     float* d_twice = nullptr;
     REQUIRE(cudaMalloc(&d_twice, 64) == cudaSuccess);
     const int line = __LINE__ + 1;
     CHECK(cudaFree(d_twice) == cudaSuccess);
     CHECK(cudaFree(d_twice) == cudaErrorInvalidValue);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::invalid_free);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::invalid_free);
     CHECK(found.array == "d_twice");
     CHECK_THAT(found.message,
                ContainsSubstring("cudaFree was given 'd_twice', 64 bytes of device memory allocated at ") &&
@@ -280,15 +280,15 @@ TEST_CASE("names both places of a double free") {
 }
 
 TEST_CASE("says why something cannot be freed") {
-    const Watched watched;
+    const Instrumented instrumented;
     int host = 0;
     int* device = allocate<int>(16);
     int* pinned = nullptr;
     REQUIRE(cudaMallocHost(&pinned, 64) == cudaSuccess);
     const auto message_of = [](cudaError_t error) {
         CHECK(error == cudaErrorInvalidValue);
-        const Finding found = only_finding();
-        CHECK(found.kind == FindingKind::invalid_free);
+        const Diagnostic found = only_diagnostic();
+        CHECK(found.kind == DiagnosticKind::invalid_free);
         return found.message + " | " + found.hint;
     };
     CHECK_THAT(message_of(cudaFree(device + 4)), ContainsSubstring("a pointer 16 bytes behind the start of"));
@@ -301,24 +301,24 @@ TEST_CASE("says why something cannot be freed") {
     CHECK(cudaFree(device) == cudaSuccess);
     CHECK(cudaFreeHost(pinned) == cudaSuccess);
     CHECK(cudaFree(nullptr) == cudaSuccess);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("says nothing of wrong frees and copies while mistakes are not looked for") {
-    const Watched watched;
-    cpu_device::watch({});
+    const Instrumented instrumented;
+    cpu_device::instrument({});
     int host[4] = {};
     int* device = allocate<int>(4);
     CHECK(cudaFree(host) == cudaErrorInvalidValue);
     CHECK(cudaMemcpy(device, host, 17, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
     set_to<<<1, 2000>>>(device, 1);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 // ---- leaks ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("reports what was never freed, once for each line that allocated it") {
-    const Watched watched;
+    const Instrumented instrumented;
     int line = 0;
     for (int i = 0; i < 3; ++i) {
         float* d_lost = nullptr;
@@ -332,9 +332,9 @@ TEST_CASE("reports what was never freed, once for each line that allocated it") 
     CHECK(cudaFree(freed) == cudaSuccess);
 
     cpu_device::report_leaks();
-    const std::vector<Finding> found = cpu_device::take_findings();
+    const std::vector<Diagnostic> found = cpu_device::take_diagnostics();
     REQUIRE(found.size() == 3);
-    for (const Finding& finding : found) CHECK(finding.kind == FindingKind::memory_leak);
+    for (const Diagnostic& diagnostic : found) CHECK(diagnostic.kind == DiagnosticKind::memory_leak);
     CHECK(found[0].site.line == line);
     CHECK(found[0].count == 3);
     CHECK(found[0].array == "d_lost");
@@ -345,11 +345,11 @@ TEST_CASE("reports what was never freed, once for each line that allocated it") 
     CHECK_THAT(found[2].hint, ContainsSubstring("cudaFreeHost"));
 
     cpu_device::report_leaks();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("what was created and never destroyed is a leak, told once for each line") {
-    const Watched watched;
+    const Instrumented instrumented;
     int line = 0;
     cudaStream_t streams[3];
     for (cudaStream_t& stream : streams) {
@@ -373,13 +373,13 @@ TEST_CASE("what was created and never destroyed is a leak, told once for each li
     REQUIRE(cudaCreateSurfaceObject(&surface, &resource) == cudaSuccess);
 
     cpu_device::report_leaks();
-    const std::vector<Finding> found = cpu_device::take_findings();
+    const std::vector<Diagnostic> found = cpu_device::take_diagnostics();
     REQUIRE(found.size() == 5);
     std::string messages;
-    for (const Finding& finding : found) {
-        CHECK(finding.kind == FindingKind::memory_leak);
-        CHECK(finding.is_note);
-        messages += finding.message + "; " + finding.hint + "\n";
+    for (const Diagnostic& diagnostic : found) {
+        CHECK(diagnostic.kind == DiagnosticKind::memory_leak);
+        CHECK(diagnostic.is_note);
+        messages += diagnostic.message + "; " + diagnostic.hint + "\n";
     }
     CHECK(is_at(found[0].site, line));
     CHECK(found[0].count == 3);
@@ -389,7 +389,7 @@ TEST_CASE("what was created and never destroyed is a leak, told once for each li
                              ContainsSubstring("cudaDestroyTextureObject") &&
                              ContainsSubstring("cudaDestroySurfaceObject"));
     cpu_device::report_leaks();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 
     for (cudaStream_t stream : streams) CHECK(cudaStreamDestroy(stream) == cudaSuccess);
     CHECK(cudaEventDestroy(event) == cudaSuccess);
@@ -399,23 +399,23 @@ TEST_CASE("what was created and never destroyed is a leak, told once for each li
 }
 
 TEST_CASE("memory that the wrong function was to free is told once") {
-    const Watched watched;
+    const Instrumented instrumented;
     int* pinned = nullptr;
     REQUIRE(cudaMallocHost(&pinned, 8) == cudaSuccess);
     CHECK(cudaFree(pinned) == cudaErrorInvalidValue);
     cpu_device::report_leaks();
-    CHECK(only_finding().kind == FindingKind::invalid_free);
+    CHECK(only_diagnostic().kind == DiagnosticKind::invalid_free);
     CHECK(cudaFreeHost(pinned) == cudaSuccess);
 }
 
 TEST_CASE("a reset of the device leaves no leak") {
-    const Watched watched;
+    const Instrumented instrumented;
     allocate<int>(4);
     cudaStream_t stream = nullptr;
     REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
     CHECK(cudaDeviceReset() == cudaSuccess);
     cpu_device::report_leaks();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("a leak is a note, and an error for whoever asks for it") {
@@ -423,18 +423,18 @@ TEST_CASE("a leak is a note, and an error for whoever asks for it") {
     CHECK(leaking.status == 0);
     CHECK_THAT(leaking.text, StartsWith("CPU device: note: memory leak: 'memory', 400 bytes of device memory"));
     const Ended strict = in_child([] {
-        cpu_device::watch({.mistakes = true, .leaks = true});
+        cpu_device::instrument({.diagnostics = true, .leaks = true});
         allocate<int>(100);
     });
     CHECK(strict.status == 86);
     CHECK_THAT(strict.text, StartsWith("CPU device: memory leak: 'memory', 400 bytes of device memory") &&
-                                ContainsSubstring("1 mistake found; exit status 86"));
+                                ContainsSubstring("1 error found; exit status 86"));
     const Ended with_an_error = in_child([] {
         allocate<int>(100);
         set_to<<<1, 2048>>>(nullptr, 1);
     });
     CHECK(with_an_error.status == 86);
-    CHECK_THAT(with_an_error.text, ContainsSubstring("note: memory leak") && ContainsSubstring("1 mistake found"));
+    CHECK_THAT(with_an_error.text, ContainsSubstring("note: memory leak") && ContainsSubstring("1 error found"));
     const Ended giving_up = in_child([] { allocate<int>(100); }, 3);
     CHECK(giving_up.status == 3);
     CHECK(giving_up.text.empty());
@@ -449,35 +449,35 @@ TEST_CASE("what the program's own variables free at the end is no leak") {
 // ---- errors that nobody looks at -----------------------------------------------------------------------------
 
 TEST_CASE("reports a refused launch that nobody looked at when the next one is refused") {
-    const Watched watched;
+    const Instrumented instrumented;
     int* out = allocate<int>(32);
     const int line = __LINE__ + 1;
     set_to<<<1, 2048>>>(out, 1);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);  // does not show it
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
     set_to<<<0, 32>>>(out, 1);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::unseen_error);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::unseen_error);
     CHECK(found.site.line == line);
     CHECK_THAT(found.message, ContainsSubstring("set_to") && ContainsSubstring("cudaErrorInvalidValue") &&
                                   ContainsSubstring("2048") && ContainsSubstring("at most 1024"));
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);  // now the second one was seen
     cpu_device::report_unseen_errors();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("a launch refused again and again at one line is one mistake") {
-    const Watched watched;
+    const Instrumented instrumented;
     for (int i = 0; i < 10; ++i) set_to<<<1, 32, 1 << 20>>>(nullptr, 1);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
     cpu_device::report_unseen_errors();
-    const Finding found = only_finding();
+    const Diagnostic found = only_diagnostic();
     CHECK(found.count == 10);
     CHECK_THAT(found.message, ContainsSubstring("1048576 bytes of dynamic shared memory"));
 }
 
 TEST_CASE("looking at the error is enough, and so is a launch that returns it") {
-    const Watched watched;
+    const Instrumented instrumented;
     int* out = allocate<int>(32);
     set_to<<<1, 2048>>>(out, 1);
     CHECK(cudaPeekAtLastError() == cudaErrorInvalidValue);
@@ -485,11 +485,11 @@ TEST_CASE("looking at the error is enough, and so is a launch that returns it") 
     void* arguments[] = {&out, &value};
     CHECK(cudaLaunchKernel(set_to, dim3(1), dim3(2048), arguments, 0, nullptr) == cudaErrorInvalidValue);
     cpu_device::report_unseen_errors();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("an error that a statement drops is reported unless the program asks for it later") {
-    const Watched watched;
+    const Instrumented instrumented;
     int line = 0;
     for (int i = 0; i < 2; ++i) {
         line = __LINE__ + 1;
@@ -497,23 +497,23 @@ TEST_CASE("an error that a statement drops is reported unless the program asks f
     }
     cudaEvent_t event = nullptr;
     if (event == nullptr) cudaEventDestroy(event);
-    CHECK(cpu_device::take_findings().empty());  // the program may still look
+    CHECK(cpu_device::take_diagnostics().empty());  // the program may still look
     cpu_device::report_unseen_errors();
-    const std::vector<Finding> found = cpu_device::take_findings();
+    const std::vector<Diagnostic> found = cpu_device::take_diagnostics();
     REQUIRE(found.size() == 2);
-    CHECK(found[0].kind == FindingKind::unseen_error);
+    CHECK(found[0].kind == DiagnosticKind::unseen_error);
     CHECK(found[0].site.line == line);
     CHECK(found[0].count == 2);
     CHECK_THAT(found[0].message,
                StartsWith("cudaSetDevice returned cudaErrorInvalidDevice, \"invalid device ordinal\""));
     CHECK_THAT(found[1].message, StartsWith("cudaEventDestroy returned cudaErrorInvalidResourceHandle"));
     cpu_device::report_unseen_errors();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
     CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle);
 }
 
 TEST_CASE("errors that the program handles are not reported") {
-    const Watched watched;
+    const Instrumented instrumented;
     int* memory = nullptr;
     if (cudaMalloc(&memory, std::size_t{1} << 50) != cudaSuccess) memory = nullptr;  // compared
     (void)cudaSetDevice(2);                                                          // dropped on purpose
@@ -524,17 +524,17 @@ TEST_CASE("errors that the program handles are not reported") {
     cudaGetLastError();
     cudaStreamQuery(reinterpret_cast<cudaStream_t>(1000));  // asks a question
     cpu_device::report_unseen_errors();
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
     cudaGetLastError();
 }
 
 TEST_CASE("a call that is reported in more detail is not reported for its error as well") {
-    const Watched watched;
+    const Instrumented instrumented;
     int* device = allocate<int>(4);
     const int host[8] = {};
     cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
     cpu_device::report_unseen_errors();
-    CHECK(only_finding().kind == FindingKind::out_of_bounds);
+    CHECK(only_diagnostic().kind == DiagnosticKind::out_of_bounds);
     CHECK(cudaFree(device) == cudaSuccess);
 }
 
@@ -583,19 +583,19 @@ TEST_CASE("a refused launch and a failed kernel that nobody saw show at the end 
 // ---- copies --------------------------------------------------------------------------------------------------
 
 TEST_CASE("names the array that a copy runs out of, and by how much") {
-    const Watched watched;
+    const Instrumented instrumented;
     std::vector<char> host(200);
     char* d_small = nullptr;
     REQUIRE(cudaMalloc(&d_small, 64) == cudaSuccess);
     const auto message_of = [](cudaError_t error) {
         CHECK(error == cudaErrorInvalidValue);
-        const Finding found = only_finding();
-        CHECK(found.kind == FindingKind::out_of_bounds);
+        const Diagnostic found = only_diagnostic();
+        CHECK(found.kind == DiagnosticKind::out_of_bounds);
         return found.message;
     };
     const int line = __LINE__ + 1;
     CHECK(cudaMemcpy(d_small, host.data(), 65, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
-    const Finding found = only_finding();
+    const Diagnostic found = only_diagnostic();
     CHECK(found.array == "d_small");
     CHECK(is_at(found.site, line));
     CHECK_THAT(found.message,
@@ -615,7 +615,7 @@ TEST_CASE("names the array that a copy runs out of, and by how much") {
 }
 
 TEST_CASE("says which pointer of a copy is not what its direction says") {
-    const Watched watched;
+    const Instrumented instrumented;
     std::vector<int> host(8), other(8);
     int* d_data = nullptr;
     int* pinned = nullptr;
@@ -624,8 +624,8 @@ TEST_CASE("says which pointer of a copy is not what its direction says") {
     REQUIRE(cudaMallocHost(&pinned, bytes) == cudaSuccess);
     const auto wrong = [](cudaError_t error, cudaError_t expected) {
         CHECK(error == expected);
-        const Finding found = only_finding();
-        CHECK(found.kind == FindingKind::host_memory);
+        const Diagnostic found = only_diagnostic();
+        CHECK(found.kind == DiagnosticKind::host_memory);
         return found.message + " | " + found.hint;
     };
     // Swapped pointers.
@@ -651,28 +651,28 @@ TEST_CASE("says which pointer of a copy is not what its direction says") {
     CHECK(cudaMemcpy(d_data, pinned, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
     CHECK(cudaMemcpy(host.data(), d_data, bytes, cudaMemcpyDefault) == cudaSuccess);
     CHECK(cudaMemcpy(host.data(), other.data(), bytes, cudaMemcpyHostToHost) == cudaSuccess);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("says what is wrong with the memory that is copied to or from an array") {
-    const Watched watched;
+    const Instrumented instrumented;
     std::vector<float> host(64);
     float* d_data = nullptr;
     cudaArray_t array = nullptr;
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     REQUIRE(cudaMalloc(&d_data, 64) == cudaSuccess);
     REQUIRE(cudaMallocArray(&array, &format, 8, 8) == cudaSuccess);
-    const auto message_of = [](cudaError_t error, cudaError_t expected, FindingKind kind) {
+    const auto message_of = [](cudaError_t error, cudaError_t expected, DiagnosticKind kind) {
         CHECK(error == expected);
-        const Finding found = only_finding();
+        const Diagnostic found = only_diagnostic();
         CHECK(found.kind == kind);
         return found.message;
     };
     const int line = __LINE__ + 1;
     CHECK(cudaMemcpy2DToArray(array, 0, 0, host.data(), 32, 32, 8, cudaMemcpyDeviceToDevice) == cudaErrorInvalidValue);
-    const Finding found = only_finding();
+    const Diagnostic found = only_diagnostic();
     CHECK(is_at(found.site, line));
-    CHECK(found.kind == FindingKind::host_memory);
+    CHECK(found.kind == DiagnosticKind::host_memory);
     CHECK_THAT(found.message,
                ContainsSubstring("cudaMemcpy2DToArray with cudaMemcpyDeviceToDevice was given host memory") &&
                    ContainsSubstring("as its source"));
@@ -680,32 +680,32 @@ TEST_CASE("says what is wrong with the memory that is copied to or from an array
     // Works, on a GPU too; still not what was said.
     CHECK_THAT(
         message_of(cudaMemcpyToArray(array, 0, 0, d_data, 64, cudaMemcpyHostToDevice), cudaSuccess,
-                   FindingKind::host_memory),
+                   DiagnosticKind::host_memory),
         ContainsSubstring("was given 'd_data', 64 bytes of device memory") && ContainsSubstring("as its source"));
     CHECK_THAT(
         message_of(cudaMemcpyFromArrayAsync(d_data, array, 0, 0, 65, cudaMemcpyDeviceToDevice, nullptr),
-                   cudaErrorInvalidValue, FindingKind::out_of_bounds),
+                   cudaErrorInvalidValue, DiagnosticKind::out_of_bounds),
         ContainsSubstring("cudaMemcpyFromArrayAsync would write 65 bytes") && ContainsSubstring("1 byte past its end"));
     cudaMemcpy3DParms parameters{};
     parameters.srcArray = array;
     parameters.dstPtr = make_cudaPitchedPtr(d_data, 32, 8, 8);
     parameters.extent = {8, 8, 1};
     parameters.kind = cudaMemcpyDeviceToDevice;
-    CHECK_THAT(message_of(cudaMemcpy3D(&parameters), cudaErrorInvalidValue, FindingKind::out_of_bounds),
+    CHECK_THAT(message_of(cudaMemcpy3D(&parameters), cudaErrorInvalidValue, DiagnosticKind::out_of_bounds),
                ContainsSubstring("cudaMemcpy3D would write 256 bytes") && ContainsSubstring("192 bytes past its end"));
     REQUIRE(cudaFree(d_data) == cudaSuccess);
     CHECK_THAT(message_of(cudaMemcpy2DFromArray(d_data, 32, array, 0, 0, 32, 2, cudaMemcpyDeviceToDevice),
-                          cudaErrorInvalidValue, FindingKind::use_after_free),
+                          cudaErrorInvalidValue, DiagnosticKind::use_after_free),
                ContainsSubstring("as its destination"));
 
     CHECK(cudaMemcpy2DToArray(array, 0, 0, host.data(), 32, 32, 8, cudaMemcpyHostToDevice) == cudaSuccess);
     CHECK(cudaMemcpy2DFromArray(host.data(), 32, array, 0, 0, 32, 8, cudaMemcpyDefault) == cudaSuccess);
     CHECK(cudaFreeArray(array) == cudaSuccess);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("a variable is device memory by the address that cudaGetSymbolAddress gives") {
-    const Watched watched;
+    const Instrumented instrumented;
     const std::vector<float> sent = {1, 2, 3, 4};
     float* d_coefficients = nullptr;
     REQUIRE(cudaGetSymbolAddress(&d_coefficients, coefficients) == cudaSuccess);
@@ -714,22 +714,22 @@ TEST_CASE("a variable is device memory by the address that cudaGetSymbolAddress 
     CHECK(cudaMemcpyFromSymbol(back.data(), coefficients, 16) == cudaSuccess);
     CHECK(back == sent);
     CHECK(cudaMemset(d_coefficients, 0, 17) == cudaErrorInvalidValue);
-    CHECK(only_finding().array == "coefficients");
+    CHECK(only_diagnostic().array == "coefficients");
 }
 
 TEST_CASE("finds copies of memory that was freed") {
-    const Watched watched;
+    const Instrumented instrumented;
     std::vector<int> host(4);
     int* d_gone = nullptr;
     REQUIRE(cudaMalloc(&d_gone, 16) == cudaSuccess);
     const int line = __LINE__ + 1;
     CHECK(cudaFree(d_gone) == cudaSuccess);
     CHECK(cudaMemcpy(host.data(), d_gone, 16, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
-    Finding found = only_finding();
-    CHECK(found.kind == FindingKind::use_after_free);
+    Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::use_after_free);
     CHECK_THAT(found.message, ContainsSubstring("was given 'd_gone', 16 bytes of device memory"));
     REQUIRE(found.other);
     CHECK(is_at(found.other->site, line));
     CHECK(cudaMemset(d_gone, 0, 16) == cudaErrorInvalidValue);
-    CHECK(only_finding().kind == FindingKind::use_after_free);
+    CHECK(only_diagnostic().kind == DiagnosticKind::use_after_free);
 }

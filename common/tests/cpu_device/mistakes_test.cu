@@ -7,28 +7,28 @@
 #include <string>
 #include <vector>
 
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
 
 using Catch::Matchers::ContainsSubstring;
-using cpu_device::Finding;
-using cpu_device::FindingKind;
+using cpu_device::Diagnostic;
+using cpu_device::DiagnosticKind;
 
 namespace {
 
-/// Keeps findings off the screen while a test makes mistakes on purpose, and leaves the device usable.
+/// Keeps diagnostics off the screen while a test makes mistakes on purpose, and leaves the device usable.
 struct Quiet {
-    bool printing = cpu_device::print_findings(false);
-    Quiet() { cpu_device::take_findings(); }
+    bool printing = cpu_device::print_diagnostics(false);
+    Quiet() { cpu_device::take_diagnostics(); }
     ~Quiet() {
-        cpu_device::take_findings();
+        cpu_device::take_diagnostics();
         cudaDeviceReset();
         cudaGetLastError();
-        cpu_device::print_findings(printing);
+        cpu_device::print_diagnostics(printing);
     }
 };
 
-Finding only_finding() {
-    const std::vector<Finding> found = cpu_device::take_findings();
+Diagnostic only_diagnostic() {
+    const std::vector<Diagnostic> found = cpu_device::take_diagnostics();
     REQUIRE(found.size() == 1);
     return found[0];
 }
@@ -178,15 +178,15 @@ TEST_CASE("a barrier does not wait for threads that have exited") {
         CHECK(count == 3 * 48 + 2 * 20);
     }
     cpu_device::set_schedule_seed(0);
-    CHECK(cpu_device::take_findings().empty());
+    CHECK(cpu_device::take_diagnostics().empty());
     CHECK(cudaFree(out) == cudaSuccess);
 }
 
 TEST_CASE("names the barriers at which the threads of a block wait, and which threads do") {
     const Quiet quiet;
     skip_a_barrier<<<1, 64>>>(48);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::divergent_barrier);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::divergent_barrier);
     CHECK_THAT(found.message, ContainsSubstring("threads 0 to 47 wait at a barrier of the block (mistakes_test.cu:") &&
                                   ContainsSubstring("threads 48 to 63 wait at a barrier"));
     CHECK(found.kernel == "skip_a_barrier");
@@ -202,7 +202,7 @@ TEST_CASE("names the barriers at which the threads of a block wait, and which th
 TEST_CASE("reports a mistake once for a whole launch, however many blocks make it") {
     const Quiet quiet;
     skip_a_barrier<<<100, 64>>>(48);
-    CHECK(only_finding().kind == FindingKind::divergent_barrier);
+    CHECK(only_diagnostic().kind == DiagnosticKind::divergent_barrier);
 }
 
 TEST_CASE("finds threads of one block at two different barriers, whoever comes last") {
@@ -211,8 +211,8 @@ TEST_CASE("finds threads of one block at two different barriers, whoever comes l
     cpu_device::set_schedule_seed(seed);
     two_barriers<<<1, 64>>>();
     cpu_device::set_schedule_seed(0);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::divergent_barrier);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::divergent_barrier);
     CHECK_THAT(found.message, ContainsSubstring("different barriers") && ContainsSubstring("threads 0 to 31 wait") &&
                                   ContainsSubstring("threads 32 to 63 wait"));
 }
@@ -220,7 +220,7 @@ TEST_CASE("finds threads of one block at two different barriers, whoever comes l
 TEST_CASE("finds a divergent barrier that only the second block has") {
     const Quiet quiet;
     barrier_in_second_block<<<3, 32>>>();
-    const Finding found = only_finding();
+    const Diagnostic found = only_diagnostic();
     CHECK(found.block.x == 1);
     CHECK_THAT(found.message,
                ContainsSubstring("threads 0 to 6, 8 to 31 wait at") && ContainsSubstring("thread 7 waits at"));
@@ -229,7 +229,7 @@ TEST_CASE("finds a divergent barrier that only the second block has") {
 TEST_CASE("finds a divergent barrier inside a device function") {
     const Quiet quiet;
     barrier_in_device_function<<<1, 32>>>();
-    CHECK_THAT(only_finding().message, ContainsSubstring("threads 0, 2, 4, 6 and 12 more wait at"));
+    CHECK_THAT(only_diagnostic().message, ContainsSubstring("threads 0, 2, 4, 6 and 12 more wait at"));
 }
 
 TEST_CASE("says who waits for a thread that never comes") {
@@ -240,8 +240,8 @@ TEST_CASE("says who waits for a thread that never comes") {
     cpu_device::set_watchdog_seconds(0.3);
     spin_before_the_barrier<<<1, 64>>>(passed);
     cpu_device::set_watchdog_seconds(20);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::endless_kernel);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::endless_kernel);
     CHECK(found.thread.x == 40);
     CHECK_THAT(found.message, ContainsSubstring("this thread runs on while threads 0 to 39, 41 to 63 wait at a barrier "
                                                 "of the block (mistakes_test.cu:"));
@@ -250,8 +250,8 @@ TEST_CASE("says who waits for a thread that never comes") {
 TEST_CASE("finds threads at the block's barrier and others at the grid's") {
     const Quiet quiet;
     REQUIRE(cudaLaunchCooperativeKernel(barrier_and_grid_barrier, dim3(1), dim3(64), nullptr) == cudaSuccess);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::divergent_barrier);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::divergent_barrier);
     CHECK_THAT(found.message, ContainsSubstring("threads 0 to 31 wait at a barrier of the block") &&
                                   ContainsSubstring("threads 32 to 63 wait at grid.sync()"));
     CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
@@ -263,7 +263,8 @@ TEST_CASE("a shuffle does not wait for lanes that have exited") {
     REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
     shuffle_after_return<<<1, 32>>>(out);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(cpu_device::take_findings().empty());  // what lane 30 takes from lane 31 is looked at in watched code only
+    CHECK(cpu_device::take_diagnostics()
+              .empty());  // what lane 30 takes from lane 31 is looked at in instrumented code only
     CHECK(cudaFree(out) == cudaSuccess);
 }
 
@@ -272,8 +273,8 @@ TEST_CASE("names the lanes that a shuffle waits for while they wait at a barrier
     int* out = nullptr;
     REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
     shuffle_and_barrier<<<1, 32>>>(out);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::missing_lane);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::missing_lane);
     CHECK_THAT(found.message,
                ContainsSubstring("lanes 16 to 31 of warp 0, which never come") &&
                    ContainsSubstring("threads 16 to 31 wait at a barrier of the block (mistakes_test.cu:"));
@@ -285,8 +286,8 @@ TEST_CASE("refuses a mask that leaves its caller out") {
     int* out = nullptr;
     REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
     wrong_mask<<<1, 32>>>(out);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::mask_without_caller);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::mask_without_caller);
     CHECK_THAT(found.message, ContainsSubstring("0x0000ffff") && ContainsSubstring("lane 16"));
 }
 
@@ -295,7 +296,7 @@ TEST_CASE("counts the lanes that a vote in a branch misses") {
     int* out = nullptr;
     REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
     vote_in_branch<<<1, 32>>>(out);
-    CHECK_THAT(only_finding().message, ContainsSubstring("a vote") && ContainsSubstring("lanes 20 to 31 of warp 0"));
+    CHECK_THAT(only_diagnostic().message, ContainsSubstring("a vote") && ContainsSubstring("lanes 20 to 31 of warp 0"));
 }
 
 TEST_CASE("stops a kernel that never ends") {
@@ -303,8 +304,8 @@ TEST_CASE("stops a kernel that never ends") {
     cpu_device::set_watchdog_seconds(0.3);
     loop_forever<<<4, 32>>>();
     cpu_device::set_watchdog_seconds(20);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::endless_kernel);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::endless_kernel);
     CHECK(found.kernel == "loop_forever");
     CHECK(cudaGetLastError() == cudaSuccess);  // nothing shows before somebody waits
     CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
@@ -315,7 +316,7 @@ TEST_CASE("stops a loop that does nothing but never end") {
     cpu_device::set_watchdog_seconds(0.3);
     miss_the_end<<<2, 64>>>(100);
     cpu_device::set_watchdog_seconds(20);
-    CHECK(only_finding().kind == FindingKind::endless_kernel);
+    CHECK(only_diagnostic().kind == DiagnosticKind::endless_kernel);
 }
 
 TEST_CASE("stops a kernel whose threads spin on a flag for ever") {
@@ -326,14 +327,14 @@ TEST_CASE("stops a kernel whose threads spin on a flag for ever") {
     cpu_device::set_watchdog_seconds(0.3);
     wait_for_a_flag_that_nobody_sets<<<4, 32>>>(flag);
     cpu_device::set_watchdog_seconds(20);
-    CHECK(only_finding().kind == FindingKind::endless_kernel);
+    CHECK(only_diagnostic().kind == DiagnosticKind::endless_kernel);
 }
 
 TEST_CASE("turns a wild pointer into an illegal-address error, not a crash") {
     const Quiet quiet;
     write_through<<<2, 32>>>(nullptr);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::illegal_access);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::illegal_access);
     CHECK_THAT(found.hint, ContainsSubstring("null pointer"));
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);  // and stays
@@ -355,8 +356,8 @@ TEST_CASE("reports the stack that a recursion uses up") {
     int* out = nullptr;
     REQUIRE(cudaMalloc(&out, 2 * sizeof(int)) == cudaSuccess);
     recurse<<<1, 1>>>(out, 1000000);
-    const Finding found = only_finding();
-    CHECK(found.kind == FindingKind::kernel_trap);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::kernel_trap);
     CHECK_THAT(found.message, ContainsSubstring("stack"));
 }
 
@@ -366,13 +367,13 @@ TEST_CASE("reports an integer division by zero") {
     REQUIRE(cudaMalloc(&out, sizeof(int)) == cudaSuccess);
     REQUIRE(cudaMemset(out, 0, sizeof(int)) == cudaSuccess);
     divide<<<1, 1>>>(out, out);
-    CHECK_THAT(only_finding().message, ContainsSubstring("divided by zero"));
+    CHECK_THAT(only_diagnostic().message, ContainsSubstring("divided by zero"));
 }
 
 TEST_CASE("a failed assert ends the kernel and names its line") {
     const Quiet quiet;
     assert_small<<<1, 64>>>(40);
-    const Finding found = only_finding();
+    const Diagnostic found = only_diagnostic();
     CHECK_THAT(found.message, ContainsSubstring("assertion failed") && ContainsSubstring("limit"));
     CHECK(found.thread.x == 40);
     CHECK(cudaDeviceSynchronize() == cudaErrorAssert);
@@ -381,7 +382,7 @@ TEST_CASE("a failed assert ends the kernel and names its line") {
 TEST_CASE("a trap ends the kernel") {
     const Quiet quiet;
     trap_in_thread<<<1, 64>>>(33);
-    CHECK(only_finding().thread.x == 33);
+    CHECK(only_diagnostic().thread.x == 33);
     CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
 }
 
@@ -390,12 +391,12 @@ TEST_CASE("names the variable with which static shared memory passes its limit")
     float* out = nullptr;
     REQUIRE(cudaMalloc(&out, 32 * sizeof(float)) == cudaSuccess);
     too_much_static_shared<<<1, 32>>>(out);
-    CHECK_THAT(only_finding().message, ContainsSubstring("65536 bytes") && ContainsSubstring("'more'"));
+    CHECK_THAT(only_diagnostic().message, ContainsSubstring("65536 bytes") && ContainsSubstring("'more'"));
 }
 
 TEST_CASE("does nothing for launches after a kernel failed") {
     const Quiet quiet;
     write_through<<<1, 1>>>(nullptr);
     loop_forever<<<1, 1>>>();  // would take the watchdog's time
-    CHECK(only_finding().kind == FindingKind::illegal_access);
+    CHECK(only_diagnostic().kind == DiagnosticKind::illegal_access);
 }

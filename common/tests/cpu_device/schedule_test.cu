@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "cpu_device/diagnostics.h"
 #include "cpu_device/execution.h"
-#include "cpu_device/findings.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #ifdef __CPU_DEVICE__
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
 #endif
 
 namespace {
@@ -83,7 +83,7 @@ TEST_CASE("a launch that the device cannot have is refused and does nothing") {
     }
     CHECK(counter.value() == 0);
 #ifdef __CPU_DEVICE__
-    cpu_device::take_findings();
+    cpu_device::take_diagnostics();
 #endif
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("too much shared memory is refused") {
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(counter.value() == 0);
 #ifdef __CPU_DEVICE__
-    cpu_device::take_findings();
+    cpu_device::take_diagnostics();
 #endif
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a kernel can be launched by its function and a list of arguments") {
     CHECK(is_refused_shape(cudaGetLastError()));
     CHECK(cudaFree(device) == cudaSuccess);
 #ifdef __CPU_DEVICE__
-    cpu_device::take_findings();
+    cpu_device::take_diagnostics();
 #endif
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("all blocks of a cooperative launch must fit on the device") {
     CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
     CHECK(counter.value() == 0);
 #ifdef __CPU_DEVICE__
-    cpu_device::take_findings();
+    cpu_device::take_diagnostics();
 #endif
 }
 
@@ -170,12 +170,12 @@ __global__ void write_to(int* address) { *address = 1; }
 /// Silent while it lives; leaves a usable device.
 class FailingKernels {
 public:
-    FailingKernels() : printed_(cpu_device::print_findings(false)) {}
+    FailingKernels() : printed_(cpu_device::print_diagnostics(false)) {}
     ~FailingKernels() {
         cudaDeviceReset();
         cudaGetLastError();
-        cpu_device::take_findings();
-        cpu_device::print_findings(printed_);
+        cpu_device::take_diagnostics();
+        cpu_device::print_diagnostics(printed_);
     }
 
 private:
@@ -214,9 +214,9 @@ TEST_CASE("a write far outside of every allocation ends the kernel") {
     REQUIRE(cudaMalloc(&device, 1 << 16) == cudaSuccess);
     write_to<<<1, 1>>>(device + (1 << 16) / sizeof(int) + 16);
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
-    const auto findings = cpu_device::take_findings();
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].kind == cpu_device::FindingKind::illegal_access);
+    const auto diagnostics = cpu_device::take_diagnostics();
+    REQUIRE(diagnostics.size() == 1);
+    CHECK(diagnostics[0].kind == cpu_device::DiagnosticKind::illegal_access);
 }
 
 TEST_CASE("resetting the device makes it usable again") {
@@ -232,7 +232,7 @@ TEST_CASE("resetting the device makes it usable again") {
 }
 
 TEST_CASE("what the CPU device does not do is refused by name") {
-    const bool printed = cpu_device::print_findings(false);
+    const bool printed = cpu_device::print_diagnostics(false);
     Counter counter;
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;
@@ -246,12 +246,12 @@ TEST_CASE("what the CPU device does not do is refused by name") {
     config.numAttrs = 1;
     CHECK(cudaLaunchKernelEx(&config, count_threads, counter.device()) == cudaErrorNotSupported);
 
-    const auto findings = cpu_device::take_findings();
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].kind == cpu_device::FindingKind::unsupported);
-    CHECK(findings[0].message.find("cluster") != std::string::npos);
+    const auto diagnostics = cpu_device::take_diagnostics();
+    REQUIRE(diagnostics.size() == 1);
+    CHECK(diagnostics[0].kind == cpu_device::DiagnosticKind::unsupported);
+    CHECK(diagnostics[0].message.find("cluster") != std::string::npos);
     CHECK(counter.value() == 0);
-    cpu_device::print_findings(printed);
+    cpu_device::print_diagnostics(printed);
     cudaGetLastError();
 }
 

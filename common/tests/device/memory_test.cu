@@ -15,7 +15,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu_device/findings.h"
+#include "cpu_device/diagnostics.h"
 #endif
 
 namespace {
@@ -451,26 +451,26 @@ TEST_CASE("the free memory shrinks and grows by what is allocated") {
 }
 
 TEST_CASE("a write just outside of an allocation is reported when it is freed") {
-    const bool printed = cpu_device::print_findings(false);
+    const bool printed = cpu_device::print_diagnostics(false);
     for (size_t bytes : {size_t{4}, size_t{100}, size_t{4095}, size_t{4097}, size_t{70001}}) {
         INFO(bytes << " bytes");
         unsigned char* device = nullptr;
         REQUIRE(cudaMalloc(&device, bytes) == cudaSuccess);
         device[bytes] = 1;  // device memory is host memory here: stands for a kernel's mistake
         CHECK(cudaFree(device) == cudaSuccess);
-        auto findings = cpu_device::take_findings();
-        REQUIRE(findings.size() == 1);
-        CHECK(findings[0].kind == cpu_device::FindingKind::illegal_access);
-        CHECK(findings[0].message.find("byte 0 behind the end of " + std::to_string(bytes)) == 0);
+        auto diagnostics = cpu_device::take_diagnostics();
+        REQUIRE(diagnostics.size() == 1);
+        CHECK(diagnostics[0].kind == cpu_device::DiagnosticKind::illegal_access);
+        CHECK(diagnostics[0].message.find("byte 0 behind the end of " + std::to_string(bytes)) == 0);
 
         REQUIRE(cudaMalloc(&device, 40) == cudaSuccess);
         device[-3] = 1;
         CHECK(cudaFree(device) == cudaSuccess);
-        findings = cpu_device::take_findings();
-        REQUIRE(findings.size() == 1);
-        CHECK(findings[0].message.find("byte 3 before the start of 40") == 0);
+        diagnostics = cpu_device::take_diagnostics();
+        REQUIRE(diagnostics.size() == 1);
+        CHECK(diagnostics[0].message.find("byte 3 before the start of 40") == 0);
     }
-    cpu_device::print_findings(printed);
+    cpu_device::print_diagnostics(printed);
 }
 
 TEST_CASE("resetting the device frees everything") {

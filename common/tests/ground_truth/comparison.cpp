@@ -228,8 +228,8 @@ double measured(const Metric& metric, const std::string& kernel, const Measureme
 // ---- the CPU device's side ----------------------------------------------------------------------------------------
 
 LaunchCounters count(const Case& counted, int registers) {
-    const cpu_device::WatchOptions before =
-        cpu_device::watch({.counters = true, .mistakes = false, .blocks = 0, .registers = registers});
+    const cpu_device::InstrumentOptions before =
+        cpu_device::instrument({.counters = true, .diagnostics = false, .blocks = 0, .registers = registers});
     cpu_device::take_counters(false);
     std::string error;
     try {
@@ -237,7 +237,7 @@ LaunchCounters count(const Case& counted, int registers) {
     } catch (const std::exception& failure) {
         error = failure.what();
     }
-    cpu_device::watch(before);
+    cpu_device::instrument(before);
     std::vector<LaunchCounters> launches = cpu_device::take_counters(false);
     if (error.empty() && launches.size() != 1) {
         error = std::to_string(launches.size()) + " launches were counted instead of one";

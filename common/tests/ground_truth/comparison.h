@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/tests/ground_truth/cases.h"
-#include "cpu_device/watch.h"
+#include "cpu_device/instrument.h"
 
 namespace ground_truth {
 

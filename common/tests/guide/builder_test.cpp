@@ -278,12 +278,12 @@ TEST_CASE("a grader's exit status is the outcome, and its output the text") {
     copy.have_ninja("[1/1] Building\n", 0);
     const auto [status, outcome] = GENERATE(table<int, Outcome>({{0, Outcome::passed}, {1, Outcome::failed}}));
     copy.have_grader("echo \"$0 $@\"; pwd; exit " + std::to_string(status) + "\n");
-    const Verdict verdict = check(copy.project, copy.exercise);
-    CHECK(verdict.outcome == outcome);
-    CHECK(verdict.text ==
+    const GradeResult result = grade(copy.project, copy.exercise);
+    CHECK(result.outcome == outcome);
+    CHECK(result.text ==
           "build/bin/cpu/exercises/grid_stride --colour-mode none\n" + copy.project.root.string() + "\n");
-    CHECK(verdict.build_seconds > 0);
-    CHECK(verdict.grade_seconds > 0);
+    CHECK(result.build_seconds > 0);
+    CHECK(result.grade_seconds > 0);
     CHECK_THAT(copy.text_of("called"), EndsWith(" grid_stride_cpu\n"));
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("a stub that was edited in place is what is built and graded") {
     const Copy copy;
     copy.have_ninja("", 0);
     copy.have_grader("echo \"$0: $WARPWISE_ANSWER\"\n");
-    CHECK(check(copy.project, copy.exercise).text ==
+    CHECK(grade(copy.project, copy.exercise).text ==
           "build/bin/cpu/exercises/grid_stride: answers/1_basics/grid_stride/grid_stride.cu\n");
     const fs::path programs = copy.project.programs() / "exercises";
     fs::copy_file(programs / "grid_stride", programs / "grid_stride_original");
@@ -299,7 +299,7 @@ TEST_CASE("a stub that was edited in place is what is built and graded") {
     std::ofstream(copy.exercise.stub()) << "int i;\n";
     prepare_answer(copy.exercise);
     std::ofstream(copy.exercise.stub()) << "int edited;\n";
-    CHECK(check(copy.project, copy.exercise).text ==
+    CHECK(grade(copy.project, copy.exercise).text ==
           "build/bin/cpu/exercises/grid_stride_original: exercises/1_basics/grid_stride/grid_stride.cu\n");
     CHECK_THAT(copy.text_of("called"), EndsWith(" grid_stride_original_cpu\n"));
 }
@@ -308,16 +308,16 @@ TEST_CASE("a grader is asked for colors when they are wanted") {
     const Copy copy;
     copy.have_ninja("", 0);
     copy.have_grader("echo \"$@\"\n");
-    CHECK(check(copy.project, copy.exercise, {.colors = true}).text == "--colour-mode ansi\n");
+    CHECK(grade(copy.project, copy.exercise, {.colors = true}).text == "--colour-mode ansi\n");
 }
 
 TEST_CASE("an answer that does not compile is not graded") {
     const Copy copy;
     copy.have_ninja(std::string("[1/1] Building\nFAILED: a\ncommand\n") + compiler_error, 1);
     copy.have_grader("touch graded\n");
-    const Verdict verdict = check(copy.project, copy.exercise);
-    CHECK(verdict.outcome == Outcome::build_failed);
-    CHECK(verdict.text == compiler_error);
+    const GradeResult result = grade(copy.project, copy.exercise);
+    CHECK(result.outcome == Outcome::build_failed);
+    CHECK(result.text == compiler_error);
     CHECK_FALSE(fs::exists(copy.project.root / "graded"));
 }
 
@@ -325,12 +325,12 @@ TEST_CASE("an answer that never ends is stopped, with advice after what it print
     const Copy copy;
     copy.have_ninja("", 0);
     copy.have_grader("printf 'so far'; sleep 100\n");
-    const Verdict verdict = check(copy.project, copy.exercise, {.limit_seconds = 0.4});
-    CHECK(verdict.outcome == Outcome::never_ended);
-    CHECK_THAT(verdict.text, StartsWith("so far\n\nStopped: it was still running after 0.4 seconds.\n"));
-    CHECK_THAT(verdict.text, ContainsSubstring("loop"));
-    CHECK_THAT(verdict.text, ContainsSubstring("answers/1_basics/grid_stride/grid_stride.cu"));
-    CHECK(verdict.grade_seconds < 50);
+    const GradeResult result = grade(copy.project, copy.exercise, {.limit_seconds = 0.4});
+    CHECK(result.outcome == Outcome::never_ended);
+    CHECK_THAT(result.text, StartsWith("so far\n\nStopped: it was still running after 0.4 seconds.\n"));
+    CHECK_THAT(result.text, ContainsSubstring("loop"));
+    CHECK_THAT(result.text, ContainsSubstring("answers/1_basics/grid_stride/grid_stride.cu"));
+    CHECK(result.grade_seconds < 50);
 }
 
 TEST_CASE("a grader that crashes, refuses or is not there is broken, and the text says how") {
@@ -338,37 +338,37 @@ TEST_CASE("a grader that crashes, refuses or is not there is broken, and the tex
     copy.have_ninja("", 0);
 
     copy.have_grader("echo begun; kill -SEGV $$\n");
-    Verdict verdict = check(copy.project, copy.exercise);
-    CHECK(verdict.outcome == Outcome::broken);
-    CHECK_THAT(verdict.text, StartsWith("begun\n\nThe grader crashed: signal 11, Segmentation fault."));
+    GradeResult result = grade(copy.project, copy.exercise);
+    CHECK(result.outcome == Outcome::broken);
+    CHECK_THAT(result.text, StartsWith("begun\n\nThe grader crashed: signal 11, Segmentation fault."));
 
     copy.have_grader("exit 2\n");
-    verdict = check(copy.project, copy.exercise);
-    CHECK(verdict.outcome == Outcome::broken);
-    CHECK_THAT(verdict.text, ContainsSubstring("    build/bin/cpu/exercises/grid_stride\n"));
+    result = grade(copy.project, copy.exercise);
+    CHECK(result.outcome == Outcome::broken);
+    CHECK_THAT(result.text, ContainsSubstring("    build/bin/cpu/exercises/grid_stride\n"));
 
     copy.have_grader("exit 42\n");
-    verdict = check(copy.project, copy.exercise);
-    CHECK(verdict.outcome == Outcome::broken);
-    CHECK_THAT(verdict.text, ContainsSubstring("status 42"));
+    result = grade(copy.project, copy.exercise);
+    CHECK(result.outcome == Outcome::broken);
+    CHECK_THAT(result.text, ContainsSubstring("status 42"));
 
     fs::remove(copy.project.programs() / "exercises" / "grid_stride");
-    verdict = check(copy.project, copy.exercise);
-    CHECK(verdict.outcome == Outcome::broken);
-    CHECK_THAT(verdict.text, StartsWith("cannot start build/bin/cpu/exercises/grid_stride: No such file"));
-    CHECK_THAT(verdict.text, EndsWith("    ./warpwise check grid_stride\n"));
+    result = grade(copy.project, copy.exercise);
+    CHECK(result.outcome == Outcome::broken);
+    CHECK_THAT(result.text, StartsWith("cannot start build/bin/cpu/exercises/grid_stride: No such file"));
+    CHECK_THAT(result.text, EndsWith("    ./warpwise grade grid_stride\n"));
 }
 
 TEST_CASE("a check can be cancelled while it builds and while it grades") {
     const Copy copy;
     copy.have_ninja("", 0);
     copy.have_grader("touch graded; sleep 100\n");
-    CHECK(check(copy.project, copy.exercise, {.cancelled = [] { return true; }}).outcome == Outcome::cancelled);
+    CHECK(grade(copy.project, copy.exercise, {.cancelled = [] { return true; }}).outcome == Outcome::cancelled);
     CHECK_FALSE(fs::exists(copy.project.root / "graded"));
-    const Verdict verdict =
-        check(copy.project, copy.exercise, {.cancelled = [&] { return fs::exists(copy.project.root / "graded"); }});
-    CHECK(verdict.outcome == Outcome::cancelled);
-    CHECK(verdict.grade_seconds > 0);
+    const GradeResult result =
+        grade(copy.project, copy.exercise, {.cancelled = [&] { return fs::exists(copy.project.root / "graded"); }});
+    CHECK(result.outcome == Outcome::cancelled);
+    CHECK(result.grade_seconds > 0);
 }
 
 TEST_CASE("each outcome has its exit status") {

@@ -166,7 +166,7 @@ public:
     std::vector<Words> built;
     std::vector<Words> programs;
     std::vector<CommandOptions> program_options;
-    Words checked;
+    Words graded;
     Words watched;
     Words questions;
     std::function<void(const Words&)> on_program = [](const Words&) {};
@@ -183,11 +183,11 @@ private:
                         if (!build_succeeds) result.output = "pi.cu:3: error: expected ';'\n";
                         return result;
                     },
-                .check =
-                    [this](const Exercise& exercise, const CheckOptions& options) {
-                        checked.push_back(exercise.name);
+                .grade =
+                    [this](const Exercise& exercise, const GradeOptions& options) {
+                        graded.push_back(exercise.name);
                         if (options.on_build) options.on_build(1, 2);
-                        return Verdict{outcome(exercise.name), "the grader's words on " + exercise.name, 1.5, 0.25};
+                        return GradeResult{outcome(exercise.name), "the grader's words on " + exercise.name, 1.5, 0.25};
                     },
                 .run =
                     [this](const Words& arguments, const CommandOptions& options) {
@@ -220,8 +220,8 @@ Fake::Result run_words(Fake& fake, const Words& words) {
     return fake.run([&](Session& session) { return run_chapter(session, words); });
 }
 
-Fake::Result check_words(Fake& fake, const CheckRequest& request) {
-    return fake.run([&](Session& session) { return check_exercise(session, request); });
+Fake::Result grade_words(Fake& fake, const GradeRequest& request) {
+    return fake.run([&](Session& session) { return grade_exercise(session, request); });
 }
 
 }  // namespace
@@ -229,8 +229,8 @@ Fake::Result check_words(Fake& fake, const CheckRequest& request) {
 // ---- names of commands ---------------------------------------------------------------------------------------------
 
 TEST_CASE("a command may be shortened as long as only one begins so") {
-    const Words names = {"list", "run", "check", "report", "reset", "completion"};
-    CHECK(resolve_command("check", names, "./warpwise") == "check");
+    const Words names = {"list", "run", "grade", "report", "reset", "completion"};
+    CHECK(resolve_command("grade", names, "./warpwise") == "grade");
     CHECK(resolve_command("l", names, "./warpwise") == "list");
     CHECK(resolve_command("rep", names, "./warpwise") == "report");
     CHECK_THROWS_WITH(resolve_command("re", names, "./warpwise"), "'re' could be report or reset");
@@ -241,8 +241,8 @@ TEST_CASE("a command that others begin with is still itself") {
 }
 
 TEST_CASE("a misspelled command gets the nearest, a strange one the way to the help") {
-    const Words names = {"list", "run", "check", "report"};
-    CHECK_THROWS_WITH(resolve_command("chekc", names, "./warpwise"), ContainsSubstring("did you mean check?"));
+    const Words names = {"list", "run", "grade", "report"};
+    CHECK_THROWS_WITH(resolve_command("garde", names, "./warpwise"), ContainsSubstring("did you mean grade?"));
     CHECK_THROWS_WITH(resolve_command("frobnicate", names, "./warpwise"), ContainsSubstring("./warpwise --help"));
     CHECK_THROWS_AS(resolve_command("", names, "./warpwise"), Refusal);
 }
@@ -305,7 +305,7 @@ TEST_CASE("a whole chapter is built, run with its results kept, and marked") {
     Fake fake;
     const auto ran = run_words(fake, {"basics"});
     CHECK(ran.status == 0);
-    CHECK(fake.built == std::vector<Words>{{"basics_and_pi"}});
+    CHECK(fake.built == std::vector<Words>{{"basics_and_pi_programs"}});
     REQUIRE(fake.programs.size() == 1);
     const Words& command = fake.programs[0];
     CHECK(command[0] == fake.place.project.programs() / "basics_and_pi");
@@ -428,32 +428,32 @@ TEST_CASE("a build says one line where its output goes to a file") {
     CHECK(run_words(fake, {"1"}).out == "Building basics_and_pi\n");
 }
 
-// ---- check ---------------------------------------------------------------------------------------------------------
+// ---- grade ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("check takes the first exercise that is not passed, marks it, and names the next") {
+TEST_CASE("grade takes the first exercise that is not passed, marks it, and names the next") {
     Fake fake;
     fake.pass("grid_stride");
-    const auto checked = check_words(fake, {});
-    CHECK(checked.status == 0);
-    CHECK(fake.checked == Words{"block_sum"});
+    const auto graded = grade_words(fake, {});
+    CHECK(graded.status == 0);
+    CHECK(fake.graded == Words{"block_sum"});
     CHECK(fake.progress().exercises["block_sum"].passed == today());
-    CHECK_THAT(checked.out, ContainsSubstring("the grader's words on block_sum\n"));
-    CHECK_THAT(checked.out, ContainsSubstring("./warpwise run 2"));
+    CHECK_THAT(graded.out, ContainsSubstring("the grader's words on block_sum\n"));
+    CHECK_THAT(graded.out, ContainsSubstring("./warpwise run 2"));
 }
 
 TEST_CASE("failures count until the exercise is passed, and never after") {
     Fake fake;
     fake.outcome = [](const std::string&) { return Outcome::failed; };
-    const auto failed = check_words(fake, {.exercise = "grid"});
+    const auto failed = grade_words(fake, {.exercise = "grid"});
     CHECK(failed.status == 1);
     CHECK_THAT(failed.out, ContainsSubstring("./warpwise hint grid_stride"));
     fake.outcome = [](const std::string&) { return Outcome::never_ended; };
-    CHECK(check_words(fake, {.exercise = "grid"}).status == 1);
+    CHECK(grade_words(fake, {.exercise = "grid"}).status == 1);
     CHECK(fake.progress().exercises["grid_stride"].attempts == 2);
     fake.outcome = [](const std::string&) { return Outcome::passed; };
-    CHECK(check_words(fake, {.exercise = "grid"}).status == 0);
+    CHECK(grade_words(fake, {.exercise = "grid"}).status == 0);
     fake.outcome = [](const std::string&) { return Outcome::failed; };
-    CHECK(check_words(fake, {.exercise = "grid"}).status == 1);
+    CHECK(grade_words(fake, {.exercise = "grid"}).status == 1);
     CHECK(fake.progress().exercises["grid_stride"].attempts == 2);
     CHECK(fake.progress().exercises["grid_stride"].passed == today());
 }
@@ -463,7 +463,7 @@ TEST_CASE("what was not graded is no attempt") {
     for (const auto& [outcome, status] :
          {std::pair(Outcome::build_failed, 1), std::pair(Outcome::cancelled, 130), std::pair(Outcome::broken, 2)}) {
         fake.outcome = [outcome = outcome](const std::string&) { return outcome; };
-        CHECK(check_words(fake, {.exercise = "grid"}).status == status);
+        CHECK(grade_words(fake, {.exercise = "grid"}).status == status);
     }
     CHECK(fake.progress().exercises.empty());
 }
@@ -471,82 +471,82 @@ TEST_CASE("what was not graded is no attempt") {
 TEST_CASE("the date of the first time is kept") {
     Fake fake;
     fake.pass("grid_stride", "2020-02-02");
-    check_words(fake, {.exercise = "grid_stride"});
+    grade_words(fake, {.exercise = "grid_stride"});
     CHECK(fake.progress().exercises["grid_stride"].passed == "2020-02-02");
 }
 
-TEST_CASE("check as JSON prints the verdict and nothing else") {
+TEST_CASE("grade as JSON prints the result and nothing else") {
     Fake fake;
     fake.outcome = [](const std::string&) { return Outcome::never_ended; };
-    const auto checked = check_words(fake, {.exercise = "grid", .json = true});
-    CHECK(checked.status == 1);
-    const Json json = Json::parse(checked.out);
+    const auto graded = grade_words(fake, {.exercise = "grid", .json = true});
+    CHECK(graded.status == 1);
+    const Json json = Json::parse(graded.out);
     CHECK(json["exercise"] == "grid_stride");
     CHECK(json["outcome"] == "never_ended");
     CHECK(json["build_seconds"] == 1.5);
     CHECK(json["text"] == "the grader's words on grid_stride");
 }
 
-TEST_CASE("check all makes a table, and one that fails makes the status") {
+TEST_CASE("grade all makes a table, and one that fails makes the status") {
     Fake fake;
     fake.outcome = [](const std::string& name) { return name == "block_sum" ? Outcome::failed : Outcome::passed; };
-    const auto checked = check_words(fake, {.exercise = "all"});
-    CHECK(checked.status == 1);
-    CHECK(fake.checked == Words{"grid_stride", "block_sum", "padding"});
-    CHECK_THAT(checked.out, ContainsSubstring("block_sum    not yet"));
-    CHECK_THAT(checked.out, ContainsSubstring("2 of 3 passed"));
+    const auto graded = grade_words(fake, {.exercise = "all"});
+    CHECK(graded.status == 1);
+    CHECK(fake.graded == Words{"grid_stride", "block_sum", "padding"});
+    CHECK_THAT(graded.out, ContainsSubstring("block_sum    not yet"));
+    CHECK_THAT(graded.out, ContainsSubstring("2 of 3 passed"));
     CHECK(fake.progress().exercises["padding"].passed == today());
     CHECK(fake.progress().exercises["block_sum"].attempts == 0);  // perhaps it was not even begun
 }
 
-TEST_CASE("check all as JSON is an array") {
+TEST_CASE("grade all as JSON is an array") {
     Fake fake;
-    const auto checked = check_words(fake, {.exercise = "all", .json = true});
-    CHECK(checked.status == 0);
-    const Json json = Json::parse(checked.out);
+    const auto graded = grade_words(fake, {.exercise = "all", .json = true});
+    CHECK(graded.status == 0);
+    const Json json = Json::parse(graded.out);
     REQUIRE(json.size() == 3);
     CHECK(json[2]["exercise"] == "padding");
     CHECK(json[2]["outcome"] == "passed");
 }
 
-TEST_CASE("Ctrl-C ends a check of all") {
+TEST_CASE("Ctrl-C ends a grading of all") {
     Fake fake;
     fake.outcome = [](const std::string& name) { return name == "block_sum" ? Outcome::cancelled : Outcome::failed; };
-    CHECK(check_words(fake, {.exercise = "all"}).status == 130);
-    CHECK(fake.checked == Words{"grid_stride", "block_sum"});
+    CHECK(grade_words(fake, {.exercise = "all"}).status == 130);
+    CHECK(fake.graded == Words{"grid_stride", "block_sum"});
 }
 
 TEST_CASE("options for the grader run it as it is, and mark nothing") {
     Fake fake;
     fake.program_status = 1;
-    const auto ran = check_words(fake, {.exercise = "grid", .grader_options = Words{"-x", "1000"}});
+    const auto ran = grade_words(fake, {.exercise = "grid", .grader_options = Words{"-x", "1000"}});
     CHECK(ran.status == 1);
     CHECK(fake.built == std::vector<Words>{{"grid_stride_cpu"}});
     CHECK(fake.programs[0] ==
           Words{(fake.place.project.programs() / "exercises" / "grid_stride").string(), "-x", "1000"});
     CHECK(fake.progress().exercises.empty());
-    CHECK_FALSE(check_words(fake, {.exercise = "all", .grader_options = Words{}}).refusal.empty());
+    CHECK_FALSE(grade_words(fake, {.exercise = "all", .grader_options = Words{}}).refusal.empty());
 }
 
-TEST_CASE("check says so when nothing is left to check") {
+TEST_CASE("grade says so when nothing is left to grade") {
     Fake fake;
     for (const char* name : {"grid_stride", "block_sum", "padding"}) fake.pass(name);
-    const auto checked = check_words(fake, {});
-    CHECK(checked.status == 0);
-    CHECK(fake.checked.empty());
-    CHECK_THAT(checked.out, ContainsSubstring("All exercises are passed"));
+    const auto graded = grade_words(fake, {});
+    CHECK(graded.status == 0);
+    CHECK(fake.graded.empty());
+    CHECK_THAT(graded.out, ContainsSubstring("All exercises are passed"));
 }
 
-TEST_CASE("a verdict is shown even when it cannot be marked") {
+TEST_CASE("a result is shown even when it cannot be marked") {
     Fake fake;
     fake.outcome = [&](const std::string&) {
         fs::create_directory(fake.place.project.progress_file());  // which can neither be read nor written now
         return Outcome::failed;
     };
-    const auto checked = check_words(fake, {.exercise = "grid"});
-    CHECK(checked.status == 1);
-    CHECK_THAT(checked.out, ContainsSubstring("the grader's words"));
-    CHECK_THAT(checked.err, ContainsSubstring(".warpwise.json"));
+    const auto graded = grade_words(fake, {.exercise = "grid"});
+    CHECK(graded.status == 1);
+    CHECK_THAT(graded.out, ContainsSubstring("the grader's words"));
+    CHECK_THAT(graded.err, ContainsSubstring(".warpwise.json"));
 }
 
 // ---- hints, task, reset, solution ----------------------------------------------------------------------------------
@@ -602,20 +602,20 @@ TEST_CASE("the first command makes all answers, and later ones leave them alone"
     CHECK(read(fake.place.answer("grid_stride")) == "mine\n");
 }
 
-TEST_CASE("a verdict names the file that was graded") {
+TEST_CASE("a result names the file that was graded") {
     Fake fake;
-    const auto checked = [&] {
-        return fake.run([](Session& session) { return check_exercise(session, {.exercise = "grid_stride"}); }).out;
+    const auto graded = [&] {
+        return fake.run([](Session& session) { return grade_exercise(session, {.exercise = "grid_stride"}); }).out;
     };
-    CHECK_THAT(checked(), ContainsSubstring(": answers/1_basics_and_pi/grid_stride/grid_stride.cu\n"));
+    CHECK_THAT(graded(), ContainsSubstring(": answers/1_basics_and_pi/grid_stride/grid_stride.cu\n"));
     write(fake.place.project.root / "exercises/1_basics_and_pi/grid_stride/grid_stride.cu", "in place\n");
     for (const Outcome outcome : {Outcome::passed, Outcome::failed, Outcome::build_failed, Outcome::never_ended}) {
         fake.outcome = [outcome](const std::string&) { return outcome; };
-        CHECK_THAT(checked(), ContainsSubstring("exercises/1_basics_and_pi/grid_stride/grid_stride.cu (edited in place "
-                                                "after answers/1_basics_and_pi/grid_stride/grid_stride.cu)"));
+        CHECK_THAT(graded(), ContainsSubstring("exercises/1_basics_and_pi/grid_stride/grid_stride.cu (edited in place "
+                                               "after answers/1_basics_and_pi/grid_stride/grid_stride.cu)"));
     }
     const auto json =
-        fake.run([](Session& session) { return check_exercise(session, {.exercise = "grid_stride", .json = true}); });
+        fake.run([](Session& session) { return grade_exercise(session, {.exercise = "grid_stride", .json = true}); });
     CHECK(Json::parse(json.out)["answer"] == "exercises/1_basics_and_pi/grid_stride/grid_stride.cu");
 }
 
@@ -697,14 +697,14 @@ TEST_CASE("without a terminal the start does the next thing once: the chapter, t
     CHECK(fake.progress().started == today());
     const auto second = next();
     CHECK_THAT(second.out, !ContainsSubstring("Welcome"));
-    CHECK(fake.checked == Words{"grid_stride"});
+    CHECK(fake.graded == Words{"grid_stride"});
     next();
     next();
     CHECK(after(fake.programs.back(), "--device") == "cpu");
     CHECK(fs::path(fake.programs.back()[0]).filename() == "memory");
     next();
     CHECK_THAT(next().out, ContainsSubstring("all exercises passed"));
-    CHECK(fake.checked == Words{"grid_stride", "block_sum", "padding"});
+    CHECK(fake.graded == Words{"grid_stride", "block_sum", "padding"});
     CHECK(fake.questions.empty());
 }
 
@@ -744,7 +744,7 @@ TEST_CASE("a chapter that was stopped ends the start") {
 TEST_CASE("watch mode is refused without a terminal") {
     Fake fake;
     CHECK_THAT(fake.run([](Session& session) { return watch_exercise(session, ""); }).refusal,
-               ContainsSubstring("./warpwise check grid_stride"));
+               ContainsSubstring("./warpwise grade grid_stride"));
     Fake there(true);
     there.run([](Session& session) { return watch_exercise(session, "padd"); });
     CHECK(there.watched == Words{"padding"});
@@ -821,10 +821,10 @@ TEST_CASE("the command line: help for all and for each command names options, ex
     const Guide guide;
     const CommandResult all = guide.run({"--help"});
     CHECK(all.status == 0);
-    for (const char* text : {"--device", "--yes", "--no-color", "check [EXERCISE|all]", "130"}) {
+    for (const char* text : {"--device", "--yes", "--no-color", "grade [EXERCISE|all]", "130"}) {
         CHECK_THAT(all.output, ContainsSubstring(text));
     }
-    for (const char* command : {"list", "run", "check", "watch", "hint", "task", "reset", "solution", "try", "report",
+    for (const char* command : {"list", "run", "grade", "watch", "hint", "task", "reset", "solution", "try", "report",
                                 "docs", "doctor", "test", "setup", "completion", "help"}) {
         INFO(command);
         const CommandResult one = guide.run({command, "--help"});
@@ -837,14 +837,14 @@ TEST_CASE("the command line: help for all and for each command names options, ex
 
 TEST_CASE("the command line: complaints go to standard error with status 2") {
     const Guide guide;
-    for (const Words& words : std::vector<Words>{{"chekc"},
+    for (const Words& words : std::vector<Words>{{"garde"},
                                                  {"re"},
                                                  {""},
                                                  {"--frob"},
                                                  {"list", "--jsno"},
                                                  {"list", "a", "b"},
                                                  {"hint", "--level", "one"},
-                                                 {"check", "nothing_like_it"},
+                                                 {"grade", "nothing_like_it"},
                                                  {"--device", "gpu", "list"},
                                                  {"list", "--device"},
                                                  {"list", "--device", "cuda"},
@@ -862,7 +862,7 @@ TEST_CASE("the command line: complaints go to standard error with status 2") {
 
 TEST_CASE("the command line: a name where a command is wanted is understood, and the command told") {
     const Guide guide;
-    CHECK_THAT(guide.run({"grid_stride"}).output, ContainsSubstring("./warpwise check grid_stride"));
+    CHECK_THAT(guide.run({"grid_stride"}).output, ContainsSubstring("./warpwise grade grid_stride"));
     CHECK_THAT(guide.run({"transpose"}).output, ContainsSubstring("./warpwise run 2 transpose"));
 }
 
@@ -870,11 +870,25 @@ TEST_CASE("the command line: options that fit everywhere may stand everywhere") 
     const Guide guide;
     for (const Words& words : std::vector<Words>{{"--no-color", "--device", "cpu", "li", "grid"},
                                                  {"list", "grid", "--device=auto", "--no-color"},
-                                                 {"--yes", "list", "grid"}}) {
+                                                 {"--yes", "list", "grid"},
+                                                 {"list", "grid", "-y"}}) {
         const CommandResult result = guide.run(words);
         CHECK(result.status == 0);
         CHECK_THAT(result.output, ContainsSubstring("grid_stride"));
     }
+}
+
+TEST_CASE("the command line: names of earlier versions go on working, with a note") {
+    const Guide guide;
+    for (const char* word : {"check", "chec", "ch"}) {
+        const CommandResult result = guide.run({word, "--help"});
+        CHECK(result.status == 0);
+        CHECK_THAT(result.output, ContainsSubstring("note: 'check' is called 'grade' now\n") &&
+                                      ContainsSubstring("Build your answer and grade it."));
+    }
+    const CommandResult tried = guide.run({"try", "no_such_file.cu", "--no-check"});
+    CHECK_THAT(tried.output, ContainsSubstring("note: --no-check is called --no-diagnose now\n"));
+    CHECK_THAT(guide.run({"try", "--help"}).output, !ContainsSubstring("--check"));
 }
 
 TEST_CASE("the command line: yes before the command is a yes to its question") {
@@ -904,7 +918,7 @@ TEST_CASE("the command line: a copy without a catalog still helps, and says what
     CHECK(guide.run({"--help"}).status == 0);
     CHECK(guide.run({"--version"}).output.substr(0, 9) == "warpwise ");
     CHECK(guide.run({"completion", "bash"}).status == 0);
-    CHECK_THAT(guide.run({"complete", "--", "che"}).output, StartsWith("check\t"));
+    CHECK_THAT(guide.run({"complete", "--", "gra"}).output, StartsWith("grade\t"));
     const CommandResult listed = guide.run({"list"});
     CHECK(listed.status == 2);
     CHECK_THAT(listed.output, ContainsSubstring("catalog.json"));
@@ -912,7 +926,7 @@ TEST_CASE("the command line: a copy without a catalog still helps, and says what
 
 TEST_CASE("the command line: completion knows commands, options, chapters, lessons and exercises") {
     const Guide guide;
-    CHECK_THAT(guide.run({"complete", "--", "check", "gri"}).output, StartsWith("grid_stride\tfill"));
+    CHECK_THAT(guide.run({"complete", "--", "grade", "gri"}).output, StartsWith("grid_stride\tfill"));
     CHECK(guide.run({"complete", "--", "run", "1", "vec"}).output == "vector_add\t\n");
     CHECK_THAT(guide.run({"complete", "--", "hint", "--le"}).output, StartsWith("--level\t"));
     CHECK_THAT(guide.run({"complete", "--", "--device", "cu"}).output, StartsWith("cuda\t"));

@@ -41,7 +41,7 @@ const std::vector<CommandWords>& commands() {
     static const std::vector<CommandWords> words = {
         {"list", "what there is", {{{"--json"}, "for programs"}}, Wants::catalog_word},
         {"run", "a chapter", {}, Wants::chapter},
-        {"check", "grade", {{{"--json"}, "for programs"}}, Wants::exercise_or_all},
+        {"grade", "grade", {{{"--json"}, "for programs"}}, Wants::exercise_or_all},
         {"hint", "help", {{{"--level"}, "which", true, Wants::hint_level}}, Wants::exercise},
         {"completion", "a script", {}, Wants::shell},
         {"try", "a program", {{{"-o", "--output"}, "to", true, Wants::file}}, Wants::file},
@@ -91,14 +91,14 @@ public:
 }  // namespace
 
 TEST_CASE("completion offers commands, also before anything was typed") {
-    CHECK(offered({""}) == Words{"list", "run", "check", "hint", "completion", "try"});
+    CHECK(offered({""}) == Words{"list", "run", "grade", "hint", "completion", "try"});
     CHECK(offered({}) == offered({""}));
-    CHECK(offered({"c"}) == Words{"check", "completion"});
+    CHECK(offered({"c"}) == Words{"completion"});
     CHECK(offered({"x"}).empty());
 }
 
 TEST_CASE("completion offers what the command's argument can be") {
-    CHECK(offered({"check", ""}) == Words{"all", "grid_stride", "block_sum"});
+    CHECK(offered({"grade", ""}) == Words{"all", "grid_stride", "block_sum"});
     CHECK(offered({"hint", "b"}) == Words{"block_sum"});
     CHECK(offered({"run", ""}) == Words{"1", "basics_and_pi", "2", "memory"});
     CHECK(offered({"list", "p"}) == Words{"pi"});
@@ -119,13 +119,13 @@ TEST_CASE("completion of lessons follows the chapter, however it was named") {
 }
 
 TEST_CASE("completion understands shortened commands and does not guess at unclear ones") {
-    CHECK(offered({"ch", "gr"}) == Words{"grid_stride"});
-    CHECK(offered({"c", "gr"}).empty());
+    CHECK(offered({"gr", "gr"}) == Words{"grid_stride"});
+    CHECK(offered({"", "gr"}).empty());
     CHECK(offered({"frob", "gr"}).empty());
 }
 
 TEST_CASE("completion offers a command's options and those of all") {
-    CHECK(offered({"check", "-"}) == Words{"--json", "--device", "--no-color"});
+    CHECK(offered({"grade", "-"}) == Words{"--json", "--device", "--no-color"});
     CHECK(offered({"--d"}) == Words{"--device"});
     CHECK(offered({"try", "--out"}) == Words{"--output"});
     const Words of_chapter = offered({"run", "1", "--"});
@@ -145,19 +145,19 @@ TEST_CASE("completion offers values of options, in one word or two") {
 }
 
 TEST_CASE("completion does not take the value of an option for the argument") {
-    CHECK(offered({"--device", "cpu", "check", "g"}) == Words{"grid_stride"});
+    CHECK(offered({"--device", "cpu", "grade", "g"}) == Words{"grid_stride"});
     CHECK(offered({"hint", "--level", "2", "g"}) == Words{"grid_stride"});
     CHECK(offered({"run", "1", "--size", "16", "p"}) == Words{"pi"});
     CHECK(offered({"run", "--device=cpu", "1", "p"}) == Words{"pi"});
 }
 
 TEST_CASE("completion leaves what follows two dashes to the other program") {
-    CHECK(offered({"check", "grid_stride", "--", ""}).empty());
-    CHECK(offered({"check", "--", "-"}).empty());
+    CHECK(offered({"grade", "grid_stride", "--", ""}).empty());
+    CHECK(offered({"grade", "--", "-"}).empty());
 }
 
 TEST_CASE("completion works without a catalog as far as it can") {
-    CHECK(offered({"check", ""}, nullptr) == Words{"all"});
+    CHECK(offered({"grade", ""}, nullptr) == Words{"all"});
     CHECK(offered({"run", "1", ""}, nullptr).empty());
     CHECK(offered({"li"}, nullptr) == Words{"list"});
 }
@@ -193,7 +193,7 @@ TEST_CASE("bash completes ./warpwise, warpwise in PATH, and a link to it") {
     const auto completed = [&](const std::string& typed, const std::string& path) {
         const std::string lines =
             "source ./script; cd " + path + "; COMP_WORDS=(" + typed +
-            " check \"\"); COMP_CWORD=2; _warpwise; printf '<%s>' \"${COMPREPLY[@]}\"; complete -p " + typed;
+            " grade \"\"); COMP_CWORD=2; _warpwise; printf '<%s>' \"${COMPREPLY[@]}\"; complete -p " + typed;
         return run_command({"bash", "-c", lines},
                            {.folder = copy.root,
                             .variables = {{"PATH", (copy.root / "elsewhere").string() + ":/usr/bin:/bin"}},
@@ -207,7 +207,7 @@ TEST_CASE("bash completes ./warpwise, warpwise in PATH, and a link to it") {
         CHECK(result.status == 0);
         CHECK_THAT(result.output, ContainsSubstring("<grid_stride><block_sum>"));
         CHECK_THAT(result.output, ContainsSubstring("-F _warpwise"));
-        CHECK(copy.asked() == "[complete][--][check][]");
+        CHECK(copy.asked() == "[complete][--][grade][]");
     }
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("fish completes with the help of each word") {
     const Copy copy;
     std::ofstream(copy.root / "script") << completion_script("fish");
     const CommandResult result =
-        run_command({"fish", "--no-config", "-c", "source ./script; complete -C './warpwise check '"},
+        run_command({"fish", "--no-config", "-c", "source ./script; complete -C './warpwise grade '"},
                     {.folder = copy.root, .limit_seconds = 20});
     CHECK_THAT(result.output, ContainsSubstring("grid_stride\tfill: any number"));
 }

@@ -88,7 +88,7 @@ public:
         for (const char* name : {"nvcc", "nvidia-smi", "ncu", "compute-sanitizer"}) programs.erase(name);
     }
 
-    std::vector<Finding> findings() const {
+    std::vector<Item> items() const {
         const System system{.run = [this](const Words& arguments) { return run(arguments); },
                             .has_program = [this](const std::string& name) { return programs.count(name) > 0; },
                             .variable =
@@ -103,11 +103,11 @@ public:
         return examine(project, system);
     }
 
-    Finding finding(const std::string& name) const {
-        for (const Finding& one : findings()) {
+    Item item(const std::string& name) const {
+        for (const Item& one : items()) {
             if (one.name == name) return one;
         }
-        throw std::runtime_error("no finding " + name);
+        throw std::runtime_error("no item " + name);
     }
 
     fs::path files;
@@ -149,45 +149,45 @@ private:
 
 TEST_CASE("a healthy machine has nothing to fix") {
     const Machine machine;
-    const std::vector<Finding> findings = machine.findings();
-    for (const Finding& finding : findings) {
-        INFO(finding.name << ": " << finding.detail);
-        CHECK(finding.health == Health::ok);
-        CHECK(finding.fix.empty());
-        CHECK_FALSE(finding.purpose.empty());
+    const std::vector<Item> items = machine.items();
+    for (const Item& item : items) {
+        INFO(item.name << ": " << item.detail);
+        CHECK(item.health == Health::ok);
+        CHECK(item.fix.empty());
+        CHECK_FALSE(item.purpose.empty());
     }
-    CHECK(is_usable(findings));
-    const std::string text = doctor_text(findings, {}, "./warpwise");
+    CHECK(is_usable(items));
+    const std::string text = doctor_text(items, {}, "./warpwise");
     CHECK_THAT(text, ContainsSubstring("The CPU device can be used here, and so can the GPU."));
 }
 
 TEST_CASE("versions are those that the programs and libraries say") {
     const Machine machine;
-    CHECK(machine.finding("C++ compiler").detail == "g++ 12.2.0, C++20");
-    CHECK(machine.finding("addr2line").detail == "2.40");
-    CHECK(machine.finding("cmake").detail == "3.25.1");
-    CHECK(machine.finding("ninja").detail == "1.11.1");
-    CHECK(machine.finding("Boost.Context").detail == "1.74");
-    CHECK(machine.finding("fmt").detail == "9.1.0");
-    CHECK(machine.finding("nlohmann-json").detail == "3.11.2");
-    CHECK(machine.finding("CLI11").detail == "2.1.2");
-    CHECK(machine.finding("Catch2 3").detail == "3.7.1");
-    CHECK(machine.finding("nvcc").detail == "nvcc 13.0");
-    CHECK(machine.finding("NVIDIA driver").detail == "580.65.06, runs CUDA 13");
-    CHECK(machine.finding("GPU 1").detail == "NVIDIA H200, compute capability 9.0, 140 GiB");
-    CHECK(machine.finding("ncu").detail == "ncu 2025.3.1.0");
+    CHECK(machine.item("C++ compiler").detail == "g++ 12.2.0, C++20");
+    CHECK(machine.item("addr2line").detail == "2.40");
+    CHECK(machine.item("cmake").detail == "3.25.1");
+    CHECK(machine.item("ninja").detail == "1.11.1");
+    CHECK(machine.item("Boost.Context").detail == "1.74");
+    CHECK(machine.item("fmt").detail == "9.1.0");
+    CHECK(machine.item("nlohmann-json").detail == "3.11.2");
+    CHECK(machine.item("CLI11").detail == "2.1.2");
+    CHECK(machine.item("Catch2 3").detail == "3.7.1");
+    CHECK(machine.item("nvcc").detail == "nvcc 13.0");
+    CHECK(machine.item("NVIDIA driver").detail == "580.65.06, runs CUDA 13");
+    CHECK(machine.item("GPU 1").detail == "NVIDIA H200, compute capability 9.0, 140 GiB");
+    CHECK(machine.item("ncu").detail == "ncu 2025.3.1.0");
 }
 
 TEST_CASE("a machine without a GPU is healthy, too") {
     Machine machine;
     machine.take_gpu_away();
-    const std::vector<Finding> findings = machine.findings();
-    CHECK(is_usable(findings));
-    for (const Finding& finding : findings) {
-        INFO(finding.name);
-        CHECK((finding.health == Health::ok || finding.health == Health::optional_missing));
+    const std::vector<Item> items = machine.items();
+    CHECK(is_usable(items));
+    for (const Item& item : items) {
+        INFO(item.name);
+        CHECK((item.health == Health::ok || item.health == Health::optional_missing));
     }
-    CHECK_THAT(doctor_text(findings, {}, "./warpwise"), !ContainsSubstring("so can the GPU"));
+    CHECK_THAT(doctor_text(items, {}, "./warpwise"), !ContainsSubstring("so can the GPU"));
 }
 
 TEST_CASE("a missing program is named with the command of this system") {
@@ -199,81 +199,81 @@ TEST_CASE("a missing program is named with the command of this system") {
         machine.programs.erase("ninja");
         machine.programs.erase("apt-get");
         machine.programs.insert(manager);
-        const Finding finding = machine.finding("ninja");
-        CHECK(finding.health == Health::missing);
-        CHECK(finding.fix == command);
-        CHECK_FALSE(is_usable(machine.findings()));
+        const Item item = machine.item("ninja");
+        CHECK(item.health == Health::missing);
+        CHECK(item.fix == command);
+        CHECK_FALSE(is_usable(machine.items()));
         machine.is_root = true;
-        CHECK("sudo " + machine.finding("ninja").fix == command);
+        CHECK("sudo " + machine.item("ninja").fix == command);
     }
     Machine other;
     other.programs.erase("ninja");
     other.programs.erase("apt-get");
-    CHECK_THAT(other.finding("ninja").fix, ContainsSubstring("package manager"));
+    CHECK_THAT(other.item("ninja").fix, ContainsSubstring("package manager"));
 }
 
 TEST_CASE("an optional program that is missing is no problem") {
     Machine machine;
     machine.programs.erase("tmux");
-    CHECK(machine.finding("tmux").health == Health::optional_missing);
-    CHECK(is_usable(machine.findings()));
+    CHECK(machine.item("tmux").health == Health::optional_missing);
+    CHECK(is_usable(machine.items()));
 }
 
 TEST_CASE("a program that does not run is a problem, and is quoted") {
     Machine machine;
     machine.answers["ninja --version"] = says("ninja: cannot execute binary file\n", 126);
-    CHECK(machine.finding("ninja").health == Health::problem);
-    CHECK(machine.finding("ninja").detail == "ninja: cannot execute binary file");
+    CHECK(machine.item("ninja").health == Health::problem);
+    CHECK(machine.item("ninja").detail == "ninja: cannot execute binary file");
     CommandResult slow;
     slow.timed_out = true;
     slow.status = 143;
     machine.answers["cmake --version"] = slow;
-    CHECK_THAT(machine.finding("cmake").detail, ContainsSubstring("no answer within 5 s"));
+    CHECK_THAT(machine.item("cmake").detail, ContainsSubstring("no answer within 5 s"));
 }
 
 TEST_CASE("versions that are too old are problems") {
     Machine machine;
     machine.answers["cmake --version"] = says("cmake version 3.18.4\n");
-    CHECK(machine.finding("cmake").health == Health::problem);
-    CHECK_THAT(machine.finding("cmake").detail, ContainsSubstring("3.22 or newer"));
+    CHECK(machine.item("cmake").health == Health::problem);
+    CHECK_THAT(machine.item("cmake").detail, ContainsSubstring("3.22 or newer"));
     machine.answers["cmake --version"] = says("cmake version 4.0.2\n");
-    CHECK(machine.finding("cmake").health == Health::ok);
+    CHECK(machine.item("cmake").health == Health::ok);
     machine.answers["g++ --version"] = says("g++ (Debian 10.2.1-6) 10.2.1 20210110\n");
-    CHECK_THAT(machine.finding("C++ compiler").detail, ContainsSubstring("g++ 12 or newer"));
-    CHECK_FALSE(is_usable(machine.findings()));
+    CHECK_THAT(machine.item("C++ compiler").detail, ContainsSubstring("g++ 12 or newer"));
+    CHECK_FALSE(is_usable(machine.items()));
 }
 
 TEST_CASE("the compiler is the one that builds: CXX, g++, clang++") {
     Machine machine;
     machine.answers["clang++ --version"] = says("Ubuntu clang version 18.1.3 (1ubuntu1)\nTarget: x86_64\n");
     machine.variables["CXX"] = "clang++";
-    CHECK(machine.finding("C++ compiler").detail == "clang++ 18.1.3, C++20");
+    CHECK(machine.item("C++ compiler").detail == "clang++ 18.1.3, C++20");
     machine.variables["CXX"] = "/opt/none";
-    CHECK(machine.finding("C++ compiler").health == Health::problem);
-    CHECK_THAT(machine.finding("C++ compiler").fix, ContainsSubstring("unset CXX"));
+    CHECK(machine.item("C++ compiler").health == Health::problem);
+    CHECK_THAT(machine.item("C++ compiler").fix, ContainsSubstring("unset CXX"));
     machine.variables.clear();
     machine.programs.erase("g++");
-    CHECK(machine.finding("C++ compiler").health == Health::missing);
-    CHECK(machine.finding("C++ compiler").fix == "sudo apt-get install g++");
+    CHECK(machine.item("C++ compiler").health == Health::missing);
+    CHECK(machine.item("C++ compiler").fix == "sudo apt-get install g++");
     machine.programs.insert("clang++");
-    CHECK(machine.finding("C++ compiler").health == Health::ok);
+    CHECK(machine.item("C++ compiler").health == Health::ok);
 }
 
 TEST_CASE("a compiler without the library of C++20 is a problem") {
     Machine machine;
     machine.compiles_cpp20 = false;
-    CHECK(machine.finding("C++ compiler").health == Health::problem);
-    CHECK_THAT(machine.finding("C++ compiler").detail, ContainsSubstring("span"));
+    CHECK(machine.item("C++ compiler").health == Health::problem);
+    CHECK_THAT(machine.item("C++ compiler").detail, ContainsSubstring("span"));
 }
 
 TEST_CASE("missing libraries are named with their packages") {
     Machine machine;
     machine.missing_headers = {"CLI/CLI.hpp", "boost/context/detail/fcontext.hpp"};
-    CHECK(machine.finding("CLI11").fix == "sudo apt-get install libcli11-dev");
-    CHECK(machine.finding("Boost.Context").fix == "sudo apt-get install libboost-context-dev");
-    CHECK(machine.finding("fmt").health == Health::ok);
-    CHECK_FALSE(is_usable(machine.findings()));
-    CHECK_THAT(doctor_text(machine.findings(), {}, "./warpwise"),
+    CHECK(machine.item("CLI11").fix == "sudo apt-get install libcli11-dev");
+    CHECK(machine.item("Boost.Context").fix == "sudo apt-get install libboost-context-dev");
+    CHECK(machine.item("fmt").health == Health::ok);
+    CHECK_FALSE(is_usable(machine.items()));
+    CHECK_THAT(doctor_text(machine.items(), {}, "./warpwise"),
                ContainsSubstring("All that is missing at once: ./warpwise setup"));
 }
 
@@ -281,53 +281,53 @@ TEST_CASE("libraries are found without a compiler, too") {
     Machine machine;
     machine.programs.erase("g++");
     machine.write("usr/include/fmt/core.h", "");
-    CHECK(machine.finding("fmt").health == Health::ok);
-    CHECK(machine.finding("CLI11").health == Health::missing);
+    CHECK(machine.item("fmt").health == Health::ok);
+    CHECK(machine.item("CLI11").health == Health::missing);
 }
 
 TEST_CASE("Catch2 3 comes with the script, or was fetched by CMake") {
     Machine machine;
     machine.missing_headers = {"catch2/catch_test_macros.hpp"};
-    CHECK(machine.finding("Catch2 3").fix == "./warpwise setup");
+    CHECK(machine.item("Catch2 3").fix == "./warpwise setup");
     fs::create_directories(machine.project.build_folder() / "_deps/catch2-src");
-    CHECK(machine.finding("Catch2 3").health == Health::ok);
-    CHECK(machine.finding("Catch2 3").detail == "fetched by CMake");
+    CHECK(machine.item("Catch2 3").health == Health::ok);
+    CHECK(machine.item("Catch2 3").detail == "fetched by CMake");
 }
 
 TEST_CASE("an nvcc that the driver is too old for is a problem") {
     Machine machine;
     const std::string page = "nvidia-smi";
     machine.answers[page] = says("Driver Version: 535.104.05   CUDA Version: 12.2\n");
-    CHECK(machine.finding("nvcc").health == Health::problem);
-    CHECK_THAT(machine.finding("nvcc").detail, ContainsSubstring("newer than the driver, which runs CUDA 12"));
+    CHECK(machine.item("nvcc").health == Health::problem);
+    CHECK_THAT(machine.item("nvcc").detail, ContainsSubstring("newer than the driver, which runs CUDA 12"));
     machine.answers["nvcc --version"] = says("Cuda compilation tools, release 12.6, V12.6.20\n");
-    CHECK(machine.finding("nvcc").health == Health::ok);  // the same first number will do
-    CHECK(is_usable(machine.findings()));
+    CHECK(machine.item("nvcc").health == Health::ok);  // the same first number will do
+    CHECK(is_usable(machine.items()));
 }
 
 TEST_CASE("without nvidia-smi the driver's number tells which CUDA it runs") {
     Machine machine;
     machine.programs.erase("nvidia-smi");
-    CHECK(machine.finding("NVIDIA driver").detail == "580.65.06, runs CUDA 13");
-    CHECK(machine.finding("GPU").health == Health::ok);
+    CHECK(machine.item("NVIDIA driver").detail == "580.65.06, runs CUDA 13");
+    CHECK(machine.item("GPU").health == Health::ok);
     machine.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat\n");
-    CHECK(machine.finding("nvcc").health == Health::problem);
+    CHECK(machine.item("nvcc").health == Health::problem);
 }
 
 TEST_CASE("an nvcc that is too old, or broken, or missing beside a GPU") {
     Machine machine;
     machine.answers["nvcc --version"] = says("Cuda compilation tools, release 11.5, V11.5.119\n");
-    CHECK_THAT(machine.finding("nvcc").detail, ContainsSubstring("12.0 or newer"));
+    CHECK_THAT(machine.item("nvcc").detail, ContainsSubstring("12.0 or newer"));
     machine.answers["nvcc --version"] = says("nvcc: no such file\n", 127);
-    CHECK_THAT(machine.finding("nvcc").detail, ContainsSubstring("no such file"));
+    CHECK_THAT(machine.item("nvcc").detail, ContainsSubstring("no such file"));
     machine.programs.erase("nvcc");
-    CHECK(machine.finding("nvcc").health == Health::missing);
-    CHECK_THAT(machine.finding("nvcc").fix, ContainsSubstring("https://developer.nvidia.com/cuda-downloads"));
-    CHECK(is_usable(machine.findings()));
+    CHECK(machine.item("nvcc").health == Health::missing);
+    CHECK_THAT(machine.item("nvcc").fix, ContainsSubstring("https://developer.nvidia.com/cuda-downloads"));
+    CHECK(is_usable(machine.items()));
     machine.write("usr/local/cuda/bin/nvcc", "");
     const std::string program = (machine.files / "usr/local/cuda/bin/nvcc").string();
     machine.answers[program + " --version"] = says("Cuda compilation tools, release 13.0, V13.0.88\n");
-    CHECK(machine.finding("nvcc").detail == program + " 13.0");
+    CHECK(machine.item("nvcc").detail == program + " 13.0");
 }
 
 TEST_CASE("GPUs that nvcc cannot build for are problems") {
@@ -336,7 +336,7 @@ TEST_CASE("GPUs that nvcc cannot build for are problems") {
         machine.answers
             ["nvidia-smi --query-gpu=name,compute_cap,memory.total,driver_version --format=csv,noheader,nounits"] =
             says(line + "\n");
-        return machine.finding("GPU 0");
+        return machine.item("GPU 0");
     };
     CHECK(gpu("Tesla V100-SXM2-16GB, 7.0, 16384, 580.65.06").health == Health::problem);
     CHECK(gpu("Tesla T4, 7.5, 15360, 580.65.06").health == Health::ok);
@@ -351,12 +351,12 @@ TEST_CASE("a driver that does not answer is a problem") {
     machine.answers
         ["nvidia-smi --query-gpu=name,compute_cap,memory.total,driver_version "
          "--format=csv,noheader,nounits"] = says("Failed to initialize NVML: Driver/library version mismatch\n", 18);
-    const Finding driver = machine.finding("NVIDIA driver");
+    const Item driver = machine.item("NVIDIA driver");
     CHECK(driver.health == Health::problem);
     CHECK_THAT(driver.detail, ContainsSubstring("version mismatch"));
     CHECK_THAT(driver.fix, ContainsSubstring("reboot"));
-    CHECK(machine.finding("GPU").health == Health::problem);
-    CHECK(is_usable(machine.findings()));
+    CHECK(machine.item("GPU").health == Health::problem);
+    CHECK(is_usable(machine.items()));
 }
 
 TEST_CASE("a GPU without a driver is noticed on the bus") {
@@ -364,63 +364,63 @@ TEST_CASE("a GPU without a driver is noticed on the bus") {
     machine.take_gpu_away();
     machine.write("sys/bus/pci/devices/0000:01:00.0/class", "0x030000\n");
     machine.write("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
-    CHECK(machine.finding("NVIDIA driver").health == Health::missing);
-    CHECK_THAT(machine.finding("NVIDIA driver").fix, ContainsSubstring("apt-get install nvidia-driver"));
+    CHECK(machine.item("NVIDIA driver").health == Health::missing);
+    CHECK_THAT(machine.item("NVIDIA driver").fix, ContainsSubstring("apt-get install nvidia-driver"));
     machine.write("sys/bus/pci/devices/0000:01:00.0/vendor", "0x1002\n");
-    CHECK(machine.finding("NVIDIA driver").health == Health::optional_missing);
+    CHECK(machine.item("NVIDIA driver").health == Health::optional_missing);
 }
 
 TEST_CASE("counters that only root may read come with the way to change that") {
     Machine machine;
     machine.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
-    const Finding finding = machine.finding("GPU counters");
-    CHECK(finding.health == Health::problem);
-    CHECK_THAT(finding.fix, ContainsSubstring("NVreg_RestrictProfilingToAdminUsers=0"));
-    CHECK_THAT(finding.fix, ContainsSubstring("update-initramfs"));
+    const Item item = machine.item("GPU counters");
+    CHECK(item.health == Health::problem);
+    CHECK_THAT(item.fix, ContainsSubstring("NVreg_RestrictProfilingToAdminUsers=0"));
+    CHECK_THAT(item.fix, ContainsSubstring("update-initramfs"));
     machine.is_root = true;
-    CHECK(machine.finding("GPU counters").health == Health::ok);
-    CHECK(is_usable(machine.findings()));
+    CHECK(machine.item("GPU counters").health == Health::ok);
+    CHECK(is_usable(machine.items()));
 }
 
 TEST_CASE("a system without free inotify instances is told how to get more") {
     Machine machine;
     machine.inotify_error = EMFILE;
-    CHECK(machine.finding("inotify").health == Health::problem);
-    CHECK_THAT(machine.finding("inotify").detail, ContainsSubstring("128"));
-    CHECK(machine.finding("inotify").fix == "sudo sysctl fs.inotify.max_user_instances=1024");
+    CHECK(machine.item("inotify").health == Health::problem);
+    CHECK_THAT(machine.item("inotify").detail, ContainsSubstring("128"));
+    CHECK(machine.item("inotify").fix == "sudo sysctl fs.inotify.max_user_instances=1024");
     machine.inotify_error = ENOSYS;
-    CHECK(machine.finding("inotify").fix.empty());
-    CHECK(is_usable(machine.findings()));
+    CHECK(machine.item("inotify").fix.empty());
+    CHECK(is_usable(machine.items()));
 }
 
 TEST_CASE("a full disk keeps everything from being built") {
     Machine machine;
     machine.free_bytes = 1e8;
-    CHECK(machine.finding("disk").health == Health::problem);
-    CHECK_FALSE(is_usable(machine.findings()));
+    CHECK(machine.item("disk").health == Health::problem);
+    CHECK_FALSE(is_usable(machine.items()));
     machine.free_bytes.reset();
-    CHECK(machine.finding("disk").health == Health::ok);
+    CHECK(machine.item("disk").health == Health::ok);
 }
 
 TEST_CASE("free memory is what a container gives, where it gives less") {
     Machine machine;
-    CHECK(machine.finding("memory").detail == "8.2 GB free");
+    CHECK(machine.item("memory").detail == "8.2 GB free");
     machine.write("sys/fs/cgroup/memory.max", "2000000000\n");
     machine.write("sys/fs/cgroup/memory.current", "1500000000\n");
-    CHECK(machine.finding("memory").health == Health::problem);
-    CHECK_THAT(machine.finding("memory").fix, ContainsSubstring("CMAKE_BUILD_PARALLEL_LEVEL=1"));
+    CHECK(machine.item("memory").health == Health::problem);
+    CHECK_THAT(machine.item("memory").fix, ContainsSubstring("CMAKE_BUILD_PARALLEL_LEVEL=1"));
     machine.write("sys/fs/cgroup/memory.max", "max\n");
-    CHECK(machine.finding("memory").health == Health::ok);
+    CHECK(machine.item("memory").health == Health::ok);
 }
 
-TEST_CASE("the doctor's JSON holds every finding with its state") {
+TEST_CASE("the doctor's JSON holds every item with its state") {
     Machine machine;
     machine.programs.erase("ninja");
     machine.programs.erase("tmux");
-    const Json json = Json::parse(doctor_json(machine.findings()));
+    const Json json = Json::parse(doctor_json(machine.items()));
     CHECK(json["cpu_usable"] == false);
     CHECK(json["gpu_usable"] == false);
-    CHECK(json["checks"].size() == machine.findings().size());
+    CHECK(json["checks"].size() == machine.items().size());
     std::map<std::string, std::string> states;
     for (const Json& check : json["checks"]) states[check["name"]] = check["state"];
     CHECK(states["ninja"] == "missing");
@@ -428,10 +428,10 @@ TEST_CASE("the doctor's JSON holds every finding with its state") {
     CHECK(states["cmake"] == "ok");
 }
 
-TEST_CASE("every finding that is not well is followed by what puts it right") {
+TEST_CASE("every item that is not well is followed by what puts it right") {
     Machine machine;
     machine.programs.erase("ninja");
-    CHECK_THAT(doctor_text(machine.findings(), {}, "./warpwise"),
+    CHECK_THAT(doctor_text(machine.items(), {}, "./warpwise"),
                ContainsSubstring("missing   ninja              not here (runs the builds)\n"
                                  "          -> sudo apt-get install ninja-build\n"));
 }
@@ -464,11 +464,11 @@ TEST_CASE("probes run at the same time") {
 TEST_CASE("this machine, on which the tests were built, can be used") {
     Project project;
     project.root = fs::temp_directory_path();
-    const std::vector<Finding> findings = examine(project, real_system());
-    for (const Finding& finding : findings) {
-        if (finding.name == "C++ compiler" || finding.name == "cmake") {
-            INFO(finding.detail);
-            CHECK(finding.health == Health::ok);
+    const std::vector<Item> items = examine(project, real_system());
+    for (const Item& item : items) {
+        if (item.name == "C++ compiler" || item.name == "cmake") {
+            INFO(item.detail);
+            CHECK(item.health == Health::ok);
         }
     }
 }

@@ -46,17 +46,28 @@ namespace {
 // ---- results --------------------------------------------------------------------------------------------------------
 
 json check(bool passed) {
-    return {{"passed", passed},   {"largest_error", 0.0},    {"tolerance", 1e-6},
-            {"sizes_checked", 3}, {"misses", json::array()}, {"failures", json::array()}};
+    return {{"passed", passed},   {"largest_error", 0.0},        {"tolerance", 1e-6},
+            {"sizes_checked", 3}, {"mismatches", json::array()}, {"failures", json::array()}};
 }
 
 json step(int number, const std::string& name, const std::string& kind = "device") {
-    return {
-        {"number", number},           {"name", name},         {"change", "a change"},     {"kind", kind},
-        {"size", {64, 32}},           {"check", check(true)}, {"seconds", nullptr},       {"bytes", 24576.0},
-        {"operations", 2048.0},       {"gb_per_s", nullptr},  {"gop_per_s", nullptr},     {"share_of_roof", nullptr},
-        {"share_of_vendor", nullptr}, {"speed_up", nullptr},  {"figures", json::array()}, {"launches", nullptr},
-        {"findings", json::array()}};
+    return {{"number", number},
+            {"name", name},
+            {"change", "a change"},
+            {"kind", kind},
+            {"size", {64, 32}},
+            {"comparison", check(true)},
+            {"seconds", nullptr},
+            {"bytes", 24576.0},
+            {"operations", 2048.0},
+            {"gb_per_s", nullptr},
+            {"gop_per_s", nullptr},
+            {"share_of_roof", nullptr},
+            {"share_of_vendor", nullptr},
+            {"speed_up", nullptr},
+            {"figures", json::array()},
+            {"launches", nullptr},
+            {"diagnostics", json::array()}};
 }
 
 json timed(json step, double seconds) {
@@ -94,7 +105,7 @@ json counted(json step, double sectors, double conflicts = 0) {
                       {"block", {32, 1, 1}},
                       {"shared_bytes", 0},
                       {"blocks", 64},
-                      {"watched_blocks", 64},
+                      {"instrumented_blocks", 64},
                       {"occupancy", 0.5},
                       {"counters", counters},
                       {"lines", json::array({{{"file", "no_such.cu"}, {"line", 3}, {"counters", counters}}})},
@@ -102,11 +113,24 @@ json counted(json step, double sectors, double conflicts = 0) {
     return step;
 }
 
+/// The story of a lesson, by pairs of part and text.
+json told(const std::vector<std::pair<std::string, std::string>>& parts) {
+    json story = json::array();
+    for (const auto& [part, text] : parts) story.push_back({{"part", part}, {"text", text}});
+    return story;
+}
+
 json lesson(const std::string& name, const std::vector<json>& steps) {
-    return {
-        {"name", name},       {"size", {64, 32}},        {"texts", {"What it is about."}}, {"steps", steps},
-        {"roof", nullptr},    {"tables", json::array()}, {"expectations", json::array()},  {"findings", json::array()},
-        {"failure", nullptr}, {"passed", true}};
+    return {{"name", name},
+            {"size", {64, 32}},
+            {"story", told({{"question", "What it is about."}})},
+            {"steps", steps},
+            {"roof", nullptr},
+            {"tables", json::array()},
+            {"expectations", json::array()},
+            {"diagnostics", json::array()},
+            {"failure", nullptr},
+            {"passed", true}};
 }
 
 json with_roof(json lesson, double gb_per_s) {
@@ -363,36 +387,38 @@ TEST_CASE("results are read back as they were written") {
     CHECK_FALSE(is_right(read_lesson));  // one expectation was not met
 }
 
-TEST_CASE("results of an earlier version, without counters and findings, are read") {
+TEST_CASE("results of an earlier version, without counters and diagnostics, are read") {
     json old = chapter_results({lesson("add", {step(1, "first")})});
-    old["lessons"][0].erase("findings");
-    old["lessons"][0]["steps"][0].erase("findings");
+    old["lessons"][0].erase("diagnostics");
+    old["lessons"][0]["steps"][0].erase("diagnostics");
     old["lessons"][0]["steps"][0].erase("launches");
     CHECK(is_right(parsed(old).lessons.front()));
 }
 
-TEST_CASE("a step with misses, with a failure, with a finding, or without its turn is wrong") {
+TEST_CASE("a step with mismatches, with a failure, with a diagnostic, or without its turn is wrong") {
     json wrong = step(1, "first");
-    SECTION("misses, where a value was not a number") {
-        wrong["check"]["passed"] = false;
-        wrong["check"]["misses"] = {{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 0.5}}};
+    SECTION("mismatches, where a value was not a number") {
+        wrong["comparison"]["passed"] = false;
+        wrong["comparison"]["mismatches"] = {{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 0.5}}};
         const warpwise::StepResult read_step = parsed(chapter_results({lesson("add", {wrong})})).lessons[0].steps[0];
         REQUIRE(read_step.wrong.size() == 1);
-        REQUIRE(read_step.wrong[0].comparison.misses.size() == 1);
-        CHECK(std::isnan(read_step.wrong[0].comparison.misses[0].got));
+        REQUIRE(read_step.wrong[0].comparison.mismatches.size() == 1);
+        CHECK(std::isnan(read_step.wrong[0].comparison.mismatches[0].got));
         CHECK(text_of(read_step.wrong[0].size) == "33");
     }
     SECTION("a failure") {
-        wrong["check"]["passed"] = false;
-        wrong["check"]["failures"] = {{{"size", {33}}, {"message", "it threw"}}};
+        wrong["comparison"]["passed"] = false;
+        wrong["comparison"]["failures"] = {{{"size", {33}}, {"message", "it threw"}}};
     }
-    SECTION("a finding") {
-        wrong["check"]["passed"] = false;
-        wrong["findings"] = {
+    SECTION("a diagnostic") {
+        wrong["comparison"]["passed"] = false;
+        wrong["diagnostics"] = {
             {{"kind", "data_race"}, {"message", "two threads"}, {"site", nullptr}, {"other", nullptr}}};
     }
-    SECTION("no turn") { wrong["check"] = {{"passed", false}, {"largest_error", nullptr}, {"tolerance", nullptr}}; }
-    SECTION("nothing but the word") { wrong["check"]["passed"] = false; }
+    SECTION("no turn") {
+        wrong["comparison"] = {{"passed", false}, {"largest_error", nullptr}, {"tolerance", nullptr}};
+    }
+    SECTION("nothing but the word") { wrong["comparison"]["passed"] = false; }
     CHECK_FALSE(is_right(parsed(chapter_results({lesson("add", {wrong})})).lessons[0].steps[0]));
 }
 
@@ -559,7 +585,7 @@ TEST_CASE("steps that move no bytes are plotted by their operations, and those w
 
 TEST_CASE("a wrong step is marked, and is never called the fastest") {
     json wrong = at_rate(step(2, "wrong_but_fast"), 9000);
-    wrong["check"]["passed"] = false;
+    wrong["comparison"]["passed"] = false;
     const ChapterResults results =
         parsed(chapter_results({lesson("add", {at_rate(step(1, "right"), 10), wrong})}, true));
     const Chart chart = step_charts(results.lessons[0], results.device).at(0);
@@ -748,19 +774,35 @@ TEST_CASE("a plot's description holds what is drawn, and its table the same numb
 
 TEST_CASE("the page holds every part, and nothing that a browser would load") {
     json add = with_roof(lesson("add", {at_rate(step(1, "first"), 10)}), 20);
-    add["texts"] = {"The question.\n\nMore of `it`.", "Try next:\n\n    basics add --size 64Ki"};
+    add["story"] = told({{"question", "The question.\n\nMore of `it`."},
+                         {"prediction", "More?"},
+                         {"conclusion", "Again:\n\n    basics add --size 64Ki"}});
+    add["texts"] = {"|--|"};
     add["tables"] = {
         {{"title", "Own table"}, {"header", {"what", ""}}, {"rows", json::array({json::array({"one", "2"})})}}};
     Progress progress;
     progress.exercises["grid_stride"] = {"2026-11-20", 4, 2, false};
     const std::string page = page_of(basics(), chapter_results({add}, true), progress);
-    for (const char* part :
-         {"<h2 id=\"environment\">", "<h2 id=\"summary\">", "Chapter 1: Basics</h2>",
-          "1.1 add: adding &lt;two&gt; vectors", "<h2 id=\"exercises\">", "some &lt;processor&gt;",
-          "More of <code>it</code>.", "./warpwise run 1 add --size 64Ki", "Own table", "1 of 1</b>steps right",
-          "2026-11-20", "<td class=\"number\">4</td><td class=\"number\">2</td>",
-          "NVIDIA H200, build/bin/cpu/basics --device cpu, 2026-11-21 12:34 UTC", "prefers-color-scheme:dark",
-          "@media print", "scope=\"col\"", "scope=\"row\"", "Steps of add, size 64 x 32"}) {
+    for (const char* part : {"<h2 id=\"environment\">",
+                             "<h2 id=\"summary\">",
+                             "Chapter 1: Basics</h2>",
+                             "1.1 add: adding &lt;two&gt; vectors",
+                             "<h2 id=\"exercises\">",
+                             "some &lt;processor&gt;",
+                             "More of <code>it</code>.",
+                             "<p>More?</p>",
+                             "|--|",
+                             "./warpwise run 1 add --size 64Ki",
+                             "Own table",
+                             "1 of 1</b>steps right",
+                             "2026-11-20",
+                             "<td class=\"number\">4</td><td class=\"number\">2</td>",
+                             "NVIDIA H200, build/bin/cpu/basics --device cpu, 2026-11-21 12:34 UTC",
+                             "prefers-color-scheme:dark",
+                             "@media print",
+                             "scope=\"col\"",
+                             "scope=\"row\"",
+                             "Steps of add, size 64 x 32"}) {
         INFO(part);
         CHECK(page.find(part) != std::string::npos);
     }
@@ -786,14 +828,15 @@ TEST_CASE("whatever results hold is text in the page") {
     const std::string evil = "</table><script>alert('\"&')</script>";
     json add = lesson(evil, {step(1, evil)});
     add["steps"][0]["change"] = evil;
-    add["steps"][0]["check"] = {{"passed", false},
-                                {"largest_error", 1.0},
-                                {"tolerance", 0.0},
-                                {"misses", {{{"size", {1}}, {"index", 0}, {"got", nullptr}, {"expected", 1}}}},
-                                {"failures", {{{"size", {2}}, {"message", evil}}}}};
-    add["steps"][0]["findings"] = {{{"kind", evil}, {"message", evil}, {"hint", evil}}};
+    add["steps"][0]["comparison"] = {{"passed", false},
+                                     {"largest_error", 1.0},
+                                     {"tolerance", 0.0},
+                                     {"mismatches", {{{"size", {1}}, {"index", 0}, {"got", nullptr}, {"expected", 1}}}},
+                                     {"failures", {{{"size", {2}}, {"message", evil}}}}};
+    add["steps"][0]["diagnostics"] = {{{"kind", evil}, {"message", evil}, {"hint", evil}}};
     add["steps"][0]["figures"] = {{{"column", evil}, {"value", 1.0}, {"unit", evil}}};
-    add["texts"] = {evil, "`" + evil + "`:"};
+    add["story"] = told({{"question", evil}, {"conclusion", "`" + evil + "`:"}});
+    add["texts"] = {evil};
     add["tables"] = {{{"title", evil}, {"header", {evil}}, {"rows", {{evil}}}}};
     add["expectations"] = {{{"what", evil}, {"passed", false}}};
     add["failure"] = evil;
@@ -809,16 +852,17 @@ TEST_CASE("whatever results hold is text in the page") {
     CHECK(count_of(page, "</table>") == count_of(page, "<table"));
 }
 
-TEST_CASE("wrong steps stand out with their first misses, on top of the page too") {
+TEST_CASE("wrong steps stand out with their first mismatches, on top of the page too") {
     json wrong = step(2, "second");
-    wrong["check"]["passed"] = false;
-    wrong["check"]["misses"] = {{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 0.5}}};
+    wrong["comparison"]["passed"] = false;
+    wrong["comparison"]["mismatches"] = {{{"size", {33}}, {"index", 32}, {"got", nullptr}, {"expected", 0.5}}};
     json race = step(3, "third");
-    race["findings"] = {{{"kind", "data_race"},
-                         {"name", "data race"},
-                         {"message", "two threads"},
-                         {"other", nullptr},
-                         {"site", {{"file", "/home/reader/copy/chapters/add.cu"}, {"line", 7}, {"source", "x = 1;"}}}}};
+    race["diagnostics"] = {
+        {{"kind", "data_race"},
+         {"name", "data race"},
+         {"message", "two threads"},
+         {"other", nullptr},
+         {"site", {{"file", "/home/reader/copy/chapters/add.cu"}, {"line", 7}, {"source", "x = 1;"}}}}};
     json results = chapter_results({lesson("add", {step(1, "first"), wrong, race})});
     results["passed"] = false;
     const std::string page = page_of(basics(), results);
@@ -996,7 +1040,7 @@ TEST_CASE("results that are broken, partial, from elsewhere, or older than the l
 TEST_CASE("a wrong step makes the status 1, and the report is written") {
     const Copy copy;
     json results = chapter_results({lesson("add", {step(1, "first")})});
-    results["lessons"][0]["steps"][0]["check"]["passed"] = false;
+    results["lessons"][0]["steps"][0]["comparison"]["passed"] = false;
     results["passed"] = false;
     copy.chapter_writes(results, 1);
     CHECK(copy.report() == 1);

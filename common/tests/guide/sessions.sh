@@ -10,10 +10,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 
 command -v tmux >/dev/null || { echo "sessions.sh needs tmux"; exit 2; }
 [[ ! -e .warpwise.json ]] || { echo "there is progress in this copy (.warpwise.json): not touched"; exit 2; }
-first=answers/1_basics_and_pi/index_and_guard
-answer=$first/index_and_guard.cu
-stub=exercises/1_basics_and_pi/index_and_guard/index_and_guard.cu
-solution=solutions/1_basics_and_pi/index_and_guard/index_and_guard.cu
+mapfile -t exercises < <(sed -n 's/.*"exercise": "\([a-z0-9_]*\)".*/\1/p' chapters/1_basics_and_pi/chapter.json)
+exercise=${exercises[0]}
+next=${exercises[1]}
+first=answers/1_basics_and_pi/$exercise
+answer=$first/$exercise.cu
+stub=exercises/1_basics_and_pi/$exercise/$exercise.cu
+solution=solutions/1_basics_and_pi/$exercise/$exercise.cu
 git diff --quiet HEAD -- "$stub" || { echo "$stub has been edited: not touched"; exit 2; }
 [[ ! -e "$answer" ]] || cmp -s "$answer" "$stub" || { echo "$answer has been edited: not touched"; exit 2; }
 rm -rf "$first"
@@ -96,7 +99,7 @@ expect "$answer"
 expect "0/$total"
 keys n
 sleep 0.5
-expect_not "grid_stride.cu"
+expect_not "$next.cu"
 passed "watch mode grades at once, and does not go on before the exercise is done"
 
 keys h
@@ -108,19 +111,19 @@ passed "hints come one at a time"
 
 echo "this is no C++" >>"$answer"
 expect "It could not be built" 30
-with_scrollback | grep -q "index_and_guard.cu:.*error" || fail "the compiler's message is not shown"
+with_scrollback | grep -q "$exercise.cu:.*error" || fail "the compiler's message is not shown"
 passed "a compiler error is shown with file and line"
 
 started=$(date +%s%N)
 cp "$solution" "$answer"
-expect "Passed: index_and_guard" 30
+expect "Passed: $exercise" 30
 took=$((($(date +%s%N) - started) / 1000000))
 expect "1/$total"
-passed "passing is noticed ($took ms from save to verdict)"
+passed "passing is noticed ($took ms from save to result)"
 sleep 1
 expect "$answer"
 keys n
-expect "answers/1_basics_and_pi/grid_stride/grid_stride.cu" 30
+expect "answers/1_basics_and_pi/$next/$next.cu" 30
 passed "n goes on, and only n"
 
 # ---- list, resize, reset, solution -------------------------------------------------------------------------------
@@ -133,16 +136,16 @@ keys Escape
 sleep 0.3
 tmux resize-window -t $session -x 50 -y 16
 sleep 0.5
-expect "grid_stride"
+expect "$next"
 tmux resize-window -t $session -x 100 -y 60
 passed "the list is searched, and the window may change its size"
 
 keys l
 expect "type to search"
-keys index_and
+keys "$exercise"
 expect_gone "launch_shape_2d"
 keys Enter
-expect "Passed: index_and_guard" 30
+expect "Passed: $exercise" 30
 keys x
 expect "y/n"
 keys y
@@ -154,7 +157,7 @@ passed "reset asks, keeps the answer beside it, and the mark"
 
 # ---- edited in place ---------------------------------------------------------------------------------------------
 cp "$solution" "$stub"
-expect "Passed: index_and_guard" 60
+expect "Passed: $exercise" 60
 expect "$stub"
 passed "a stub that is edited in place is graded, and named"
 echo "// saved last" >>"$answer"
@@ -164,6 +167,8 @@ passed "of two answers the one saved last is graded"
 git checkout --quiet -- "$stub"
 expect "$answer" 30
 
+tmux resize-window -t $session -x 100 -y 120
+sleep 0.5
 keys s
 expect "From your answer" 10
 keys q
@@ -175,13 +180,13 @@ passed "q leaves a sane terminal"
 
 # ---- a kernel that never ends; Ctrl-C ----------------------------------------------------------------------------
 sed 's/^__global__.*{$/&\n    while (true) {}/' "$solution" >"$answer"
-start 100 60 "CPU_DEVICE_TIMEOUT=3 ./warpwise --device cpu watch index_and_guard"
+start 100 60 "CPU_DEVICE_TIMEOUT=3 ./warpwise --device cpu watch $exercise"
 expect "Not yet" 90
 with_scrollback | grep -qi "did not end\|never end\|endless\|watchdog" || fail "the endless kernel is not told"
 passed "a kernel that never ends is stopped and reported"
 keys C-c
 expect "status=130"
-pgrep -f "bin/cpu/exercises/index_and_guard" >/dev/null && fail "a grader is left behind"
+pgrep -f "bin/cpu/exercises/$exercise" >/dev/null && fail "a grader is left behind"
 passed "Ctrl-C ends everything"
 cp "$stub" "$answer"
 
@@ -193,15 +198,15 @@ ls .warpwise.json.broken* >/dev/null || fail "the broken state was not kept"
 passed "a broken state is moved aside"
 
 status=0
-./warpwise --device cpu check index_and_guard </dev/null >"$folder/check.txt" 2>&1 || status=$?
-[[ $status == 1 ]] || fail "check of a stub: status $status"
-grep -q $'\033' "$folder/check.txt" && fail "colors where there is no terminal"
+./warpwise --device cpu grade "$exercise" </dev/null >"$folder/grade.txt" 2>&1 || status=$?
+[[ $status == 1 ]] || fail "grade of a stub: status $status"
+grep -q $'\033' "$folder/grade.txt" && fail "colors where there is no terminal"
 NO_COLOR=1 ./warpwise --device cpu list >"$folder/list.txt"
 grep -q $'\033' "$folder/list.txt" && fail "colors in spite of NO_COLOR"
-./warpwise --device cpu check index_and_guard --json >"$folder/check.json" 2>/dev/null || true
-grep -q '"outcome": *"failed"' "$folder/check.json" || fail "check --json"
+./warpwise --device cpu grade "$exercise" --json >"$folder/grade.json" 2>/dev/null || true
+grep -q '"outcome": *"failed"' "$folder/grade.json" || fail "grade --json"
 status=0
-./warpwise --device cpu check no_such_exercise >/dev/null 2>"$folder/errors.txt" || status=$?
+./warpwise --device cpu grade no_such_exercise >/dev/null 2>"$folder/errors.txt" || status=$?
 [[ $status == 2 ]] || fail "an unknown exercise: status $status"
 passed "without a terminal: no colors, statuses, JSON"
 echo "all sessions went as they should"

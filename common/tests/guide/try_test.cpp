@@ -511,7 +511,7 @@ TEST_CASE("names files of the root folder as they are") {
 // ---- the table -------------------------------------------------------------------------------------------
 
 /// `warps` warps that load and store one float a lane, neighbors side by side.
-warpwise::LaunchCounts launch_of(const std::string& kernel, unsigned blocks, unsigned watched) {
+warpwise::LaunchCounts launch_of(const std::string& kernel, unsigned blocks, unsigned instrumented) {
     warpwise::LaunchCounts launch;
     launch.kernel = kernel;
     launch.file = "/home/me/add.cu";
@@ -519,15 +519,15 @@ warpwise::LaunchCounts launch_of(const std::string& kernel, unsigned blocks, uns
     launch.grid = {blocks, 1, 1};
     launch.block = {32, 1, 1};
     launch.blocks = blocks;
-    launch.watched_blocks = watched;
+    launch.instrumented_blocks = instrumented;
     launch.occupancy = 0.5;
     for (warpwise::RequestCounts* requests : {&launch.total.global_load, &launch.total.global_store}) {
-        requests->requests = watched;
-        requests->lanes = 32.0 * watched;
-        requests->sectors = 4.0 * watched;
+        requests->requests = instrumented;
+        requests->lanes = 32.0 * instrumented;
+        requests->sectors = 4.0 * instrumented;
     }
-    launch.total.steps = watched;
-    launch.total.active_lanes = 32.0 * watched;
+    launch.total.steps = instrumented;
+    launch.total.active_lanes = 32.0 * instrumented;
     launch.lines = {{"/home/me/add.cu", 5, launch.total}};
     launch.arrays = {{"in", launch.total}};
     return launch;
@@ -609,7 +609,7 @@ TEST_CASE("scales a sample up and says so, but not of a kernel that died early")
     groups.add(launch_of("large", 1000, 250));
     const std::string table = guide::kernel_table(groups.all(), 250, {});
     CHECK(row_of(table, "large").at(4) == "4000");
-    CHECK_THAT(table, ContainsSubstring("a sample of 250 blocks of each large launch (the largest has 1000\nblocks)") &&
+    CHECK_THAT(table, ContainsSubstring("a sample of 250 blocks of each large launch; the") &&
                           ContainsSubstring("--all-blocks"));
     guide::LaunchGroups died;
     died.add(launch_of("died", 4, 0));

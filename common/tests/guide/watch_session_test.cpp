@@ -126,11 +126,11 @@ TEST_CASE("watch: an exercise is graded once when it is opened, and again at eve
     CHECK(first->exercise == &desk.all[0].exercises[0]);
     CHECK_FALSE(desk.session->take_job());  // one at a time
     desk.session->graded({Outcome::failed, "wrong", 2, 1});
-    REQUIRE(desk.state().verdict);
-    CHECK(desk.state().verdict->text == "wrong");
+    REQUIRE(desk.state().result);
+    CHECK(desk.state().result->text == "wrong");
     CHECK_FALSE(desk.session->take_job());
     desk.session->saved();
-    CHECK_FALSE(desk.state().verdict);  // it was about something else
+    CHECK_FALSE(desk.state().result);  // it was about something else
     CHECK(desk.session->take_job());
 }
 
@@ -142,17 +142,17 @@ TEST_CASE("watch: each save may change which file is graded") {
     CHECK(desk.state().answer == "exercises/index_and_guard.cu");
 }
 
-TEST_CASE("watch: a save while a job runs cancels it and starts anew, and the old verdict is dropped") {
+TEST_CASE("watch: a save while a job runs cancels it and starts anew, and the old result is dropped") {
     Desk desk;
     REQUIRE(desk.session->take_job());
     CHECK_FALSE(desk.session->is_job_unwanted());
     desk.session->saved();
     CHECK(desk.session->is_job_unwanted());
     desk.session->graded({Outcome::passed, "too late", 2, 1});  // it was done before the cancellation came
-    CHECK_FALSE(desk.state().verdict);
+    CHECK_FALSE(desk.state().result);
     CHECK(desk.marks("index_and_guard").passed.empty());
     desk.grade(Outcome::failed);
-    CHECK(desk.state().verdict);
+    CHECK(desk.state().result);
 }
 
 TEST_CASE("watch: counts graded failures before passing as attempts, but not builds that failed") {
@@ -413,7 +413,7 @@ TEST_CASE("watch: hints that cannot be read are explained when they are asked fo
     CHECK_THAT(desk.state().notice.text, ContainsSubstring("no hints"));
 }
 
-TEST_CASE("watch: what came last, verdict or hint, stands last") {
+TEST_CASE("watch: what came last, result or hint, stands last") {
     Desk desk;
     desk.grade(Outcome::failed);
     desk.press(U"h");
@@ -615,85 +615,85 @@ TEST_CASE("watch: a save while the list is open is graded without closing it") {
     CHECK(desk.state().has_passed());
 }
 
-// ---- checking all -------------------------------------------------------------------------------------------------
+// ---- grading all -------------------------------------------------------------------------------------------------
 
-TEST_CASE("watch: c checks all exercises in their order and says which earlier ones fail now") {
+TEST_CASE("watch: g grades all exercises in their order and says which earlier ones fail now") {
     Desk desk(passed({"grid_stride"}));
     desk.grade(Outcome::failed);
-    desk.press(U"c");
+    desk.press(U"g");
     desk.grade(Outcome::passed);
     desk.grade(Outcome::build_failed);
-    CHECK(desk.state().page == Page::checking);
+    CHECK(desk.state().page == Page::grading_all);
     desk.grade(Outcome::failed);
-    REQUIRE(desk.state().page == Page::checked);
-    REQUIRE(desk.state().checked.size() == 3);
-    CHECK_FALSE(desk.state().checked[0].had_passed);
-    CHECK(desk.state().checked[1].had_passed);
-    CHECK(desk.state().checked[1].outcome == Outcome::build_failed);
-    CHECK(desk.state().checked[2].exercise->name == "tile");
-    CHECK(desk.state().checked[2].seconds == 3);
+    REQUIRE(desk.state().page == Page::graded_all);
+    REQUIRE(desk.state().graded.size() == 3);
+    CHECK_FALSE(desk.state().graded[0].had_passed);
+    CHECK(desk.state().graded[1].had_passed);
+    CHECK(desk.state().graded[1].outcome == Outcome::build_failed);
+    CHECK(desk.state().graded[2].exercise->name == "tile");
+    CHECK(desk.state().graded[2].seconds == 3);
     CHECK(desk.marks("index_and_guard").passed == today());
     CHECK(desk.marks("grid_stride").passed == "2026-11-02");  // the mark stays
     CHECK(desk.marks("tile").attempts == 0);                  // it may not even be begun
     CHECK_FALSE(desk.session->take_job());
 }
 
-TEST_CASE("watch: any key stops a check, and what was checked is shown") {
-    for (const Key stopping : {Key{U'c'}, key::interrupt, key::down}) {
+TEST_CASE("watch: any key stops grading all, and what was graded is shown") {
+    for (const Key stopping : {Key{U'g'}, key::interrupt, key::down}) {
         Desk desk;
         desk.grade(Outcome::failed);
-        desk.press(U"c");
+        desk.press(U"g");
         desk.grade(Outcome::failed);
         REQUIRE(desk.session->take_job());
         desk.session->press(stopping);
         CHECK(desk.session->is_job_unwanted());
         CHECK_FALSE(desk.session->ended());
         desk.session->graded({Outcome::passed, "", 0, 0});
-        CHECK(desk.state().page == Page::checked);
-        CHECK(desk.state().check_was_cancelled);
-        CHECK(desk.state().checked.size() == 1);
+        CHECK(desk.state().page == Page::graded_all);
+        CHECK(desk.state().grading_was_cancelled);
+        CHECK(desk.state().graded.size() == 1);
         CHECK(desk.marks("grid_stride").passed.empty());
     }
 }
 
-TEST_CASE("watch: a check that was stopped can be begun anew at once") {
+TEST_CASE("watch: grading all that was stopped can be begun anew at once") {
     Desk desk;
     desk.grade(Outcome::failed);
-    desk.press(U"c");
+    desk.press(U"g");
     REQUIRE(desk.session->take_job());
     desk.press(U"ac");
     CHECK(desk.session->is_job_unwanted());  // the old one is still ending
     desk.session->graded({Outcome::cancelled, "", 0, 0});
     desk.grade(Outcome::failed);
-    CHECK(desk.state().checked.size() == 1);
-    CHECK_FALSE(desk.state().check_was_cancelled);
+    CHECK(desk.state().graded.size() == 1);
+    CHECK_FALSE(desk.state().grading_was_cancelled);
 }
 
-TEST_CASE("watch: a grading that a check has pushed aside is made up for") {
+TEST_CASE("watch: a grading that grading all has pushed aside is made up for") {
     Desk desk;
     REQUIRE(desk.session->take_job());
-    desk.press(U"c");
+    desk.press(U"g");
     CHECK(desk.session->is_job_unwanted());
     desk.session->graded({Outcome::cancelled, "", 0, 0});
     for (int i = 0; i < 3; ++i) desk.grade(Outcome::failed);
     desk.session->press(key::escape);
     CHECK(desk.state().page == Page::exercise);
     desk.grade(Outcome::failed);
-    CHECK(desk.state().verdict);
+    CHECK(desk.state().result);
     CHECK(desk.marks("index_and_guard").attempts == 1);
 }
 
-TEST_CASE("watch: a save during a check is graded after it") {
+TEST_CASE("watch: a save during grading all is graded after it") {
     Desk desk;
     desk.grade(Outcome::failed);
-    desk.press(U"c");
+    desk.press(U"g");
     REQUIRE(desk.session->take_job());
     desk.session->saved();
     CHECK_FALSE(desk.session->is_job_unwanted());
     desk.session->graded({Outcome::failed, "", 0, 0});
     desk.grade(Outcome::failed);
     desk.grade(Outcome::failed);
-    CHECK(desk.state().page == Page::checked);
+    CHECK(desk.state().page == Page::graded_all);
     CHECK(desk.session->take_job()->exercise->name == "index_and_guard");
 }
 
@@ -718,16 +718,16 @@ TEST_CASE("watch: q ends with 0, Ctrl-C with 130, a closed input with 0, whateve
         closed.session->press(key::closed);
         CHECK(closed.session->ended() == 0);
     }
-    Desk checking;
-    checking.grade(Outcome::failed);
-    checking.press(U"c");
-    REQUIRE(checking.session->take_job());
-    checking.session->press(key::closed);
-    CHECK(checking.session->ended() == 0);
-    CHECK(checking.session->is_job_unwanted());
+    Desk grading;
+    grading.grade(Outcome::failed);
+    grading.press(U"g");
+    REQUIRE(grading.session->take_job());
+    grading.session->press(key::closed);
+    CHECK(grading.session->ended() == 0);
+    CHECK(grading.session->is_job_unwanted());
 }
 
-TEST_CASE("watch: a verdict that comes after q changes no marks") {
+TEST_CASE("watch: a result that comes after q changes no marks") {
     Desk desk;
     REQUIRE(desk.session->take_job());
     desk.press(U"q");

@@ -193,28 +193,28 @@ TEST_CASE("view: a new exercise is introduced until it was saved") {
     CHECK(scene.body().empty());
 }
 
-TEST_CASE("view: the verdict stands untouched, with what it means below") {
+TEST_CASE("view: the result stands untouched, with what it means below") {
     Scene scene;
     scene.state.was_saved = true;
     const std::string messages = "pi.cu:3:1: error:   expected ';'\n\n\tat the end";
-    scene.state.verdict = Verdict{Outcome::build_failed, messages, 2, 0};
+    scene.state.result = GradeResult{Outcome::build_failed, messages, 2, 0};
     CHECK_THAT(scene.body(), StartsWith(messages + "\n\nIt could not be built"));
-    scene.state.verdict = Verdict{Outcome::failed, "element 3 is 4\n", 2.5, 0.02};
+    scene.state.result = GradeResult{Outcome::failed, "element 3 is 4\n", 2.5, 0.02};
     scene.state.progress.exercises["exercise_0"].attempts = 4;
     CHECK_THAT(scene.body(), StartsWith("element 3 is 4\n\nNot yet"));
     CHECK_THAT(scene.body(), EndsWith("Built in 2.50 s, graded in 20.0 ms. Attempt 4.\n"));
-    scene.state.verdict->outcome = Outcome::never_ended;
+    scene.state.result->outcome = Outcome::never_ended;
     CHECK_THAT(scene.body(), ContainsSubstring("Stopped: it did not end"));
-    scene.state.verdict->outcome = Outcome::broken;
+    scene.state.result->outcome = Outcome::broken;
     CHECK_THAT(scene.body(), ContainsSubstring("Not graded"));
     scene.pass(1);
-    scene.state.verdict->outcome = Outcome::failed;
+    scene.state.result->outcome = Outcome::failed;
     CHECK_THAT(scene.body(), ContainsSubstring("it keeps its mark"));
 }
 
 TEST_CASE("view: colors that others left on end before the block") {
     Scene scene;
-    scene.state.verdict = Verdict{Outcome::failed, "\033[31mred", 2, 1};
+    scene.state.result = GradeResult{Outcome::failed, "\033[31mred", 2, 1};
     CHECK_THAT(scene.body(), ContainsSubstring("\033[31mred\n\033[0m"));
 }
 
@@ -223,20 +223,20 @@ TEST_CASE("view: of megabytes of messages the beginning and the end are shown") 
     scene.state.was_saved = true;
     std::string text;
     for (int i = 0; i < 100000; ++i) text += "message number " + std::to_string(i) + "\n";
-    scene.state.verdict = Verdict{Outcome::build_failed, text, 2, 0};
+    scene.state.result = GradeResult{Outcome::build_failed, text, 2, 0};
     const std::string body = scene.body();
     CHECK(body.size() < text.size() / 2);
     CHECK_THAT(body, StartsWith("message number 0\n"));
     CHECK_THAT(body, ContainsSubstring("\nmessage number 99999\n"));
     CHECK_THAT(body, ContainsSubstring("lines left out"));
-    scene.state.verdict->text.assign(3000000, 'x');  // a single line
+    scene.state.result->text.assign(3000000, 'x');  // a single line
     CHECK(scene.body().size() < 1000000);
 }
 
 TEST_CASE("view: after passing it says how n goes on") {
     Scene scene;
     scene.pass(1);
-    scene.state.verdict = Verdict{Outcome::passed, "solved\n", 2, 1};
+    scene.state.result = GradeResult{Outcome::passed, "solved\n", 2, 1};
     CHECK_THAT(scene.body(), ContainsSubstring("Passed: exercise_0. Built in 2.00 s, graded in 1.00 s."));
     CHECK_THAT(scene.body(), ContainsSubstring("n goes on with exercise_1."));
     scene.pass(3);
@@ -245,11 +245,11 @@ TEST_CASE("view: after passing it says how n goes on") {
     CHECK_THAT(scene.body(), ContainsSubstring("n ends the way"));
 }
 
-TEST_CASE("view: hints stand below the verdict when they are newer, else above it") {
+TEST_CASE("view: hints stand below the result when they are newer, else above it") {
     Scene scene;
     scene.state.hints = {"think *hard*", "look", "write"};
     scene.state.hints_visible = 2;
-    scene.state.verdict = Verdict{Outcome::failed, "wrong\n", 2, 1};
+    scene.state.result = GradeResult{Outcome::failed, "wrong\n", 2, 1};
     CHECK(scene.body().find("wrong") > scene.body().find("Hint 2 of 3"));
     scene.state.hints_are_latest = true;
     CHECK(scene.body().find("wrong") < scene.body().find("Hint 1 of 3"));
@@ -275,7 +275,7 @@ TEST_CASE("view: the block holds bar, path, title and keys, and n only after pas
 TEST_CASE("view: says what is going on") {
     Scene scene;
     scene.state.work.is_running = true;
-    CHECK_THAT(scene.block(), ContainsSubstring("\nChecking ...\n"));
+    CHECK_THAT(scene.block(), ContainsSubstring("\nGrading ...\n"));
     scene.state.work = {true, 3, 12, 0.4};
     CHECK_THAT(scene.block(), ContainsSubstring("\nBuilding 3 of 12 ...\n"));
     scene.state.work = {true, 12, 12, 5.9};
@@ -331,20 +331,20 @@ TEST_CASE("view: after a chapter's run its output stays on the screen") {
     CHECK_THAT(scene.block(), ContainsSubstring("n go on without it"));
 }
 
-TEST_CASE("view: the table of a check says what has passed before and what is new") {
+TEST_CASE("view: the table of a grading of all says what has passed before and what is new") {
     Scene scene;
-    scene.state.page = Page::checked;
-    scene.state.checked = {{&scene.chapters[0].exercises[0], Outcome::passed, 2, false},
-                           {&scene.chapters[0].exercises[1], Outcome::build_failed, 2, true},
-                           {&scene.chapters[0].exercises[2], Outcome::failed, 2, false}};
+    scene.state.page = Page::graded_all;
+    scene.state.graded = {{&scene.chapters[0].exercises[0], Outcome::passed, 2, false},
+                          {&scene.chapters[0].exercises[1], Outcome::build_failed, 2, true},
+                          {&scene.chapters[0].exercises[2], Outcome::failed, 2, false}};
     CHECK_THAT(scene.body(), ContainsSubstring("exercise_0  passed     2.00 s  new\n"));
     CHECK_THAT(scene.body(), ContainsSubstring("exercise_1  not built  2.00 s  passed before\n"));
     CHECK_THAT(scene.body(), ContainsSubstring("exercise_2  wrong      2.00 s\n"));
     CHECK_THAT(scene.body(), ContainsSubstring("1 of 3 pass."));
     CHECK_THAT(scene.body(), ContainsSubstring("Passed before, but not now: exercise_1."));
-    scene.state.checked.clear();
-    scene.state.check_was_cancelled = true;
-    CHECK_THAT(scene.body(), StartsWith("Stopped: 0 of 3 exercises checked"));
+    scene.state.graded.clear();
+    scene.state.grading_was_cancelled = true;
+    CHECK_THAT(scene.body(), StartsWith("Stopped: 0 of 3 exercises graded"));
 }
 
 TEST_CASE("view: the closing page sums up") {
@@ -393,11 +393,11 @@ TEST_CASE("view: the list scrolls, so that the selected exercise is always seen"
     CHECK(list_rows({80, 1}) == 1);
 }
 
-TEST_CASE("view: while all are checked the latest results are seen") {
+TEST_CASE("view: while all are graded the latest results are seen") {
     Scene scene(50);
-    scene.state.page = Page::checking;
+    scene.state.page = Page::grading_all;
     for (std::size_t i = 0; i < 40; ++i) {
-        scene.state.checked.push_back({&scene.chapters[0].exercises[i], Outcome::failed, 1, i == 39});
+        scene.state.graded.push_back({&scene.chapters[0].exercises[i], Outcome::failed, 1, i == 39});
     }
     scene.state.work = {true, 1, 9, 0};
     const Frame frame = scene.frame(60, 10);
@@ -417,11 +417,11 @@ TEST_CASE("view: the block fits into every window on every page") {
     scene.state.notice.text = "Something to be told, which takes several lines in a window that is narrow.";
     scene.state.work = {true, 1, 9, 3};
     scene.state.chapter = &scene.chapters[1];
-    scene.state.checked = {{&scene.chapters[0].exercises[0], Outcome::passed, 2, false}};
+    scene.state.graded = {{&scene.chapters[0].exercises[0], Outcome::passed, 2, false}};
     scene.state.hints = {"think"};
     scene.state.hints_visible = 1;
-    for (const Page page : {Page::exercise, Page::task, Page::solution, Page::help, Page::list, Page::checking,
-                            Page::checked, Page::chapter, Page::chapter_ran, Page::closing}) {
+    for (const Page page : {Page::exercise, Page::task, Page::solution, Page::help, Page::list, Page::grading_all,
+                            Page::graded_all, Page::chapter, Page::chapter_ran, Page::closing}) {
         scene.state.page = page;
         for (const int columns : {1, 2, 5, 10, 20, 39, 80, 300}) {
             for (const int lines : {1, 2, 3, 5, 7, 8, 24, 100}) {
@@ -480,7 +480,7 @@ TEST_CASE("drawing: a body longer than the window scrolls out, and the block is 
     Scene scene;
     std::string text;
     for (int i = 0; i < 100; ++i) text += "message " + std::to_string(i) + "\n";
-    scene.state.verdict = Verdict{Outcome::build_failed, text, 2, 0};
+    scene.state.result = GradeResult{Outcome::build_failed, text, 2, 0};
     FakeTerminal terminal(60, 12);
     Frame shown = scene.frame(60, 12);
     terminal.write(drawing(std::nullopt, shown));
@@ -508,7 +508,7 @@ TEST_CASE("drawing: another size or another body clears the window first") {
 
 TEST_CASE("drawing: every line feed leads to the line's start") {
     Scene scene;
-    scene.state.verdict = Verdict{Outcome::failed, "one\r\ntwo\n", 2, 1};
+    scene.state.result = GradeResult{Outcome::failed, "one\r\ntwo\n", 2, 1};
     const std::string text = drawing(std::nullopt, scene.frame());
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '\n') CHECK(text[i - 1] == '\r');

@@ -9,6 +9,7 @@
 #     status 0
 #
 # The last line is the exit status. Spaces at the ends of lines do not count. -DTIMEOUT=SECONDS: 300 unless told.
+# -DEXPECTED=FILE names that file where it does not lie beside the program. -DOPTIONS=--gpu is given to `warpwise try`.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -21,7 +22,11 @@ if(NOT DEFINED TIMEOUT)
     set(TIMEOUT 300)
 endif()
 cmake_path(ABSOLUTE_PATH PROGRAM BASE_DIRECTORY "${CMAKE_CURRENT_LIST_DIR}" NORMALIZE)
-cmake_path(REPLACE_EXTENSION PROGRAM LAST_ONLY expected OUTPUT_VARIABLE expected_file)
+if(DEFINED EXPECTED)
+    cmake_path(ABSOLUTE_PATH EXPECTED BASE_DIRECTORY "${CMAKE_CURRENT_LIST_DIR}" NORMALIZE OUTPUT_VARIABLE expected_file)
+else()
+    cmake_path(REPLACE_EXTENSION PROGRAM LAST_ONLY expected OUTPUT_VARIABLE expected_file)
+endif()
 foreach(file "${PROGRAM}" "${expected_file}")
     if(NOT EXISTS "${file}")
         message(FATAL_ERROR "There is no file ${file}")
@@ -55,7 +60,8 @@ set(expected_status ${CMAKE_MATCH_1})
 string(REGEX REPLACE "\nstatus [0-9]+\n+$" "\n" expected "${expected}")
 
 execute_process(
-    COMMAND "${CMAKE_COMMAND}" -E env "WARPWISE_ROOT=${ROOT}" --unset=CPU_DEVICE_FINDINGS "${GUIDE}" try "${PROGRAM}"
+    COMMAND "${CMAKE_COMMAND}" -E env "WARPWISE_ROOT=${ROOT}" --unset=CPU_DEVICE_DIAGNOSTICS
+        --unset=CPU_DEVICE_FINDINGS "${GUIDE}" try ${OPTIONS} "${PROGRAM}"
     TIMEOUT ${TIMEOUT} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 
 set(complaint "")

@@ -68,7 +68,7 @@ function figuresOfSteps({ steps, roof }) {
         add(name, 'of roof', step.share_of_roof);
         add(name, 'of vendor', step.share_of_vendor);
         add(name, 'speed-up', step.speed_up);
-        add(name, 'error', step.check?.largest_error);
+        add(name, 'error', step.comparison?.largest_error);
         for (const { column, value } of step.figures ?? []) add(name, column, value);
     });
     if (roof) addTimes('roof', roof);

@@ -49,7 +49,7 @@ function problemsOfTable(lines, begin, lessonOf) {
     return problems;
 }
 
-/// Each step of the lesson that a line of the listing names has all its cells there, from the check on.
+/// Each step of the lesson that a line of the listing names has all its cells there, from the result on.
 function problemsOfListing(lines, begin, find) {
     const problems = [];
     try {

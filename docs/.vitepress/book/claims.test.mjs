@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { allProblemsOfClaims, paragraphsOf, problemsOfMarkedTables, problemsOfShownRecords, problemsOfSource } from './claims.mjs';
 
 const step = (name, number, microseconds, rate) => ({
-    name, number, change: 'x', kind: 'device', check: { passed: true, largest_error: 0 },
+    name, number, change: 'x', kind: 'device', comparison: { passed: true, largest_error: 0 },
     seconds: { median: microseconds * 1e-6, p10: microseconds * 1e-6, p90: microseconds * 1e-6 }, gb_per_s: rate, speed_up: 1,
 });
 const lesson = { name: 'copying', steps: [step('naive', 1, 552, 3890.4), step('wide', 2, 745, 4325.2)], tables: [{ title: 'Rates', header: ['stride', 'GB/s'], rows: [['8', '928']] }] };
@@ -59,7 +59,7 @@ test('a wrong number in a marked table of the README is found', () => {
 });
 
 test('a wrong number in a marked listing of the README is found', () => {
-    const listing = (row) => `<!-- measured: run copying -->\n\n    step  what changed  check\n${row}\n\nText.\n`;
+    const listing = (row) => `<!-- measured: run copying -->\n\n    step  what changed  result\n${row}\n\nText.\n`;
     const right = '     1 naive   x   ok, exact  552 us  0.0 %  3890  1.00x';
     assert.deepEqual(inReadme(listing(right)), []);
     assert.match(inReadme(listing(right.replace('3890', '3891')))[0], /^4: 1 naive has 3890 in run copying/);

@@ -15,22 +15,22 @@ const largest = (launches, value) => launches.reduce((most, launch) => (value(la
 export function countedOf(launches) {
     const counted = { barriers: 0, steps: 0, active_lanes: 0, barriers_per_warp: 0 };
     for (const launch of launches) {
-        const scale = launch.watched_blocks > 0 ? launch.blocks / launch.watched_blocks : 1;
+        const scale = launch.instrumented_blocks > 0 ? launch.blocks / launch.instrumented_blocks : 1;
         for (const key of ['barriers', 'steps', 'active_lanes']) counted[key] += scale * launch.counters[key];
         for (const operation of operations) {
             if (!launch.counters[operation]) continue;
             counted[operation] ??= Object.fromEntries(figures.map((figure) => [figure, 0]));
             for (const figure of figures) counted[operation][figure] += scale * launch.counters[operation][figure];
         }
-        const warps = launch.watched_blocks * Math.ceil(threadsOfBlock(launch) / 32);
+        const warps = launch.instrumented_blocks * Math.ceil(threadsOfBlock(launch) / 32);
         if (warps > 0) counted.barriers_per_warp += launch.counters.barriers / warps;
     }
     counted.launches = launches.length;
     counted.occupancy = largest(launches, threadsOf).occupancy;
-    const samples = launches.filter((launch) => launch.watched_blocks < launch.blocks);
+    const samples = launches.filter((launch) => launch.instrumented_blocks < launch.blocks);
     if (samples.length > 0) {
-        const { watched_blocks, blocks } = largest(samples, (launch) => launch.blocks);
-        counted.sampled = { blocks: watched_blocks, of_blocks: blocks };
+        const { instrumented_blocks, blocks } = largest(samples, (launch) => launch.blocks);
+        counted.sampled = { blocks: instrumented_blocks, of_blocks: blocks };
     }
     return counted;
 }

@@ -25,25 +25,25 @@ function shortened(value) {
 const timesOf = (seconds) => (seconds ? { median: seconds.median, p10: seconds.p10, p90: seconds.p90 } : null);
 
 function minimizedStep(step) {
-    const { name, number, change, kind, check, seconds, bytes, operations, figures, findings } = step;
+    const { name, number, change, kind, comparison, seconds, bytes, operations, figures, diagnostics } = step;
     const { gb_per_s, gop_per_s, share_of_roof, share_of_vendor, speed_up } = step;
     return {
         number, name, change, kind,
-        check: check ? { passed: check.passed, largest_error: check.largest_error } : null,
+        comparison: comparison ? { passed: comparison.passed, largest_error: comparison.largest_error } : null,
         seconds: timesOf(seconds),
         bytes, operations, gb_per_s, gop_per_s, share_of_roof, share_of_vendor, speed_up, figures,
         counted: step.counted ?? (step.launches?.length ? countedOf(step.launches) : null),
-        findings,
+        diagnostics,
     };
 }
 
 /// What is the same for a lesson of its own and for one of many.
 export function minimizedLesson(lesson) {
-    const { name, size, roof, findings, failure, passed, device, date, command } = lesson;
+    const { name, size, roof, diagnostics, failure, passed, device, date, command } = lesson;
     const brief = shortened({
         name, device, date, command, size,
         roof: roof ? { name: roof.name, gb_per_s: roof.gb_per_s, seconds: timesOf(roof.seconds) } : null,
-        findings, failure, passed,
+        diagnostics, failure, passed,
         texts: lesson.texts?.filter((text) => measuredTexts[name]?.some((begin) => text.startsWith(begin))) ?? [],
     });
     return {

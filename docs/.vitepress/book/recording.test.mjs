@@ -13,11 +13,11 @@ import { root } from './repository.mjs';
 import { provenance } from './results.mjs';
 
 const step = (name, microseconds, rate, more = {}) => ({
-    name, number: 1, change: 'x', kind: 'device', check: { passed: true, largest_error: 0, misses: [] }, launches: null, findings: [],
+    name, number: 1, change: 'x', kind: 'device', comparison: { passed: true, largest_error: 0, mismatches: [] }, launches: null, diagnostics: [],
     seconds: { median: microseconds * 1e-6, minimum: 0, maximum: 1, p10: 0, p90: 1, samples: 5 }, gb_per_s: rate, gop_per_s: null, figures: [], ...more,
 });
 const coalescing = (factor = 1) => ({
-    name: 'coalescing', size: [1024], texts: ['A text.'], expectations: [{ what: 'it is', passed: true }], findings: [], failure: null, passed: true,
+    name: 'coalescing', size: [1024], texts: ['A text.'], expectations: [{ what: 'it is', passed: true }], diagnostics: [], failure: null, passed: true,
     roof: { name: 'roof C', bytes: 1, gb_per_s: 4200, seconds: { median: 1e-3, p10: 1e-3, p90: 1e-3 } },
     steps: [step('naive', 552 * factor, 3890 / factor), step('wide', 1234.5 * factor, 77)],
     tables: [
@@ -124,7 +124,7 @@ test('a recorded lesson keeps machine, date, and command of its run, in the orde
 test('minimizing leaves out what nobody reads, and does nothing the second time', () => {
     const small = minimizedRun(runOf(coalescing()));
     const { steps, ...brief } = small.lessons[0];
-    for (const key of ['texts', 'expectations', 'findings', 'failure']) assert.ok(!(key in brief), key);
+    for (const key of ['texts', 'expectations', 'diagnostics', 'failure']) assert.ok(!(key in brief), key);
     assert.deepEqual(Object.keys(steps[0].seconds), ['median', 'p10', 'p90']);
     assert.ok(!('launches' in steps[0]) && !('gop_per_s' in steps[0]));
     assert.deepEqual(minimizedRun(small), small);
@@ -133,8 +133,8 @@ test('minimizing leaves out what nobody reads, and does nothing the second time'
 });
 
 test('launches become their sum, samples scaled up', () => {
-    const launch = (blocks, watched_blocks, barriers) => ({
-        block: [64, 1, 1], blocks, watched_blocks, occupancy: blocks / 10,
+    const launch = (blocks, instrumented_blocks, barriers) => ({
+        block: [64, 1, 1], blocks, instrumented_blocks, occupancy: blocks / 10,
         counters: { global_load: { requests: 3, lanes: 96, bytes: 384, sectors: 12, wavefronts: 3, least_wavefronts: 3, same_address: 0 }, barriers, steps: 5, active_lanes: 160 },
     });
     const counts = countedOf([launch(8, 2, 4), launch(2, 2, 0)]);

@@ -41,7 +41,7 @@ export function exercises(folder, repository = root) {
     const listed = (listOf(folder, repository)?.path ?? []).filter((item) => item.exercise);
     return listed.map(({ exercise: name, kind }) => {
         const stub = path.join(repository, 'exercises', folder, name, `${name}.cu`);
-        const about = fs.existsSync(stub) ? read(stub).match(/^\/\/ Exercise: (.*?)\.? See /)?.[1] : undefined;
+        const about = fs.existsSync(stub) ? read(stub).match(/^\/\/ Exercise: (.*?)\.?(?: See .*)?\r?\n/)?.[1] : undefined;
         return { name, kind, about: about ?? '' };
     });
 }

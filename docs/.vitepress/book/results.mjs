@@ -141,8 +141,9 @@ function figureColumns(steps) {
     }));
 }
 
-const checkText = (check) =>
-    !check ? 'not run' : !check.passed ? 'WRONG' : check.largest_error ? `ok, ${threeDigits(check.largest_error)}` : 'ok, exact';
+const resultText = (comparison) =>
+    !comparison ? 'not run' : !comparison.passed ? 'WRONG'
+        : comparison.largest_error ? `ok, ${threeDigits(comparison.largest_error)}` : 'ok, exact';
 
 const nameOf = (step, words) =>
     step.number ? `${step.number} ${step.name}` : step.name === 'vendor' ? words.vendor : `${step.name} (${words.vendor})`;
@@ -158,8 +159,8 @@ export function stepTable(run, lesson, language = 'en') {
         { header: words.step, left: true, cells: steps.map((step) => nameOf(step, words)) },
         { header: words.change, left: true, cells: steps.map((step) => step.change) },
     ];
-    const checks = { header: words.check, left: true, cells: steps.map((step) => checkText(step.check)) };
-    if (timed || !steps.every((step) => step.check?.passed)) columns.push(checks);
+    const outcomes = { header: words.result, left: true, cells: steps.map((step) => resultText(step.comparison)) };
+    if (timed || !steps.every((step) => step.comparison?.passed)) columns.push(outcomes);
     if (timed) {
         const column = (header, value, text, ofRoof) => {
             if (!steps.some((step) => value(step) != null)) return;

@@ -38,7 +38,7 @@ test('a Chinese page that is missing or stale carries its banner, a fresh one no
 test('a file of the repository is found where the book has it', () => {
     assert.deepEqual(placeOf('docs/cpu_device.md', book), { page: 'cpu_device.md' });
     assert.deepEqual(placeOf('exercises/2_memory_model/pad_the_tile/README.md', book), { page: 'exercises/2_memory_model/pad_the_tile.md' });
-    assert.deepEqual(placeOf('chapters/2_memory_model/coalescing.cu', book), { source: 'chapters/2_memory_model/coalescing.cu' });
+    assert.deepEqual(placeOf('chapters/2_memory_model/coalescing/particles.cuh', book), { source: 'chapters/2_memory_model/coalescing/particles.cuh' });
     assert.equal(placeOf('no/such/file', book), undefined);
 });
 

@@ -6,12 +6,13 @@ import { after, before, test } from 'node:test';
 import { problemsOfTraces, problemsOfViews } from './traces.mjs';
 import { root } from './repository.mjs';
 
-const source = 'chapters/2_memory_model/coalescing.cu';
+const source = 'chapters/2_memory_model/coalescing/copies.cuh';
+const otherSource = 'chapters/2_memory_model/coalescing/particles.cuh';
 let repository;
 
 before(() => {
     repository = fs.mkdtempSync(path.join(os.tmpdir(), 'traces-'));
-    for (const file of ['docs/public/traces/coalescing.json', source]) {
+    for (const file of ['docs/public/traces/coalescing.json', source, otherSource]) {
         fs.mkdirSync(path.join(repository, path.dirname(file)), { recursive: true });
         fs.copyFileSync(path.join(root, file), path.join(repository, file));
     }
@@ -25,7 +26,7 @@ test('a trace of other sources is found', () => {
     for (const changed of [`// one line more\n${text}`, text.replace('in[i * stride + offset]', 'in[i * stride]'), '']) {
         fs.writeFileSync(file, changed);
         const [problem, ...others] = problemsOfTraces(repository);
-        assert.match(problem.message, /coalescing\.cu:\d+ is not what was traced, ".+"; record it again: .*record_traces\.sh coalescing$/);
+        assert.match(problem.message, /copies\.cuh:\d+ is not what was traced, ".+"; record it again: .*record_traces\.sh coalescing$/);
         assert.equal(problem.trace, path.join('docs', 'public', 'traces', 'coalescing.json'));
         assert.deepEqual(others, []);
     }

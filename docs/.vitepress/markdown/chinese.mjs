@@ -47,7 +47,7 @@ const words = {
     'not graded, and why': '不评分的部分和原因',
     'what changed': '改动',
     'change': '改动',
-    'check': '校验',
+    'result': '结果',
     'type': '类型',
     'meaning': '含义',
     'time': '时间',
@@ -124,6 +124,26 @@ const words = {
     '{t}, recorded on one {u}': '{t}，记录自一块 {u}',
 
     // ---- chapter 1 ----------------------------------------------------------------------------------------------------
+    'One of the 1000 numbers after each move': '每个动作之后，1000 个数里的一个',
+    'Each move forgotten, in a process of its own': '每次漏掉一个动作，各在单独的进程里',
+    'numbers[1], host': '主机 numbers[1]',
+    'd_values[1], device': '设备 d_values[1]',
+    'squares[1], host': '主机 squares[1]',
+    'before the first move': '第一个动作之前',
+    '1. allocate': '1. 分配',
+    '2. copy in': '2. 拷入',
+    '3. launch': '3. 启动',
+    '4. copy out': '4. 拷出',
+    '5. free': '5. 释放',
+    'no memory': '没有内存',
+    'forgotten': '漏掉的',
+    '3 becomes': '3 变成',
+    'right of 1000': '1000 个里对的',
+    'the program learns': '程序得知',
+    'rounding up': '向上取整',
+    'nothing, blocks of 2048': '没有漏掉，线程块 2048',
+    'the status, blocks of 2048': '查看状态，线程块 2048',
+
     'Processors': '处理器',
     'Memories': '内存',
     'What a launch may ask for': '一次启动最多能要求多少',
@@ -523,7 +543,7 @@ const words = {
     'tail': '收尾写法',
     'until 2017': '2017 年以前',
     'on this GPU, now': '今天，在这块 GPU 上',
-    'mistakes found': '查出的错误',
+    'errors found': '查出的错误',
     'as the compiler likes': '看编译器',
     'a tree, a barrier before every round': '一棵树，每轮之前一道屏障',
     'the last warp alone, __syncwarp()': '最后一个线程束单独工作，__syncwarp()',
@@ -1301,6 +1321,7 @@ const words = {
 const wordsOf = {
     memory_spaces: { constant: '常量' },
     error_handling: { error: '错误' },
+    first_program: { move: '动作', anything: '任意值', nothing: '没有漏掉', allocate: '分配', free: '释放' },
 };
 
 const special = /[.*+?^${}()|[\]\\]/g;

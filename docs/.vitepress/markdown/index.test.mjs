@@ -22,31 +22,32 @@ const failed = (text, page) => {
     return failures.map((failure) => failure.message);
 };
 
-const file = 'chapters/2_memory_model/coalescing.cu';
+const file = 'chapters/2_memory_model/coalescing/particles.cuh';
+const lesson = 'chapters/2_memory_model/coalescing/lesson.cu';
 const code = (content, info = 'code') => `\`\`\`${info}\n${content}\n\`\`\`\n`;
 
 test('a kernel is shown with its comment, its file and its line', () => {
     const html = render(code(`${file}: energy_from_structures`));
     assert.match(html, /Step 1, the particles/);
     assert.match(html, /__global__/);
-    assert.match(html, /coalescing\.cu:\d+<\/a><\/figcaption>/);
+    assert.match(html, /particles\.cuh:\d+<\/a><\/figcaption>/);
     assert.doesNotMatch(render(code(`${file}: energy_from_structures`, 'code bare')), /Step 1, the particles/);
 });
 
 test('CUDA words have a color of their own', () => {
-    const html = render(code(`${file}: from_structures`));
+    const html = render(code(`${lesson}: from_structures`));
     assert.match(html, /<span style="[^"]*">\s*&lt;&lt;&lt;<\/span>|&#x3C;&#x3C;&#x3C;<\/span>/);
 });
 
 test('what changed is marked', () => {
     const html = render(code(`${file}: energy_from_structures -> energy_from_structures_float4`, 'change'));
-    assert.equal((html.match(/class="line diff remove"/g) ?? []).length, 2);
-    assert.equal((html.match(/class="line diff add"/g) ?? []).length, 4);
+    assert.equal((html.match(/class="line diff remove"/g) ?? []).length, 3);
+    assert.equal((html.match(/class="line diff add"/g) ?? []).length, 5);
 });
 
 test('what changed from one file to another names the later one', () => {
-    const html = render(code('chapters/1_basics_and_pi/vector_add/kernels.cuh: add_one_per_thread -> chapters/1_basics_and_pi/matrix_add.cu: add_x_along_rows', 'change'));
-    assert.match(html, /chapters\/1_basics_and_pi\/matrix_add\.cu:\d+<\/a><\/figcaption>/);
+    const html = render(code('chapters/1_basics_and_pi/vector_add/kernels.cuh: add_one_per_thread -> chapters/1_basics_and_pi/matrix_add/kernels.cuh: add_x_along_rows', 'change'));
+    assert.match(html, /chapters\/1_basics_and_pi\/matrix_add\/kernels\.cuh:\d+<\/a><\/figcaption>/);
     assert.match(html, /class="line diff add"/);
     assert.match(failed(code('chapters/1_basics_and_pi/vector_add/kernels.cuh: add_one_per_thread -> chapters/no.cu: x', 'change'))[0], /there is no file chapters\/no\.cu/);
 });
@@ -55,7 +56,7 @@ test('an unknown kernel, file, run, lesson or table fails with page and line', (
     failures.length = 0;
     render(`text\n\n${code(`${file}: energy_from_nothing`)}`);
     assert.equal(failures[0].page, 'docs/2_memory_model/coalescing.md');
-    assert.match(failures[0].message, /coalescing\.cu: there is no 'energy_from_nothing'/);
+    assert.match(failures[0].message, /particles\.cuh: there is no 'energy_from_nothing'/);
     assert.match(failed(code('chapters/no.cu: x'))[0], /there is no file chapters\/no\.cu/);
     assert.match(failed(code('h300_chapter_2 coalescing', 'results'))[0], /no recorded run/);
     assert.match(failed(code('h200_chapter_2 coalescin', 'results'))[0], /no lesson/);
@@ -115,7 +116,7 @@ test('links lead to pages of the book, and to the sources', () => {
     assert.match(render('[x](../glossary.md)'), /href="\/glossary\.html"/);
     assert.match(render('[x](../glossary.md#a)', 'zh/2_memory_model/shared_memory.md'), /href="\/zh\/glossary\.html#a"/);
     assert.match(render('[x](../../exercises/2_memory_model/pad_the_tile/README.md)'), /href="\/exercises\/2_memory_model\/pad_the_tile\.html"/);
-    assert.match(render('[x](../../chapters/2_memory_model/coalescing.cu)'), /href="\/source\/chapters\/2_memory_model\/coalescing\.cu\.html" target="_self"/);
+    assert.match(render('[x](../../chapters/2_memory_model/coalescing/particles.cuh)'), /href="\/source\/chapters\/2_memory_model\/coalescing\/particles\.cuh\.html" target="_self"/);
     assert.match(failed('[x](../nowhere.md)')[0], /dead link: \.\.\/nowhere\.md/);
 });
 

@@ -10,13 +10,14 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "grid_stride"};
 
 namespace {
 
-// A thread may take so many neighboring elements at once (a float4), so fewer threads than elements may be busy.
+// A thread may take so many neighboring elements at once (a float4), so fewer threads than
+// elements may be busy.
 constexpr int most_at_once = 4;
 
 struct Data {
@@ -28,7 +29,8 @@ struct Data {
     /// y after a * x was added so many times.
     std::vector<double> after(int times) const {
         std::vector<double> values;
-        for (std::size_t i = 0; i < x.size(); ++i) values.push_back(y[i] + times * (double{a} * x[i]));
+        for (std::size_t i = 0; i < x.size(); ++i)
+            values.push_back(y[i] + times * (double{a} * x[i]));
         return values;
     }
 
@@ -37,25 +39,31 @@ struct Data {
 };
 
 void check_values(const Data& data, const grading::Guarded<float>& d_y) {
-    // One rounding of a product and one of a sum, both below 2; with a fused multiply-add one less.
+    // One rounding of a product and one of a sum, both below 2; with a fused multiply-add
+    // one less.
     const warpwise::Tolerance rounding{.absolute = 2.0 / (1 << 23)};
-    CHECK_THAT(d_y, grading::CloseTo(data.after(1), rounding)
-                        .when(grading::equals(data.after(0)),
-                              "These elements still hold the old y. Which thread should take them, and in which turn?")
-                        .when(grading::equals(data.after(2)),
-                              "a * x was added twice there. Which two threads took these elements?"));
+    CHECK_THAT(
+        d_y,
+        grading::CloseTo(data.after(1), rounding)
+            .when(grading::equals(data.after(0)),
+                  "These elements still hold the old y. Which thread should take them, and "
+                  "in which turn?")
+            .when(grading::equals(data.after(2)),
+                  "a * x was added twice there. Which two threads took these elements?"));
 }
 
-/// Whether the whole grid moves on together: the thread of element i also takes element i + w * threads, where w is the
-/// number of elements per turn. The last n % w elements may have any thread: float4 leaves them out.
-grading::Verdict judge_strides(const grading::GuardedMemory& y, std::size_t threads) {
+/// Whether the whole grid moves on together: the thread of element i also takes element i +
+/// w * threads, where w is the number of elements per turn. The last n % w elements may
+/// have any thread: float4 leaves them out.
+grading::Judgement judge_strides(const grading::GuardedMemory& y, std::size_t threads) {
     const std::vector<grading::ElementActivity> elements = grading::activity_of(y);
     std::string text;
     for (std::size_t at_once = 1; at_once <= most_at_once; ++at_once) {
         const std::size_t step = at_once * threads;
         const std::size_t end = elements.size() / at_once * at_once;
         std::size_t i = 0;
-        while (i + step < end && elements[i].written_by == elements[i + step].written_by) ++i;
+        while (i + step < end && elements[i].written_by == elements[i + step].written_by)
+            ++i;
         if (i + step >= end) return {true, "threads go on by the size of the grid"};
         if (at_once == 1) {
             text = "elements " + std::to_string(i) + " and " + std::to_string(i + step) +
@@ -67,17 +75,22 @@ grading::Verdict judge_strides(const grading::GuardedMemory& y, std::size_t thre
 }
 
 auto WrittenInGridStrides(std::size_t threads) {
-    return grading::BufferMatcher([threads](const grading::GuardedMemory& y) { return judge_strides(y, threads); }, "");
+    return grading::BufferMatcher(
+        [threads](const grading::GuardedMemory& y) { return judge_strides(y, threads); },
+        "");
 }
 
-/// Calls the answer and judges all that the task demands, but for the distance between neighboring threads.
-grading::Watched check_sum(int n, int blocks, int threads_per_block) {
-    INFO(n << " elements, launched with <<<" << blocks << ", " << threads_per_block << ">>>");
+/// Calls the answer and judges all that the task demands, but for the distance between
+/// neighboring threads.
+grading::Instrumented check_sum(int n, int blocks, int threads_per_block) {
+    INFO(n << " elements, launched with <<<" << blocks << ", " << threads_per_block
+           << ">>>");
     const Data data(n);
     grading::Guarded<float> d_x(data.x);
     grading::Guarded<float> d_y(data.y);
-    const grading::Watched watched =
-        grading::watch([&] { scale_and_add(data.a, d_x.data(), d_y.data(), n, blocks, threads_per_block); });
+    const grading::Instrumented instrumented = grading::instrument([&] {
+        scale_and_add(data.a, d_x.data(), d_y.data(), n, blocks, threads_per_block);
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(data, d_y);
     CHECK_THAT(d_y, grading::StaysInside());
@@ -85,18 +98,20 @@ grading::Watched check_sum(int n, int blocks, int threads_per_block) {
 
     const auto grid = static_cast<unsigned>(blocks);
     const auto block = static_cast<unsigned>(threads_per_block);
-    CHECK_THAT(watched, grading::LaunchesAtMost(1, "One launch has to cover the array, however long it is."));
+    CHECK_THAT(instrumented,
+               grading::LaunchesAtMost(
+                   1, "One launch has to cover the array, however long it is."));
     if (n > 0) {
         const std::size_t threads = static_cast<std::size_t>(blocks) * block;
         const std::size_t busy = std::min(threads, data.x.size() / most_at_once);
-        CHECK_THAT(watched, grading::EveryLaunchHas({grid, 1, 1}, {block, 1, 1}));
+        CHECK_THAT(instrumented, grading::EveryLaunchHas({grid, 1, 1}, {block, 1, 1}));
         CHECK_THAT(d_y, grading::WrittenOnce());
         CHECK_THAT(d_y, grading::WrittenByThreads(busy));
         CHECK_THAT(d_x, grading::ReadByThreads(busy));
         CHECK_THAT(d_y, WrittenInGridStrides(threads));
-        CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+        CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
     }
-    return watched;
+    return instrumented;
 }
 
 }  // namespace
@@ -119,7 +134,8 @@ TEST_CASE("handles sizes that the grid does not divide") {
     check_sum(1009, 5, 96);
     for (const std::size_t n : grading::sizes({}, 4, 20'000)) {
         const auto blocks = static_cast<int>(grading::random_size(1, 12, n));
-        const auto threads_per_block = static_cast<int>(grading::random_size(1, 1024, n + 1));
+        const auto threads_per_block =
+            static_cast<int>(grading::random_size(1, 1024, n + 1));
         check_sum(static_cast<int>(n), blocks, threads_per_block);
     }
 }
@@ -139,14 +155,14 @@ TEST_CASE("does nothing for empty arrays") { check_sum(0, 2, 32); }
 
 TEST_CASE("neighboring threads go on with neighboring elements") {
     for (const int n : {8192, 10'000}) {
-        const grading::Watched watched = check_sum(n, 4, 128);
+        const grading::Instrumented instrumented = check_sum(n, 4, 128);
         INFO(n << " elements, launched with <<<4, 128>>>");
-        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+        CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));
     }
 }
 
 TEST_CASE("covers a million elements with a small grid") {
-    // Not watched: who does what was judged above, and here it would take a second.
+    // Not instrumented: who does what was judged above, and here it would take a second.
     for (const int blocks : {16, 600}) {  // 600 x 128 threads are more than 16 bits count
         const int n = (1 << 20) + 17;
         INFO(n << " elements, launched with <<<" << blocks << ", 128>>>");

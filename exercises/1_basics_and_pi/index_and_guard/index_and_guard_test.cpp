@@ -8,7 +8,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "index_and_guard"};
 
@@ -21,7 +21,7 @@ std::vector<float> temperatures(int n) {
     return celsius;
 }
 
-grading::Watched check_conversion(int n, int threads_per_block) {
+grading::Instrumented check_conversion(int n, int threads_per_block) {
     INFO(n << " elements in blocks of " << threads_per_block << " threads");
     const std::vector<float> celsius = temperatures(n);
     std::vector<double> expected, as_they_were;
@@ -32,33 +32,38 @@ grading::Watched check_conversion(int n, int threads_per_block) {
 
     grading::Guarded<float> d_celsius(celsius);
     grading::Guarded<float> d_fahrenheit(celsius.size());
-    const grading::Watched watched =
-        grading::watch([&] { convert_to_fahrenheit(d_celsius.data(), d_fahrenheit.data(), n, threads_per_block); });
+    const grading::Instrumented instrumented = grading::instrument([&] {
+        convert_to_fahrenheit(d_celsius.data(), d_fahrenheit.data(), n, threads_per_block);
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 
-    // Three roundings (of 1.8, of the product, of the sum), each at most 2^-24 of a value below 1024.
+    // Three roundings (of 1.8, of the product, of the sum), each at most 2^-24 of a value
+    // below 1024.
     const warpwise::Tolerance tolerance{.absolute = 3 * 1024.0 / (1 << 24)};
-    CHECK_THAT(d_fahrenheit, grading::WrittenEverywhere().when(
-                                 grading::only_first_right(static_cast<std::size_t>(threads_per_block)),
-                                 "Only the first block's elements were written. Which elements belong to the others?"));
+    CHECK_THAT(d_fahrenheit,
+               grading::WrittenEverywhere().when(
+                   grading::only_first_right(static_cast<std::size_t>(threads_per_block)),
+                   "Only the first block's elements were written. Which elements belong to "
+                   "the others?"));
     CHECK_THAT(d_fahrenheit, grading::CloseTo(expected, tolerance)
-                                 .when(grading::equals(as_they_were), "These values are still in Celsius."));
+                                 .when(grading::equals(as_they_were),
+                                       "These values are still in Celsius."));
     CHECK_THAT(d_fahrenheit, grading::StaysInside());
     CHECK_THAT(d_celsius, grading::Unchanged());
 
     if (n == 0) {
-        CHECK_THAT(watched, grading::LaunchesExactly(0));
-        return watched;
+        CHECK_THAT(instrumented, grading::LaunchesExactly(0));
+        return instrumented;
     }
     const auto threads = static_cast<unsigned>(threads_per_block);
     const unsigned blocks = (static_cast<unsigned>(n) + threads - 1) / threads;
-    CHECK_THAT(watched, grading::LaunchesExactly(1));
-    CHECK_THAT(watched, grading::EveryLaunchHas({blocks, 1, 1}, {threads, 1, 1}));
+    CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+    CHECK_THAT(instrumented, grading::EveryLaunchHas({blocks, 1, 1}, {threads, 1, 1}));
     CHECK_THAT(d_fahrenheit, grading::WrittenOnce());
     CHECK_THAT(d_fahrenheit, grading::WrittenByThreads(celsius.size()));
     CHECK_THAT(d_celsius, grading::ReadByThreads(celsius.size()));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    return instrumented;
 }
 
 }  // namespace
@@ -80,17 +85,19 @@ TEST_CASE("handles arrays about as short as a warp") {
 }
 
 TEST_CASE("works with blocks of any size") {
-    for (int threads_per_block : {1, 32, 96, 1000, 1024}) check_conversion(1009, threads_per_block);
+    for (int threads_per_block : {1, 32, 96, 1000, 1024})
+        check_conversion(1009, threads_per_block);
     for (const std::size_t n : grading::sizes({}, 4, 20'000)) {
-        check_conversion(static_cast<int>(n), static_cast<int>(grading::random_size(1, 1024, n)));
+        check_conversion(static_cast<int>(n),
+                         static_cast<int>(grading::random_size(1, 1024, n)));
     }
 }
 
 TEST_CASE("neighboring threads convert neighboring elements") {
     for (const int n : {4096, 10'007}) {
-        const grading::Watched watched = check_conversion(n, 128);
+        const grading::Instrumented instrumented = check_conversion(n, 128);
         INFO(n << " elements in blocks of 128 threads");
-        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+        CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));
     }
 }
 

@@ -12,7 +12,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "launch_shape_2d"};
 
@@ -41,17 +41,22 @@ const Mistake mistakes[] = {
          return needed(rows, cols, {block.y, block.x});
      },
      "Is the width of a block block.x or block.y?"},
-    {[](unsigned rows, unsigned cols, dim3 block) { return dim3(cols / block.x, rows / block.y); },
+    {[](unsigned rows, unsigned cols, dim3 block) {
+         return dim3(cols / block.x, rows / block.y);
+     },
      "Were the quotients rounded up?"},
     {[](unsigned rows, unsigned cols, dim3 block) {
          return dim3(std::max(cols / block.x, 1u), std::max(rows / block.y, 1u));
      },
      "Were the quotients rounded up?"},
-    {[](unsigned rows, unsigned cols, dim3 block) { return dim3(cols / block.x + 1, rows / block.y + 1); },
+    {[](unsigned rows, unsigned cols, dim3 block) {
+         return dim3(cols / block.x + 1, rows / block.y + 1);
+     },
      "How many blocks are needed when the block divides the matrix?"},
 };
 
-/// The question that a mistake suggests which gives just these grids; empty where none does.
+/// The question that a mistake suggests which gives just these grids; empty where none
+/// does.
 std::string question() {
     for (const Mistake& mistake : mistakes) {
         bool agrees = true;
@@ -59,7 +64,8 @@ std::string question() {
                                                 {3001u, 77u, dim3(5, 64)},
                                                 {64u, 96u, dim3(16, 32)},
                                                 {9u, 10u, dim3(16, 2)}}) {
-            agrees = agrees && same(grid_for(rows, cols, block), mistake.grid(rows, cols, block));
+            agrees = agrees &&
+                     same(grid_for(rows, cols, block), mistake.grid(rows, cols, block));
         }
         if (agrees) return std::string(" ") + mistake.question;
     }
@@ -69,27 +75,31 @@ std::string question() {
 void check_grid(unsigned rows, unsigned cols, dim3 block) {
     const dim3 grid = grid_for(rows, cols, block);
     const dim3 wanted = needed(rows, cols, block);
-    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block) << " threads (x, y)");
+    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block)
+              << " threads (x, y)");
     if (same(grid, wanted)) return;
-    FAIL("grid_for returned " << shape(grid) << " blocks (x, y); " << shape(wanted) << " are needed." << question());
+    FAIL("grid_for returned " << shape(grid) << " blocks (x, y); " << shape(wanted)
+                              << " are needed." << question());
 }
 
 std::vector<double> table_of(unsigned rows, unsigned cols) {
     std::vector<double> table;
     for (unsigned row = 0; row < rows; ++row) {
-        for (unsigned col = 0; col < cols; ++col) table.push_back((row + 1.0) * (col + 1.0));
+        for (unsigned col = 0; col < cols; ++col)
+            table.push_back((row + 1.0) * (col + 1.0));
     }
     return table;
 }
 
 void check_table(unsigned rows, unsigned cols, dim3 block) {
     check_grid(rows, cols, block);
-    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block) << " threads (x, y)");
+    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block)
+              << " threads (x, y)");
     const std::vector<double> expected = table_of(rows, cols);
     grading::Guarded<int> d_table(expected.size());
     d_table.show_as_rows_of(cols);
-    const grading::Watched watched =
-        grading::watch([&] { fill_multiplication_table(d_table.data(), rows, cols, block); });
+    const grading::Instrumented instrumented = grading::instrument(
+        [&] { fill_multiplication_table(d_table.data(), rows, cols, block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 
     CHECK_THAT(d_table, grading::WrittenEverywhere());
@@ -97,17 +107,19 @@ void check_table(unsigned rows, unsigned cols, dim3 block) {
     CHECK_THAT(d_table, grading::EqualTo(expected));
 
     const dim3 grid = needed(rows, cols, block);
-    CHECK_THAT(watched, grading::LaunchesExactly(1));
-    CHECK_THAT(watched, grading::EveryLaunchHas({grid.x, grid.y, 1}, {block.x, block.y, 1}));
+    CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+    CHECK_THAT(instrumented,
+               grading::EveryLaunchHas({grid.x, grid.y, 1}, {block.x, block.y, 1}));
     CHECK_THAT(d_table, grading::WrittenOnce());
     CHECK_THAT(d_table, grading::WrittenByThreads(expected.size()));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
 }
 
-/// Not watched: the table takes millions of threads.
+/// Not instrumented: the table takes millions of threads.
 void check_long_table(unsigned rows, unsigned cols, dim3 block) {
     check_grid(rows, cols, block);
-    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block) << " threads (x, y)");
+    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block)
+              << " threads (x, y)");
     grading::Guarded<int> d_table(std::size_t{rows} * cols);
     d_table.show_as_rows_of(cols);
     fill_multiplication_table(d_table.data(), rows, cols, block);

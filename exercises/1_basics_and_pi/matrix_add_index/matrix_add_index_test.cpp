@@ -10,8 +10,8 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
-#include "common/helpers/watch.h"
+#include "common/grading/instrumented.h"
+#include "common/helpers/instrument.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "matrix_add_index"};
 
@@ -21,15 +21,17 @@ namespace {
 constexpr std::size_t most_of_a_thread = 4;
 
 struct Matrices {
-    Matrices(int rows_, int cols_) : rows(static_cast<std::size_t>(rows_)), cols(static_cast<std::size_t>(cols_)) {
+    Matrices(int rows_, int cols_)
+        : rows(static_cast<std::size_t>(rows_)), cols(static_cast<std::size_t>(cols_)) {
         a = grading::random_floats(rows * cols, 1);
         b = grading::random_floats(rows * cols, 2);
-        for (std::size_t i = 0; i < a.size(); ++i) sum.push_back(static_cast<double>(a[i] + b[i]));
+        for (std::size_t i = 0; i < a.size(); ++i)
+            sum.push_back(static_cast<double>(a[i] + b[i]));
     }
 
     /// What the sum holds at [row * row_length + col], where nothing is written twice.
     grading::Cause row_length_is(std::size_t row_length) const {
-        return [*this, row_length](const grading::Mismatch& mismatch) {
+        return [*this, row_length](const grading::MismatchedArray& mismatch) {
             std::vector<bool> reached(sum.size());
             for (std::size_t row = 0; row < rows; ++row) {
                 for (std::size_t col = 0; col < cols; ++col) {
@@ -49,32 +51,35 @@ struct Matrices {
     std::vector<double> sum;  // as float rounds it: one addition has one right result
 };
 
-grading::Watched check_sum(int rows, int cols) {
+grading::Instrumented check_sum(int rows, int cols) {
     INFO(rows << " rows, " << cols << " columns");
     const Matrices matrices(rows, cols);
     grading::Guarded<float> d_a(matrices.a), d_b(matrices.b), d_sum(matrices.sum.size());
-    for (grading::Guarded<float>* buffer : {&d_a, &d_b, &d_sum}) buffer->show_as_rows_of(matrices.cols);
-    const grading::Watched watched =
-        grading::watch([&] { add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols); });
+    for (grading::Guarded<float>* buffer : {&d_a, &d_b, &d_sum})
+        buffer->show_as_rows_of(matrices.cols);
+    const grading::Instrumented instrumented = grading::instrument(
+        [&] { add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 
-    CHECK_THAT(d_sum, grading::EqualTo(matrices.sum)
-                          .when(matrices.row_length_is(matrices.rows),
-                                "Right are just the elements at [row * rows + col]. How far is it to the next row?")
-                          .when(grading::never_written(), "These elements were never written."));
+    CHECK_THAT(d_sum,
+               grading::EqualTo(matrices.sum)
+                   .when(matrices.row_length_is(matrices.rows),
+                         "Right are just the elements at [row * rows + col]. How far is it "
+                         "to the next row?")
+                   .when(grading::never_written(), "These elements were never written."));
     CHECK_THAT(d_sum, grading::StaysInside());
     CHECK_THAT(d_a, grading::Unchanged());
     CHECK_THAT(d_b, grading::Unchanged());
 
     const std::size_t busy = matrices.sum.size() / most_of_a_thread;
-    CHECK_THAT(watched, grading::LaunchesExactly(1));
-    CHECK_THAT(watched, grading::EveryLaunchHas({0, 0, 1}, {16, 16, 1}));
+    CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+    CHECK_THAT(instrumented, grading::EveryLaunchHas({0, 0, 1}, {16, 16, 1}));
     CHECK_THAT(d_sum, grading::WrittenOnce());
     CHECK_THAT(d_sum, grading::WrittenByThreads(busy));
     CHECK_THAT(d_a, grading::ReadByThreads(busy));
     CHECK_THAT(d_b, grading::ReadByThreads(busy));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    return instrumented;
 }
 
 }  // namespace
@@ -111,18 +116,20 @@ TEST_CASE("adds a single row and a single column") {
 }
 
 TEST_CASE("neighboring threads add neighboring elements") {
-    const grading::Watched watched = check_sum(80, 112);
+    const grading::Instrumented instrumented = check_sum(80, 112);
     INFO("80 rows, 112 columns");
-    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+    CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));
 }
 
 TEST_CASE("adds very long matrices") {
-    // Only the result counts: with millions of threads, looking for mistakes would take seconds.
-    const warpwise::Watching nothing({});
+    // Only the result counts: with millions of threads, looking for mistakes would take
+    // seconds.
+    const warpwise::Instrumentation nothing({});
     for (const auto& [rows, cols] : {std::pair{500'003, 1}, std::pair{1, 2'100'000}}) {
         INFO(rows << " rows, " << cols << " columns");
         const Matrices matrices(rows, cols);
-        grading::Guarded<float> d_a(matrices.a), d_b(matrices.b), d_sum(matrices.sum.size());
+        grading::Guarded<float> d_a(matrices.a), d_b(matrices.b),
+            d_sum(matrices.sum.size());
         d_sum.show_as_rows_of(matrices.cols);
         add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols);
         REQUIRE_THAT(grading::finish(), grading::Succeeds());

@@ -1,7 +1,9 @@
-// Exercise: a compensated sum that compensates nothing. See README.md beside this file.
+// Exercise: a compensated sum that compensates nothing.
+// See README.md beside this file.
 #include "exercises/1_basics_and_pi/pi_accuracy/pi_accuracy.h"
 
-/// Value of slice `i`, computed in double and rounded once: its error is not the matter here.
+/// Value of slice `i`, computed in double and rounded once: its error is not the matter
+/// here.
 __device__ float slice_value(int i, int slices) {
     const double x = (i + 0.5) / slices;
     return static_cast<float>(4 / (1 + x * x));

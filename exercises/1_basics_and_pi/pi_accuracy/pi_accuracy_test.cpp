@@ -16,7 +16,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "pi_accuracy"};
 
@@ -24,10 +24,11 @@ namespace {
 
 constexpr double unit_roundoff = 1.0 / (1 << 24);  // of float
 
-/// Each slice is rounded once (u), and a Kahan sum is off by at most 2 u + O(n u^2) of the sum of magnitudes (Higham,
-/// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.3). Sums that keep all that was lost in a float
-/// of its own (Neumaier, two-sum) are off by u + O(n^2 u^2) instead: below 4 u for a million slices, and up to about 8
-/// u for four million.
+/// Each slice is rounded once (u), and a Kahan sum is off by at most 2 u + O(n u^2) of the
+/// sum of magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+/// section 4.3). Sums that keep all that was lost in a float of its own (Neumaier, two-sum)
+/// are off by u + O(n^2 u^2) instead: below 4 u for a million slices, and up to about 8 u
+/// for four million.
 constexpr double relative_bound = 4 * unit_roundoff;
 constexpr double relative_bound_of_four_million = 16 * unit_roundoff;
 
@@ -69,48 +70,59 @@ std::vector<double> expected_sums(int slices, int threads) {
     return sums;
 }
 
-/// All sums, also those within the tolerance, are to the last bit what a mistake gives: a few alone could be chance.
+/// All sums, also those within the tolerance, are to the last bit what a mistake gives: a
+/// few alone could be chance.
 grading::Cause are_just(std::vector<double> sums) {
-    return [sums = std::move(sums)](const grading::Mismatch& mismatch) { return mismatch.got == sums; };
+    return [sums = std::move(sums)](const grading::MismatchedArray& mismatch) {
+        return mismatch.got == sums;
+    };
 }
 
-/// The first variable of type double that begins with 0, as sums and compensations do, in the file that launches;
-/// empty where there is none. Slices are computed in double, but those variables begin with another value.
-std::string sum_in_double(const grading::Watched& watched) {
-    for (const warpwise::LaunchCounts& launch : watched.launches) {
+/// The first variable of type double that begins with 0, as sums and compensations do, in
+/// the file that launches; empty where there is none. Slices are computed in double, but
+/// those variables begin with another value.
+std::string sum_in_double(const grading::Instrumented& instrumented) {
+    for (const warpwise::LaunchCounts& launch : instrumented.launches) {
         std::ifstream file(launch.file);
         std::string text{std::istreambuf_iterator<char>(file), {}};
         text = std::regex_replace(text, std::regex("//[^\n]*"), "");
-        const std::regex from_zero(R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{)[0.]*\s*[,;})])re"
-                                   R"re(|\bauto\s+\w+\s*=\s*0\.0*\s*;)re");
+        const std::regex from_zero(
+            R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{)[0.]*\s*[,;})])re"
+            R"re(|\bauto\s+\w+\s*=\s*0\.0*\s*;)re");
         std::smatch found;
         if (std::regex_search(text, found, from_zero)) return found.str();
     }
     return "";
 }
 
-std::vector<float> check_sums(int slices, int blocks, int threads_per_block, double bound = relative_bound) {
-    INFO(slices << " slices, launched with <<<" << blocks << ", " << threads_per_block << ">>>");
+std::vector<float> check_sums(int slices, int blocks, int threads_per_block,
+                              double bound = relative_bound) {
+    INFO(slices << " slices, launched with <<<" << blocks << ", " << threads_per_block
+                << ">>>");
     const int threads = blocks * threads_per_block;
     grading::Guarded<float> d_sums(static_cast<std::size_t>(threads));
-    const grading::Watched watched =
-        grading::watch([&] { sum_slices_by_thread(d_sums.data(), slices, blocks, threads_per_block); });
+    const grading::Instrumented instrumented = grading::instrument(
+        [&] { sum_slices_by_thread(d_sums.data(), slices, blocks, threads_per_block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_sums, grading::WrittenEverywhere());
-    CHECK_THAT(d_sums, grading::CloseTo(expected_sums(slices, threads), {.relative = bound})
-                           .when(are_just(plain_sums(slices, threads)),
-                                 "These are the sums that plain addition gives. What is `compensation` at the end?")
-                           .when(are_just(sums_with_wrong_sign(slices, threads)),
-                                 "This is what a compensation of the opposite sign gives."));
+    CHECK_THAT(d_sums,
+               grading::CloseTo(expected_sums(slices, threads), {.relative = bound})
+                   .when(are_just(plain_sums(slices, threads)),
+                         "These are the sums that plain addition gives. What is "
+                         "`compensation` at the end?")
+                   .when(are_just(sums_with_wrong_sign(slices, threads)),
+                         "This is what a compensation of the opposite sign gives."));
     CHECK_THAT(d_sums, grading::StaysInside());
 
-    CHECK_THAT(watched, grading::LaunchesExactly(1));
-    CHECK_THAT(watched, grading::EveryLaunchHas({static_cast<unsigned>(blocks), 1, 1},
-                                                {static_cast<unsigned>(threads_per_block), 1, 1}));
+    CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+    CHECK_THAT(instrumented,
+               grading::EveryLaunchHas({static_cast<unsigned>(blocks), 1, 1},
+                                       {static_cast<unsigned>(threads_per_block), 1, 1}));
     CHECK_THAT(d_sums, grading::WrittenByThreads(static_cast<std::size_t>(threads)));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
-    const std::string declaration = sum_in_double(watched);
-    INFO("The sum and its compensation have to be float, but the answer declares '" << declaration << "'");
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
+    const std::string declaration = sum_in_double(instrumented);
+    INFO("The sum and its compensation have to be float, but the answer declares '"
+         << declaration << "'");
     CHECK(declaration.empty());
     return d_sums.download();
 }
@@ -128,19 +140,26 @@ TEST_CASE("handles any number of slices and threads") {
     check_sums(100'000, 2, 64);
     check_sums(20'000, 150, 64);  // more blocks than any small table has
     for (const std::size_t slices : grading::sizes({}, 4, 200'000)) {
-        check_sums(static_cast<int>(slices), static_cast<int>(grading::random_size(1, 9, slices)),
+        check_sums(static_cast<int>(slices),
+                   static_cast<int>(grading::random_size(1, 9, slices)),
                    static_cast<int>(grading::random_size(1, 1024, slices + 1)));
     }
 }
 
-TEST_CASE("stays accurate over a thousand slices per thread") { check_sums(1 << 16, 2, 32); }
+TEST_CASE("stays accurate over a thousand slices per thread") {
+    check_sums(1 << 16, 2, 32);
+}
 
-TEST_CASE("stays accurate over a million slices per thread") { check_sums(1'000'003, 1, 1); }
+TEST_CASE("stays accurate over a million slices per thread") {
+    check_sums(1'000'003, 1, 1);
+}
 
 TEST_CASE("stays accurate over four million slices per thread") {
     const int slices = 1 << 22;
-    const std::vector<float> sums = check_sums(slices, 1, 1, relative_bound_of_four_million);
+    const std::vector<float> sums =
+        check_sums(slices, 1, 1, relative_bound_of_four_million);
     // The error of the midpoint rule, 1 / (12 slices^2), is far below that of the sum.
     CHECK_THAT(sums[0] / double(slices),
-               Catch::Matchers::WithinAbs(std::numbers::pi, relative_bound_of_four_million * std::numbers::pi));
+               Catch::Matchers::WithinAbs(
+                   std::numbers::pi, relative_bound_of_four_million * std::numbers::pi));
 }

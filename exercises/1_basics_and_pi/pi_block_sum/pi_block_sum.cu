@@ -1,4 +1,5 @@
-// Exercise: add up the parts of all threads of a block. See README.md beside this file.
+// Exercise: add up the parts of all threads of a block.
+// See README.md beside this file.
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.
@@ -19,8 +20,10 @@ __global__ void sum_slices(float* sums, int slices) {
 
     // TODO 1: no thread may read the part of another thread before it has been written.
 
-    // TODO 2: add up the parts so that the sum of all of them is in part[0]. In every round half of the parts are added
-    //         to the other half, at the same time. Mind block sizes that are not powers of two.
+    // TODO 2: add up the parts so that the sum of all of them is in part[0]. In every round
+    // half of the parts are added
+    //         to the other half, at the same time. Mind block sizes that are not powers of
+    //         two.
 
     // TODO 3: one thread writes the sum of the block.
     if (threadIdx.x == 0) sums[blockIdx.x] = part[0];

@@ -14,7 +14,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "pi_block_sum"};
 
@@ -30,23 +30,26 @@ std::vector<double> expected_sums(int slices, int blocks, int threads_per_block)
     return sums;
 }
 
-/// Bound of the relative error of a sum of positive terms that are added along paths of `additions` additions:
-/// additions * u (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2), u = 2^-24. Computing a
-/// term adds less than 6 u.
+/// Bound of the relative error of a sum of positive terms that are added along paths of
+/// `additions` additions: additions * u (Higham, Accuracy and Stability of Numerical
+/// Algorithms, 2nd ed., section 4.2), u = 2^-24. Computing a term adds less than 6 u.
 double relative_bound(int slices, int blocks, int threads_per_block) {
     const int additions_of_a_thread = slices / (blocks * threads_per_block) + 1;
     const int rounds = 10;  // 2^10 = 1024 threads
     return (additions_of_a_thread + rounds + 6) / double(1 << 24);
 }
 
-/// What a block adds up, in float, when `keep` tells how the parts of its threads become one number.
+/// What a block adds up, in float, when `keep` tells how the parts of its threads become
+/// one number.
 template <class Keep>
-std::vector<double> sums_of_parts(int slices, int blocks, int threads_per_block, Keep keep) {
+std::vector<double> sums_of_parts(int slices, int blocks, int threads_per_block,
+                                  Keep keep) {
     std::vector<double> sums;
     for (int block = 0; block < blocks; ++block) {
         std::vector<float> parts(static_cast<std::size_t>(threads_per_block));
         for (int thread = 0; thread < threads_per_block; ++thread) {
-            for (int i = block * threads_per_block + thread; i < slices; i += blocks * threads_per_block) {
+            for (int i = block * threads_per_block + thread; i < slices;
+                 i += blocks * threads_per_block) {
                 const float x = (static_cast<float>(i) + 0.5f) / static_cast<float>(slices);
                 parts[static_cast<std::size_t>(thread)] += 4.0f / (1.0f + x * x);
             }
@@ -67,57 +70,69 @@ float without_odd_parts(std::vector<float> parts) {
 }
 
 /// No atomic operations on shared memory.
-grading::WatchedMatcher WithoutAtomics() {
-    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
-        const warpwise::Counts counts = warpwise::sum_of(watched.launches);
+grading::InstrumentedMatcher WithoutAtomics() {
+    const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
+        const warpwise::Counts counts = warpwise::sum_of(instrumented.launches);
         const double operations = counts.shared_atomic.lanes + counts.global_atomic.lanes;
-        return {operations == 0, warpwise::count_text(operations) +
-                                     " atomic operations, none allowed: their order, and so "
-                                     "the rounded sum, would differ from run to run"};
+        return {operations == 0,
+                warpwise::count_text(operations) +
+                    " atomic operations, none allowed: their order, and so "
+                    "the rounded sum, would differ from run to run"};
     };
     return {judge, ""};
 }
 
-/// A tree keeps many lanes busy: on average, so many lanes take part in a warp's load from shared memory.
-grading::WatchedMatcher LanesThatLoadAtLeast(double lanes) {
-    const auto judge = [lanes](const grading::Watched& watched) -> grading::Verdict {
-        const warpwise::RequestCounts loads = warpwise::sum_of(watched.launches).shared_load;
+/// A tree keeps many lanes busy: on average, so many lanes take part in a warp's load from
+/// shared memory.
+grading::InstrumentedMatcher LanesThatLoadAtLeast(double lanes) {
+    const auto judge =
+        [lanes](const grading::Instrumented& instrumented) -> grading::Judgement {
+        const warpwise::RequestCounts loads =
+            warpwise::sum_of(instrumented.launches).shared_load;
         const double done = loads.lanes_per_request();
-        return {!watched.countable || done >= lanes,
+        return {!instrumented.countable || done >= lanes,
                 "on average " + warpwise::ratio_text(done) +
-                    " of 32 lanes take part in a load from shared memory, at least " + warpwise::ratio_text(lanes) +
-                    " wanted"};
+                    " of 32 lanes take part in a load from shared memory, at least " +
+                    warpwise::ratio_text(lanes) + " wanted"};
     };
     return {judge, ""};
 }
 
 std::vector<float> check_sums(int slices, int blocks, int threads_per_block) {
-    INFO(slices << " slices, launched with <<<" << blocks << ", " << threads_per_block << ">>>");
+    INFO(slices << " slices, launched with <<<" << blocks << ", " << threads_per_block
+                << ">>>");
     grading::Guarded<float> d_sums(static_cast<std::size_t>(blocks));
-    const grading::Watched watched =
-        grading::watch([&] { sum_slices_by_block(d_sums.data(), slices, blocks, threads_per_block); });
+    const grading::Instrumented instrumented = grading::instrument(
+        [&] { sum_slices_by_block(d_sums.data(), slices, blocks, threads_per_block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_sums, grading::WrittenEverywhere());
     const std::vector<double> expected = expected_sums(slices, blocks, threads_per_block);
-    const warpwise::Tolerance rounding{.relative = relative_bound(slices, blocks, threads_per_block)};
-    CHECK_THAT(d_sums, grading::CloseTo(expected, rounding)
-                           .when(grading::equals(sums_of_parts(slices, blocks, threads_per_block, first_part)),
-                                 "This is the part of thread 0 alone. Who adds the other parts?")
-                           .when(grading::equals(sums_of_parts(slices, blocks, threads_per_block, without_odd_parts)),
-                                 "What happens to the part in the middle when the number of parts is odd?"));
+    const warpwise::Tolerance rounding{
+        .relative = relative_bound(slices, blocks, threads_per_block)};
+    CHECK_THAT(
+        d_sums,
+        grading::CloseTo(expected, rounding)
+            .when(grading::equals(
+                      sums_of_parts(slices, blocks, threads_per_block, first_part)),
+                  "This is the part of thread 0 alone. Who adds the other parts?")
+            .when(
+                grading::equals(
+                    sums_of_parts(slices, blocks, threads_per_block, without_odd_parts)),
+                "What happens to the part in the middle when the number of parts is odd?"));
     CHECK_THAT(d_sums, grading::StaysInside());
 
-    CHECK_THAT(watched, grading::LaunchesExactly(1));
-    CHECK_THAT(watched, grading::EveryLaunchHas({static_cast<unsigned>(blocks), 1, 1},
-                                                {static_cast<unsigned>(threads_per_block), 1, 1}));
+    CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+    CHECK_THAT(instrumented,
+               grading::EveryLaunchHas({static_cast<unsigned>(blocks), 1, 1},
+                                       {static_cast<unsigned>(threads_per_block), 1, 1}));
     CHECK_THAT(d_sums, grading::WrittenOnce());
     CHECK_THAT(d_sums, grading::WrittenByBlocks(static_cast<std::size_t>(blocks)));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, WithoutAtomics());
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, WithoutAtomics());
     if (threads_per_block >= 1000) {
-        CHECK_THAT(watched, grading::UsesSharedMemory());
-        CHECK_THAT(watched, LanesThatLoadAtLeast(4));
+        CHECK_THAT(instrumented, grading::UsesSharedMemory());
+        CHECK_THAT(instrumented, LanesThatLoadAtLeast(4));
     }
     return d_sums.download();
 }
@@ -137,9 +152,11 @@ TEST_CASE("gives every block a sum of its own") {
 }
 
 TEST_CASE("works with blocks of any size") {
-    for (int threads_per_block : {1, 3, 31, 32, 33, 96, 100, 1000, 1023, 1024}) check_sums(5000, 2, threads_per_block);
+    for (int threads_per_block : {1, 3, 31, 32, 33, 96, 100, 1000, 1023, 1024})
+        check_sums(5000, 2, threads_per_block);
     for (const std::size_t slices : grading::sizes({}, 4, 50'000)) {
-        check_sums(static_cast<int>(slices), static_cast<int>(grading::random_size(1, 9, slices)),
+        check_sums(static_cast<int>(slices),
+                   static_cast<int>(grading::random_size(1, 9, slices)),
                    static_cast<int>(grading::random_size(1, 1024, slices + 1)));
     }
 }
@@ -150,30 +167,35 @@ TEST_CASE("handles fewer slices than threads") {
     check_sums(65, 2, 64);
 }
 
-// On a GPU the threads of one warp mostly run in step, so a missing barrier shows best in blocks of many warps. The CPU
-// device reports it as a race in any block.
+// On a GPU the threads of one warp mostly run in step, so a missing barrier shows best in
+// blocks of many warps. The CPU device reports it as a race in any block.
 TEST_CASE("gives the same sums in every run of large blocks") {
     const std::vector<float> first = check_sums(1 << 18, 32, 1024);
     for (int run = 0; run < 3; ++run) {
         const std::vector<float> again = check_sums(1 << 18, 32, 1024);
-        INFO("the same launch gave other sums: does a thread read a part before it is complete?");
+        INFO(
+            "the same launch gave other sums: does a thread read a part before it is "
+            "complete?");
         CHECK((again == first));
     }
 }
 
 TEST_CASE("all threads of a block work") {
     grading::Guarded<float> d_sums(4);
-    const grading::Watched watched = grading::watch([&] { sum_slices_by_block(d_sums.data(), 1 << 18, 4, 1024); });
+    const grading::Instrumented instrumented =
+        grading::instrument([&] { sum_slices_by_block(d_sums.data(), 1 << 18, 4, 1024); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     INFO("262144 slices, launched with <<<4, 1024>>>");
-    CHECK_THAT(watched, grading::ActiveLanesAtLeast(16));
+    CHECK_THAT(instrumented, grading::ActiveLanesAtLeast(16));
 }
 
 TEST_CASE("adds up to pi") {
     const int slices = 1 << 16;
     const std::vector<float> sums = check_sums(slices, 16, 256);
     const double pi = std::accumulate(sums.begin(), sums.end(), 0.0) / slices;
-    const double midpoint_rule = 1.0 / 12 / slices / slices;  // h^2 / 24 * (f'(1) - f'(0)), f = 4 / (1 + x^2), doubled
+    const double midpoint_rule =
+        1.0 / 12 / slices /
+        slices;  // h^2 / 24 * (f'(1) - f'(0)), f = 4 / (1 + x^2), doubled
     const double bound = midpoint_rule + std::numbers::pi * relative_bound(slices, 16, 256);
     CHECK_THAT(pi, Catch::Matchers::WithinAbs(std::numbers::pi, bound));
 }

@@ -9,7 +9,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "swallowed_launch_error"};
 
@@ -22,8 +22,10 @@ constexpr int threads_too_many = 2048;  // a block may have 1024
 struct Request {
     explicit Request(int n_)
         : n(n_),
-          input(grading::random_floats(grading::random_size(300, 3000, static_cast<std::uint64_t>(n_)))),
-          index(grading::random_ints(static_cast<std::size_t>(n_), 0, size() - 1, static_cast<std::uint64_t>(n_))),
+          input(grading::random_floats(
+              grading::random_size(300, 3000, static_cast<std::uint64_t>(n_)))),
+          index(grading::random_ints(static_cast<std::size_t>(n_), 0, size() - 1,
+                                     static_cast<std::uint64_t>(n_))),
           d_input(input),
           d_index(with_both_ends()),
           d_output(static_cast<std::size_t>(n_)) {}
@@ -43,7 +45,8 @@ struct Request {
     }
 
     cudaError_t run(int threads_per_block) {
-        return pick_elements(d_input.data(), size(), d_index.data(), d_output.data(), n, threads_per_block);
+        return pick_elements(d_input.data(), size(), d_index.data(), d_output.data(), n,
+                             threads_per_block);
     }
 
     int n;
@@ -55,12 +58,13 @@ struct Request {
 };
 
 /// After the last launch the host calls something that blocks until the kernel has ended.
-bool waits_for_the_kernel(const grading::Watched& watched) {
-    if (watched.calls.empty()) return true;  // nobody could see the calls
+bool waits_for_the_kernel(const grading::Instrumented& instrumented) {
+    if (instrumented.calls.empty()) return true;  // nobody could see the calls
     bool waited = false;
-    for (const warpwise::ApiCall& call : watched.calls) {
+    for (const warpwise::ApiCall& call : instrumented.calls) {
         if (call.function == "<<<>>>") waited = false;
-        for (const char* blocking : {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"}) {
+        for (const char* blocking :
+             {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"}) {
             waited = waited || call.function == blocking;
         }
     }
@@ -75,7 +79,8 @@ TEST_CASE("succeeds and picks the elements when all is well") {
         CAPTURE(n);
         Request request(n);
         cudaError_t status = cudaErrorUnknown;
-        const grading::Watched watched = grading::watch([&] { status = request.run(threads_that_fit); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { status = request.run(threads_that_fit); });
         CHECK_THAT(status, grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         CHECK_THAT(request.d_output, grading::EqualTo(request.expected()));
@@ -83,13 +88,17 @@ TEST_CASE("succeeds and picks the elements when all is well") {
         CHECK_THAT(request.d_input, grading::Unchanged());
         CHECK_THAT(request.d_index, grading::Unchanged());
 
-        const unsigned blocks = static_cast<unsigned>(n + threads_that_fit - 1) / threads_that_fit;
-        CHECK_THAT(watched, grading::LaunchesExactly(1));
-        CHECK_THAT(watched, grading::EveryLaunchHas({blocks, 1, 1}, {threads_that_fit, 1, 1}));
+        const unsigned blocks =
+            static_cast<unsigned>(n + threads_that_fit - 1) / threads_that_fit;
+        CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+        CHECK_THAT(instrumented,
+                   grading::EveryLaunchHas({blocks, 1, 1}, {threads_that_fit, 1, 1}));
         CHECK_THAT(request.d_output, grading::WrittenByThreads(size));
-        CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-        INFO("no call that waits for the kernel comes after the launch, such as cudaDeviceSynchronize()");
-        CHECK(waits_for_the_kernel(watched));
+        CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+        INFO(
+            "no call that waits for the kernel comes after the launch, such as "
+            "cudaDeviceSynchronize()");
+        CHECK(waits_for_the_kernel(instrumented));
     }
 }
 
@@ -97,11 +106,13 @@ TEST_CASE("reports a launch that was refused") {
     for (const int threads_per_block : {threads_too_many, 1025, -32}) {
         Request request(4096);
         const cudaError_t status = request.run(threads_per_block);
-        grading::forget_findings();
-        INFO("a block of " << threads_per_block
-                           << " threads is refused: the kernel never ran, and cudaGetLastError says so");
+        grading::forget_diagnostics();
+        INFO("a block of "
+             << threads_per_block
+             << " threads is refused: the kernel never ran, and cudaGetLastError says so");
         // CUDA 13 calls it an invalid value, CUDA 12 an invalid configuration.
-        const bool refused = status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration;
+        const bool refused =
+            status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration;
         INFO("the call returned " << grading::text_of(status));
         CHECK(refused);
         cudaGetLastError();
@@ -111,9 +122,11 @@ TEST_CASE("reports a launch that was refused") {
 TEST_CASE("works again after a refused launch") {
     Request request(4096);
     request.run(threads_too_many);
-    grading::forget_findings();
+    grading::forget_diagnostics();
     const cudaError_t status = request.run(threads_that_fit);
-    INFO("the second call is in order; cudaGetLastError also takes the error away, cudaPeekAtLastError leaves it");
+    INFO(
+        "the second call is in order; cudaGetLastError also takes the error away, "
+        "cudaPeekAtLastError leaves it");
     CHECK_THAT(status, grading::Succeeds());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(request.d_output, grading::EqualTo(request.expected()));
@@ -121,12 +134,14 @@ TEST_CASE("works again after a refused launch") {
 
 TEST_CASE("does not lose an error from before the call") {
     Request request(100);
-    cudaSetDevice(9999);  // somebody's mistake, made without looking at what the call returned
-    grading::forget_findings();
+    cudaSetDevice(
+        9999);  // somebody's mistake, made without looking at what the call returned
+    grading::forget_diagnostics();
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidDevice);
     const cudaError_t status = request.run(threads_that_fit);
     INFO(
-        "cudaErrorInvalidDevice was pending before the call; an answer that clears it without returning it hides a "
+        "cudaErrorInvalidDevice was pending before the call; an answer that clears it "
+        "without returning it hides a "
         "mistake");
     CHECK(status == cudaErrorInvalidDevice);
     grading::finish();
@@ -136,14 +151,19 @@ TEST_CASE("does not lose an error from before the call") {
 TEST_CASE("reports a kernel that died") {
     Request request(700);
     std::vector<int> index = request.index;
-    index[grading::random_size(512, 699)] = request.size();  // one past the end of the input: the kernel traps
+    index[grading::random_size(512, 699)] =
+        request.size();  // one past the end of the input: the kernel traps
     grading::Guarded<int> d_index(index);
-    const cudaError_t status = pick_elements(request.d_input.data(), request.size(), d_index.data(),
-                                             request.d_output.data(), request.n, threads_that_fit);
+    const cudaError_t status =
+        pick_elements(request.d_input.data(), request.size(), d_index.data(),
+                      request.d_output.data(), request.n, threads_that_fit);
     const cudaError_t lasting = cudaDeviceSynchronize();
-    grading::forget_findings();
-    INFO("the launch was in order, the kernel stopped later. Who waits for the kernel to end?");
+    grading::forget_diagnostics();
+    INFO(
+        "the launch was in order, the kernel stopped later. Who waits for the kernel to "
+        "end?");
     CHECK(status != cudaSuccess);
-    INFO("the call returned " << grading::text_of(status) << ", but the kernel left " << grading::text_of(lasting));
+    INFO("the call returned " << grading::text_of(status) << ", but the kernel left "
+                              << grading::text_of(lasting));
     CHECK(status == lasting);
 }

@@ -1,7 +1,9 @@
-// Exercise: stars that are read with too many sectors. See README.md beside this file.
+// Exercise: stars that are read with too many sectors.
+// See README.md beside this file.
 #include "exercises/2_memory_model/coalesce_structures/coalesce_structures.h"
 
-// TODO 1: choose another order. Which members does the kernel read, and what does a warp read at the same time?
+// TODO 1: choose another order. Which members does the kernel read, and what does a warp
+// read at the same time?
 std::vector<float> arrange(const std::vector<Star>& stars) {
     std::vector<float> floats;
     for (const Star& star : stars) {
@@ -26,5 +28,6 @@ __global__ void compute_brightness(const float* stars, float* brightness, int co
 void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
     if (count == 0) return;
     const int threads = 256;
-    compute_brightness<<<(count + threads - 1) / threads, threads>>>(d_stars, d_brightness, count);
+    compute_brightness<<<(count + threads - 1) / threads, threads>>>(d_stars, d_brightness,
+                                                                     count);
 }

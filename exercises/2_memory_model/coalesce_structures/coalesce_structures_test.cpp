@@ -14,7 +14,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 #ifndef __CPU_DEVICE__
 #include <cuda_runtime.h>
@@ -28,23 +28,28 @@ const grading::Exercise grading::exercise{"2_memory_model", "coalesce_structures
 
 namespace {
 
-constexpr double bytes_needed = 5 * sizeof(float);  // per star: four members are read, one float is written
+constexpr double bytes_needed =
+    5 * sizeof(float);  // per star: four members are read, one float is written
 constexpr std::size_t wanted_members[] = {0, 1, 2, 9};
-const char* const names[star_members] = {"x",        "y",         "z",           "vx",         "vy",  "vz",
-                                         "mass",     "radius",    "temperature", "luminosity", "age", "metallicity",
-                                         "rotation", "magnetism", "color",       "variability"};
+const char* const names[star_members] = {
+    "x",        "y",         "z",           "vx",         "vy",  "vz",
+    "mass",     "radius",    "temperature", "luminosity", "age", "metallicity",
+    "rotation", "magnetism", "color",       "variability"};
 
-// Every member of every star has bits of its own, so no two can be confused. Magnitudes are between 1/2 and 2, signs
-// are mixed, and no value is a whole number. For up to 2^18 stars.
+// Every member of every star has bits of its own, so no two can be confused. Magnitudes are
+// between 1/2 and 2, signs are mixed, and no value is a whole number. For up to 2^18 stars.
 std::vector<Star> make_stars(std::size_t count, std::uint64_t stream = 0) {
-    const auto start = static_cast<std::uint32_t>(grading::random_size(0, (1u << 22) - 1, stream));
+    const auto start =
+        static_cast<std::uint32_t>(grading::random_size(0, (1u << 22) - 1, stream));
     std::vector<Star> stars(count);
     std::uint32_t number = 0;
     for (Star& star : stars) {
         float* const members = &star.x;
         for (std::size_t m = 0; m < star_members; ++m, ++number) {
-            // An odd factor permutes the numbers below 2^22. The last bit keeps 1 from occurring.
-            const std::uint32_t mantissa = ((number * 0x9E3779B1u + start) & ((1u << 22) - 1)) << 1 | 1;
+            // An odd factor permutes the numbers below 2^22. The last bit keeps 1 from
+            // occurring.
+            const std::uint32_t mantissa =
+                ((number * 0x9E3779B1u + start) & ((1u << 22) - 1)) << 1 | 1;
             const std::uint32_t exponent = 126 + (mantissa >> 5 & 1);
             const std::uint32_t sign = m == 9 ? 0 : mantissa >> 9 & 1;
             members[m] = std::bit_cast<float>(sign << 31 | exponent << 23 | mantissa);
@@ -53,7 +58,8 @@ std::vector<Star> make_stars(std::size_t count, std::uint64_t stream = 0) {
     return stars;
 }
 
-std::vector<double> brightness_of(const std::vector<Star>& stars, std::size_t numerator = 9) {
+std::vector<double> brightness_of(const std::vector<Star>& stars,
+                                  std::size_t numerator = 9) {
     std::vector<double> expected;
     for (const Star& star : stars) {
         const double x = star.x;
@@ -65,30 +71,37 @@ std::vector<double> brightness_of(const std::vector<Star>& stars, std::size_t nu
 }
 
 // What a kernel gets that reads star after star from what arrange() returned.
-std::vector<double> read_star_by_star(const std::vector<float>& arranged, std::size_t count) {
+std::vector<double> read_star_by_star(const std::vector<float>& arranged,
+                                      std::size_t count) {
     std::vector<Star> stars(count);
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t m = 0; m < star_members; ++m) {
-            if (i * star_members + m < arranged.size()) (&stars[i].x)[m] = arranged[i * star_members + m];
+            if (i * star_members + m < arranged.size())
+                (&stars[i].x)[m] = arranged[i * star_members + m];
         }
     }
     return brightness_of(stars);
 }
 
-void check_values(const grading::Guarded<float>& d_brightness, const std::vector<Star>& stars,
-                  const std::vector<float>& arranged) {
-    // Three roundings of the squares and sums one after the other, one of the quotient; divisions of a GPU may add one.
+void check_values(const grading::Guarded<float>& d_brightness,
+                  const std::vector<Star>& stars, const std::vector<float>& arranged) {
+    // Three roundings of the squares and sums one after the other, one of the quotient;
+    // divisions of a GPU may add one.
     CHECK_THAT(d_brightness,
                grading::CloseTo(brightness_of(stars), {.relative = 6.0 / (1 << 24)})
                    .when(grading::equals(read_star_by_star(arranged, stars.size())),
-                         "These are the results of reading d_stars star by star. Does the kernel look for each member "
+                         "These are the results of reading d_stars star by star. Does the "
+                         "kernel look for each member "
                          "where arrange() has put it?")
                    .when(grading::equals(brightness_of(stars, 8)),
-                         "There the temperature, member 8, stands in place of the luminosity, member 9."));
+                         "There the temperature, member 8, stands in place of the "
+                         "luminosity, member 9."));
 }
 
-// Every word of the arranged stars that holds x, y, z or the luminosity of a star was read by a kernel.
-void check_members_were_read(const grading::Guarded<float>& d_stars, const std::vector<Star>& stars) {
+// Every word of the arranged stars that holds x, y, z or the luminosity of a star was read
+// by a kernel.
+void check_members_were_read(const grading::Guarded<float>& d_stars,
+                             const std::vector<Star>& stars) {
     if (stars.empty()) return;
     const std::vector<grading::ElementActivity> activity = grading::activity_of(d_stars);
     if (activity.empty()) {
@@ -103,7 +116,8 @@ void check_members_were_read(const grading::Guarded<float>& d_stars, const std::
     for (std::size_t i = 0; i < stars.size(); ++i) {
         for (const std::size_t m : wanted_members) {
             if (was_read[std::bit_cast<std::uint32_t>((&stars[i].x)[m])]) continue;
-            FAIL_CHECK("no kernel read " << names[m] << " of star " << i << " from d_stars");
+            FAIL_CHECK("no kernel read " << names[m] << " of star " << i
+                                         << " from d_stars");
             return;
         }
     }
@@ -115,37 +129,42 @@ struct Graded {
 };
 
 // Checks the results, and returns what the kernels did.
-grading::Watched check_brightness(std::size_t count, Graded graded = {}) {
+grading::Instrumented check_brightness(std::size_t count, Graded graded = {}) {
     INFO("number of stars: " << count);
     const std::vector<Star> stars = make_stars(count, count);
     const std::vector<float> arranged = arrange(stars);
     const grading::Guarded<float> d_stars(arranged);
     grading::Guarded<float> d_brightness(count);
-    grading::Watched watched =
-        grading::watch([&] { apparent_brightness(d_stars.data(), d_brightness.data(), static_cast<int>(count)); });
+    grading::Instrumented instrumented = grading::instrument([&] {
+        apparent_brightness(d_stars.data(), d_brightness.data(), static_cast<int>(count));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(d_brightness, stars, arranged);
     CHECK_THAT(d_brightness, grading::StaysInside());
     CHECK_THAT(d_stars, grading::Unchanged());
     CHECK_THAT(d_brightness, grading::WrittenByKernels());
     check_members_were_read(d_stars, stars);
-    if (graded.busy_threads > 0) CHECK_THAT(d_brightness, grading::WrittenByThreads(graded.busy_threads));
-    if (graded.busy_blocks > 0) CHECK_THAT(d_brightness, grading::WrittenByBlocks(graded.busy_blocks));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
-    return watched;
+    if (graded.busy_threads > 0)
+        CHECK_THAT(d_brightness, grading::WrittenByThreads(graded.busy_threads));
+    if (graded.busy_blocks > 0)
+        CHECK_THAT(d_brightness, grading::WrittenByBlocks(graded.busy_blocks));
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    return instrumented;
 }
 
 void check_bytes(std::size_t count, double factor) {
-    const grading::Watched watched = check_brightness(count);
+    const grading::Instrumented instrumented = check_brightness(count);
     const double needed = bytes_needed * static_cast<double>(count);
-    INFO(count << " stars need " << needed << " bytes, at " << bytes_needed << " bytes per star");
-    CHECK_THAT(watched, grading::BytesMovedAtMost(factor * needed));
+    INFO(count << " stars need " << needed << " bytes, at " << bytes_needed
+               << " bytes per star");
+    CHECK_THAT(instrumented, grading::BytesMovedAtMost(factor * needed));
 }
 
 }  // namespace
 
 TEST_CASE("computes the brightness of every star") {
-    for (const std::size_t count : grading::sizes({1, 2, 31, 32, 33, 256, 1009, 4096}, 4, 10'000)) {
+    for (const std::size_t count :
+         grading::sizes({1, 2, 31, 32, 33, 256, 1009, 4096}, 4, 10'000)) {
         check_brightness(count);
     }
 }
@@ -157,7 +176,8 @@ TEST_CASE("keeps every member of every star") {
         INFO("number of stars: " << count);
         const std::vector<Star> stars = make_stars(count, count);
         const std::vector<float> arranged = arrange(stars);
-        INFO("arrange() returned " << arranged.size() << " floats for " << count * star_members << " members");
+        INFO("arrange() returned " << arranged.size() << " floats for "
+                                   << count * star_members << " members");
         CHECK(arranged.size() >= count * star_members);
         CHECK(arranged.size() <= (count + 31) / 32 * 32 * star_members);
 
@@ -166,16 +186,20 @@ TEST_CASE("keeps every member of every star") {
         for (std::size_t k = 0; k < count * star_members; ++k) {
             const std::size_t star = k / star_members;
             const std::size_t member = k % star_members;
-            if (times.count(std::bit_cast<std::uint32_t>((&stars[star].x)[member])) > 0) continue;
-            FAIL(names[member] << " of star " << star << " is not in what arrange() returned");
+            if (times.count(std::bit_cast<std::uint32_t>((&stars[star].x)[member])) > 0)
+                continue;
+            FAIL(names[member] << " of star " << star
+                               << " is not in what arrange() returned");
         }
     }
 }
 
-// A program may arrange two catalogs before it computes with either of them, and in any order.
+// A program may arrange two catalogs before it computes with either of them, and in any
+// order.
 TEST_CASE("works with several catalogs at a time") {
     const std::vector<Star> first = make_stars(1000, 1), second = make_stars(33, 2);
-    const std::vector<float> first_arranged = arrange(first), second_arranged = arrange(second);
+    const std::vector<float> first_arranged = arrange(first),
+                             second_arranged = arrange(second);
     const grading::Guarded<float> d_first(first_arranged), d_second(second_arranged);
     grading::Guarded<float> d_brightness(first.size());
     grading::Guarded<float> d_second_brightness(second.size());
@@ -186,22 +210,25 @@ TEST_CASE("works with several catalogs at a time") {
     check_values(d_second_brightness, second, second_arranged);
 }
 
-// The luminosities are exchanged on the device, as another kernel might do it. Nothing that arrange() has worked out
-// beforehand fits any more.
+// The luminosities are exchanged on the device, as another kernel might do it. Nothing that
+// arrange() has worked out beforehand fits any more.
 TEST_CASE("computes from the members in d_stars") {
     for (const std::size_t count : {33u, 1000u}) {
         INFO("number of stars: " << count);
         std::vector<Star> stars = make_stars(count, count);
         std::vector<float> arranged = arrange(stars);
-        std::unordered_map<std::uint32_t, float> exchanged;  // by the bits of the luminosity before
+        std::unordered_map<std::uint32_t, float>
+            exchanged;  // by the bits of the luminosity before
         for (std::size_t i = 0; i < count; ++i) {
-            exchanged[std::bit_cast<std::uint32_t>(stars[i].luminosity)] = stars[count - 1 - i].luminosity;
+            exchanged[std::bit_cast<std::uint32_t>(stars[i].luminosity)] =
+                stars[count - 1 - i].luminosity;
         }
         for (float& value : arranged) {
             const auto found = exchanged.find(std::bit_cast<std::uint32_t>(value));
             if (found != exchanged.end()) value = found->second;
         }
-        for (std::size_t i = 0; i < count / 2; ++i) std::swap(stars[i].luminosity, stars[count - 1 - i].luminosity);
+        for (std::size_t i = 0; i < count / 2; ++i)
+            std::swap(stars[i].luminosity, stars[count - 1 - i].luminosity);
         const grading::Guarded<float> d_stars(arranged);
         grading::Guarded<float> d_brightness(count);
         apparent_brightness(d_stars.data(), d_brightness.data(), static_cast<int>(count));
@@ -210,33 +237,38 @@ TEST_CASE("computes from the members in d_stars") {
     }
 }
 
-TEST_CASE("shares the stars among many threads") { check_brightness(16'384, {.busy_threads = 1024, .busy_blocks = 4}); }
+TEST_CASE("shares the stars among many threads") {
+    check_brightness(16'384, {.busy_threads = 1024, .busy_blocks = 4});
+}
 
 TEST_CASE("moves little more than the bytes that it needs") {
     for (const std::size_t count : {1024, 8192}) check_bytes(count, 1.1);
     check_bytes(32 * grading::random_size(40, 300), 1.1);
 }
 
-// Arrays of an odd length begin in the middle of a sector: five sectors per request instead of four.
+// Arrays of an odd length begin in the middle of a sector: five sectors per request instead
+// of four.
 TEST_CASE("moves few bytes for any number of stars") {
     for (const std::size_t count : {1000, 1009, 4099}) check_bytes(count, 1.35);
     check_bytes(grading::random_size(1000, 9'000), 1.35);
 }
 
 TEST_CASE("computes the brightness of 250,000 stars") {
-    // Not watched: what it costs was judged above, and here it would take seconds.
+    // Not instrumented: what it costs was judged above, and here it would take seconds.
     const std::vector<Star> stars = make_stars(250'007);
     const std::vector<float> arranged = arrange(stars);
     const grading::Guarded<float> d_stars(arranged);
     grading::Guarded<float> d_brightness(stars.size());
-    apparent_brightness(d_stars.data(), d_brightness.data(), static_cast<int>(stars.size()));
+    apparent_brightness(d_stars.data(), d_brightness.data(),
+                        static_cast<int>(stars.size()));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(d_brightness, stars, arranged);
 }
 
 #ifndef __CPU_DEVICE__
-// A copy reads and writes 64 bytes per star: 128 in all. The least is 20, a sixth of it; with the layout of the stub it
-// is 68, more than half, even if the cache never has to fetch a sector twice.
+// A copy reads and writes 64 bytes per star: 128 in all. The least is 20, a sixth of it;
+// with the layout of the stub it is 68, more than half, even if the cache never has to
+// fetch a sector twice.
 TEST_CASE("takes less than half of the time in which all stars could be copied") {
     constexpr int count = 1 << 22;
     Star star{};
@@ -251,12 +283,14 @@ TEST_CASE("takes less than half of the time in which all stars could be copied")
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
         {{[&] { apparent_brightness(d_stars.data(), d_brightness.data(), count); }, false},
          {[&] {
-              warpwise::check(cudaMemcpyAsync(d_to.data(), d_from.data(), d_from.bytes(), cudaMemcpyDeviceToDevice));
+              warpwise::check(cudaMemcpyAsync(d_to.data(), d_from.data(), d_from.bytes(),
+                                              cudaMemcpyDeviceToDevice));
           },
           false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double share = timings[0].median / timings[1].median;
-    INFO("your kernel: " << timings[0].median * 1e6 << " us; copying all stars: " << timings[1].median * 1e6 << " us");
+    INFO("your kernel: " << timings[0].median * 1e6
+                         << " us; copying all stars: " << timings[1].median * 1e6 << " us");
     CHECK(share <= 0.4);
 }
 #endif

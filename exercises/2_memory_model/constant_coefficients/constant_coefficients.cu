@@ -1,4 +1,5 @@
-// Exercise: a filter whose coefficients are read by lane. See README.md beside this file.
+// Exercise: a filter whose coefficients are read by lane.
+// See README.md beside this file.
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 __constant__ float filter[taps];
@@ -6,9 +7,12 @@ __constant__ float filter[taps];
 constexpr int warp_size = 32;
 constexpr int warps_in_block = 4;
 
-// A warp takes one output, and each of its lanes one coefficient; the 32 products are added up with shuffles.
-// TODO 1: how many passes does a warp's read of `filter` take, and how many outputs does it get for them?
-// TODO 2: let the lanes of a warp take something else side by side, so that all of them need the same coefficient.
+// A warp takes one output, and each of its lanes one coefficient; the 32 products are added
+// up with shuffles.
+// TODO 1: how many passes does a warp's read of `filter` take, and how many outputs does it
+// get for them?
+// TODO 2: let the lanes of a warp take something else side by side, so that all of them
+// need the same coefficient.
 __global__ void filter_by_warps(const float* in, float* out, int n) {
     const int lane = threadIdx.x % warp_size;
     const int i = blockIdx.x * warps_in_block + threadIdx.x / warp_size;

@@ -12,7 +12,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 #include "common/helpers/counts.h"
 
 #ifndef __CPU_DEVICE__
@@ -27,37 +27,44 @@ const grading::Exercise grading::exercise{"2_memory_model", "constant_coefficien
 
 namespace {
 
-constexpr double most_outputs_of_thread = 4;  // a thread may use a coefficient for so many outputs
+constexpr double most_outputs_of_thread =
+    4;  // a thread may use a coefficient for so many outputs
 
-std::vector<double> filtered(const std::vector<float>& coefficients, const std::vector<float>& signal) {
+std::vector<double> filtered(const std::vector<float>& coefficients,
+                             const std::vector<float>& signal) {
     std::vector<double> outputs(signal.size() - (taps - 1));
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t k = 0; k < taps; ++k) outputs[i] += double{coefficients[k]} * signal[i + k];
+        for (std::size_t k = 0; k < taps; ++k)
+            outputs[i] += double{coefficients[k]} * signal[i + k];
     }
     return outputs;
 }
 
-// A product and up to 32 additions in any order, of terms of at most 1: each rounds by at most 2^-24 of 32. A term that
-// is missing is 1/16 at least.
+// A product and up to 32 additions in any order, of terms of at most 1: each rounds by at
+// most 2^-24 of 32. A term that is missing is 1/16 at least.
 constexpr warpwise::Tolerance rounding{.absolute = 33.0 * taps / (1 << 24)};
 
-void check_outputs(const grading::Guarded<float>& d_out, const std::vector<float>& coefficients,
+void check_outputs(const grading::Guarded<float>& d_out,
+                   const std::vector<float>& coefficients,
                    const std::vector<float>& signal) {
     const std::vector<float> mirrored(coefficients.rbegin(), coefficients.rend());
-    CHECK_THAT(d_out, grading::CloseTo(filtered(coefficients, signal), rounding)
-                          .when(grading::equals(filtered(mirrored, signal)),
-                                "These are the results with the coefficients in the opposite order."));
+    CHECK_THAT(
+        d_out,
+        grading::CloseTo(filtered(coefficients, signal), rounding)
+            .when(grading::equals(filtered(mirrored, signal)),
+                  "These are the results with the coefficients in the opposite order."));
 }
 
 // Checks the filtered signal, and returns what the kernels did.
-grading::Watched check_filter(std::size_t n) {
+grading::Instrumented check_filter(std::size_t n) {
     INFO(n << " outputs");
     const std::vector<float> coefficients = grading::random_floats(taps, 2 * n);
     const std::vector<float> signal = grading::random_floats(n + taps - 1, 2 * n + 1);
     const grading::Guarded<float> d_in(signal);
     grading::Guarded<float> d_out(n);
-    grading::Watched watched =
-        grading::watch([&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), static_cast<int>(n)); });
+    grading::Instrumented instrumented = grading::instrument([&] {
+        filter_signal(coefficients.data(), d_in.data(), d_out.data(), static_cast<int>(n));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_outputs(d_out, coefficients, signal);
     CHECK_THAT(d_out, grading::StaysInside());
@@ -67,19 +74,22 @@ grading::Watched check_filter(std::size_t n) {
         CHECK_THAT(d_out, grading::WrittenByKernels());
         CHECK_THAT(d_out, grading::WrittenOnce());
     }
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
-    return watched;
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    return instrumented;
 }
 
-// "constant_coefficients.cu:17: 32 passes for each of 64 reads", one line for each line of source that reads constants.
-std::string lines_that_read_constants(const grading::Watched& watched) {
+// "constant_coefficients.cu:17: 32 passes for each of 64 reads", one line for each line of
+// source that reads constants.
+std::string lines_that_read_constants(const grading::Instrumented& instrumented) {
     std::string text;
-    for (const warpwise::LineCounts& line : warpwise::lines_of(watched.launches)) {
+    for (const warpwise::LineCounts& line : warpwise::lines_of(instrumented.launches)) {
         const warpwise::RequestCounts& reads = line.counts.constant_load;
         if (reads.requests == 0) continue;
-        text += std::filesystem::path(line.file).filename().string() + ":" + std::to_string(line.line) + ": " +
-                warpwise::ratio_text(reads.wavefronts_per_request()) + " passes for each of " +
-                warpwise::count_text(reads.requests) + " reads of constant memory\n";
+        text += std::filesystem::path(line.file).filename().string() + ":" +
+                std::to_string(line.line) + ": " +
+                warpwise::ratio_text(reads.wavefronts_per_request()) +
+                " passes for each of " + warpwise::count_text(reads.requests) +
+                " reads of constant memory\n";
     }
     return text;
 }
@@ -87,12 +97,15 @@ std::string lines_that_read_constants(const grading::Watched& watched) {
 }  // namespace
 
 TEST_CASE("filters signals of any length") {
-    for (const std::size_t n : grading::sizes({1, 2, 31, 32, 33, 127, 128, 129, 1009, 5000}, 3, 5'000)) check_filter(n);
+    for (const std::size_t n :
+         grading::sizes({1, 2, 31, 32, 33, 127, 128, 129, 1009, 5000}, 3, 5'000))
+        check_filter(n);
 }
 
 TEST_CASE("does nothing for an empty signal") { check_filter(0); }
 
-// All calls find their coefficients at the same address, which is overwritten as soon as a call has returned.
+// All calls find their coefficients at the same address, which is overwritten as soon as a
+// call has returned.
 TEST_CASE("uses the coefficients of the call") {
     const std::vector<float> signal = grading::random_floats(100 + taps - 1);
     const grading::Guarded<float> d_in(signal);
@@ -109,10 +122,14 @@ TEST_CASE("uses the coefficients of the call") {
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     stream = 30;
     for (const grading::Guarded<float>* d_out : {&d_first, &d_second, &d_third}) {
-        INFO("call " << stream - 29 << " of 3, each with coefficients of its own at the same address");
-        CHECK_THAT(*d_out, grading::CloseTo(filtered(grading::random_floats(taps, stream++), signal), rounding)
-                               .when(grading::equals(filtered(of_first, signal)),
-                                     "These are the results with the coefficients of the first call."));
+        INFO("call " << stream - 29
+                     << " of 3, each with coefficients of its own at the same address");
+        CHECK_THAT(
+            *d_out,
+            grading::CloseTo(filtered(grading::random_floats(taps, stream++), signal),
+                             rounding)
+                .when(grading::equals(filtered(of_first, signal)),
+                      "These are the results with the coefficients of the first call."));
     }
 }
 
@@ -121,7 +138,9 @@ TEST_CASE("shares the outputs among many threads") {
     const std::vector<float> coefficients = grading::random_floats(taps);
     const grading::Guarded<float> d_in(grading::random_floats(n + taps - 1));
     grading::Guarded<float> d_out(n);
-    grading::watch([&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), static_cast<int>(n)); });
+    grading::instrument([&] {
+        filter_signal(coefficients.data(), d_in.data(), d_out.data(), static_cast<int>(n));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_out, grading::WrittenByThreads(1024));
     CHECK_THAT(d_out, grading::WrittenByBlocks(4));
@@ -130,29 +149,33 @@ TEST_CASE("shares the outputs among many threads") {
 // A read of constant memory takes a pass for each address that the lanes of a warp ask for.
 TEST_CASE("reads one coefficient at a time in a warp") {
     for (const std::size_t n : {4096, 1009}) {
-        const grading::Watched watched = check_filter(n);
-        if (!watched.countable) {
+        const grading::Instrumented instrumented = check_filter(n);
+        if (!instrumented.countable) {
             grading::note_left_out();
             continue;
         }
-        const warpwise::RequestCounts reads = warpwise::sum_of(watched.launches).constant_load;
+        const warpwise::RequestCounts reads =
+            warpwise::sum_of(instrumented.launches).constant_load;
         if (reads.requests == 0) FAIL("no __constant__ variable was read");
-        INFO(lines_that_read_constants(watched));
+        INFO(lines_that_read_constants(instrumented));
         CHECK(reads.wavefronts_per_request() <= 1.05);
     }
 }
 
 TEST_CASE("takes few passes for an output") {
     constexpr std::size_t n = 4096;
-    const grading::Watched watched = check_filter(n);
-    if (watched.countable) {
-        const warpwise::RequestCounts reads = warpwise::sum_of(watched.launches).constant_load;
+    const grading::Instrumented instrumented = check_filter(n);
+    if (instrumented.countable) {
+        const warpwise::RequestCounts reads =
+            warpwise::sum_of(instrumented.launches).constant_load;
         const double passes = reads.wavefronts / n;
-        INFO(lines_that_read_constants(watched)
-             << "That is " << warpwise::ratio_text(passes) << " passes per output, at most 1.1 allowed.");
+        INFO(lines_that_read_constants(instrumented)
+             << "That is " << warpwise::ratio_text(passes)
+             << " passes per output, at most 1.1 allowed.");
         CHECK(passes <= 1.1);
         const double for_output = reads.lanes / n;
-        INFO("Threads read " << warpwise::ratio_text(for_output) << " coefficients per output from constant memory, at "
+        INFO("Threads read " << warpwise::ratio_text(for_output)
+                             << " coefficients per output from constant memory, at "
                              << "least " << taps / most_outputs_of_thread << " wanted.");
         CHECK(for_output >= taps / most_outputs_of_thread);
     } else {
@@ -166,7 +189,7 @@ TEST_CASE("reads and writes the signal side by side") {
 }
 
 TEST_CASE("filters a long signal") {
-    // Not watched: what it costs was judged above, and here it would take seconds.
+    // Not instrumented: what it costs was judged above, and here it would take seconds.
     const std::size_t n = 200'007;
     const std::vector<float> coefficients = grading::random_floats(taps);
     const std::vector<float> signal = grading::random_floats(n + taps - 1, 1);
@@ -178,7 +201,8 @@ TEST_CASE("filters a long signal") {
 }
 
 #ifndef __CPU_DEVICE__
-// A copy moves as many bytes. 32 multiply-adds for 8 bytes are more than that, but not many times more.
+// A copy moves as many bytes. 32 multiply-adds for 8 bytes are more than that, but not many
+// times more.
 TEST_CASE("takes less than eight times the time of a copy of the signal") {
     constexpr int n = 1 << 24;
     const std::vector<float> coefficients = grading::random_floats(taps);
@@ -187,11 +211,15 @@ TEST_CASE("takes less than eight times the time of a copy of the signal") {
     d_in.fill_bytes(1);
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
         {{[&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), n); }, false},
-         {[&] { warpwise::check(cudaMemcpyAsync(d_out.data(), d_in.data(), d_out.bytes(), cudaMemcpyDeviceToDevice)); },
+         {[&] {
+              warpwise::check(cudaMemcpyAsync(d_out.data(), d_in.data(), d_out.bytes(),
+                                              cudaMemcpyDeviceToDevice));
+          },
           false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double share = timings[0].median / timings[1].median;
-    INFO("your function: " << timings[0].median * 1e6 << " us; a copy: " << timings[1].median * 1e6 << " us");
+    INFO("your function: " << timings[0].median * 1e6
+                           << " us; a copy: " << timings[1].median * 1e6 << " us");
     CHECK(share <= 8);
 }
 #endif

@@ -1,4 +1,5 @@
-// Exercise: the block that comes last finishes the sum, once. See README.md beside this file.
+// Exercise: the block that comes last finishes the sum, once.
+// See README.md beside this file.
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/last_block_ticket/last_block_ticket.h"
@@ -17,9 +18,12 @@ __device__ float sum_of_block(float value) {
     return part[0];
 }
 
-__global__ void sum_in_one_launch(const float* values, int count, float* block_sums, unsigned* drawn, float* sum) {
+__global__ void sum_in_one_launch(const float* values, int count, float* block_sums,
+                                  unsigned* drawn, float* sum) {
     float my_sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) my_sum += values[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        my_sum += values[i];
     my_sum = sum_of_block(my_sum);
 
     __shared__ bool is_last;
@@ -39,6 +43,8 @@ __global__ void sum_in_one_launch(const float* values, int count, float* block_s
     if (threadIdx.x == 0) *sum = rest;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
-    sum_in_one_launch<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn, d_sum);
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
+    sum_in_one_launch<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn,
+                                                     d_sum);
 }

@@ -14,7 +14,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 #ifdef __CPU_DEVICE__
 #include "cpu_device/execution.h"
@@ -26,7 +26,8 @@ namespace {
 
 constexpr unsigned threads_per_block = 128;
 
-// From so many elements on, all blocks have to read some: a thread may take several at a time.
+// From so many elements on, all blocks have to read some: a thread may take several at a
+// time.
 constexpr std::size_t many_per_block = 1024;
 
 /// The counter that calls share: set to zero here and never again.
@@ -34,8 +35,9 @@ using Counter = grading::Guarded<unsigned>;
 Counter new_counter() { return Counter(std::vector<unsigned>{0}); }
 
 /// Who did what in the last call, as far as a device tells.
-void check_activity(const grading::Guarded<float>& d_values, const grading::Guarded<float>& d_block_sums,
-                    const Counter& d_drawn, const grading::Guarded<float>& d_sum) {
+void check_activity(const grading::Guarded<float>& d_values,
+                    const grading::Guarded<float>& d_block_sums, const Counter& d_drawn,
+                    const grading::Guarded<float>& d_sum) {
     const std::size_t blocks = d_block_sums.size();
     CHECK_THAT(d_block_sums, grading::WrittenByBlocks(blocks));
     CHECK_THAT(d_drawn, grading::WrittenByKernels());
@@ -48,15 +50,20 @@ void check_activity(const grading::Guarded<float>& d_values, const grading::Guar
     const std::vector<grading::ElementActivity> of_drawn = grading::activity_of(d_drawn);
     if (of_drawn.empty()) return;
     {
-        INFO("Accesses of kernels that read the counter, draws included, for " << blocks << " blocks");
-        INFO("Each block draws one ticket and does not look at the counter again; the last one may set it back.");
+        INFO("Accesses of kernels that read the counter, draws included, for "
+             << blocks << " blocks");
+        INFO(
+            "Each block draws one ticket and does not look at the counter again; the last "
+            "one may set it back.");
         CHECK(of_drawn[0].reads >= blocks);
         CHECK(of_drawn[0].reads <= blocks + 1);
     }
     if (blocks == 1) return;
     const std::uint64_t finisher = grading::activity_of(d_sum)[0].written_by.block;
     for (const grading::ElementActivity& block_sum : grading::activity_of(d_block_sums)) {
-        INFO("Block " << finisher << " writes the sum, so it should be the one that reads all block sums");
+        INFO("Block "
+             << finisher
+             << " writes the sum, so it should be the one that reads all block sums");
         REQUIRE(block_sum.reads > 0);
         REQUIRE(block_sum.read_by.block == finisher);
     }
@@ -67,28 +74,35 @@ void check_call(Counter& d_drawn, std::size_t count, std::size_t blocks, std::si
     INFO("call " << call << ": " << count << " elements, blocks: " << blocks);
     const std::vector<float> values = grading::random_floats(count, call);
     const grading::Guarded<float> d_values(values);
-    grading::Guarded<float> d_block_sums(std::vector<float>(blocks, 1 << 20));  // what it holds does not matter
+    grading::Guarded<float> d_block_sums(
+        std::vector<float>(blocks, 1 << 20));  // what it holds does not matter
     grading::Guarded<float> d_sum(1);
-    const grading::Watched watched = grading::watch([&] {
-        add_up(d_values.data(), static_cast<int>(count), d_block_sums.data(), d_drawn.data(), d_sum.data(),
-               static_cast<int>(blocks));
+    const grading::Instrumented instrumented = grading::instrument([&] {
+        add_up(d_values.data(), static_cast<int>(count), d_block_sums.data(),
+               d_drawn.data(), d_sum.data(), static_cast<int>(blocks));
     });
-    CHECK_THAT(watched, grading::NoRace("Which fence, barrier, or ticket orders these two accesses?"));
+    CHECK_THAT(
+        instrumented,
+        grading::NoRace("Which fence, barrier, or ticket orders these two accesses?"));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double expected = std::accumulate(values.begin(), values.end(), 0.0);
-    CHECK_THAT(
-        d_sum,
-        grading::CloseTo(std::vector<double>{expected}, grading::sum_tolerance_of(values))
-            .when(grading::never_written(),
-                  "*d_sum holds NaN before the call. Did a block take itself for the last one, and write the sum?"));
+    CHECK_THAT(d_sum, grading::CloseTo(std::vector<double>{expected},
+                                       grading::sum_tolerance_of(values))
+                          .when(grading::never_written(),
+                                "*d_sum holds NaN before the call. Did a block take itself "
+                                "for the last one, and write the sum?"));
     CHECK_THAT(d_sum, grading::StaysInside());
     CHECK_THAT(d_block_sums, grading::StaysInside());
     CHECK_THAT(d_values, grading::Unchanged());
-    CHECK_THAT(watched, grading::LaunchesExactly(1, "The block that comes last does what a second launch would do."));
-    CHECK_THAT(watched, grading::EveryLaunchHas({static_cast<unsigned>(blocks), 1, 1}, {threads_per_block, 1, 1}));
-    for (const warpwise::ApiCall& made : watched.calls) {
+    CHECK_THAT(instrumented,
+               grading::LaunchesExactly(
+                   1, "The block that comes last does what a second launch would do."));
+    CHECK_THAT(instrumented, grading::EveryLaunchHas({static_cast<unsigned>(blocks), 1, 1},
+                                                     {threads_per_block, 1, 1}));
+    for (const warpwise::ApiCall& made : instrumented.calls) {
         if (made.direction.empty() && !made.function.starts_with("cudaMemset")) continue;
-        FAIL(made.function << " was called: only the kernel works on the sums and on the counter");
+        FAIL(made.function
+             << " was called: only the kernel works on the sums and on the counter");
     }
     check_activity(d_values, d_block_sums, d_drawn, d_sum);
 }
@@ -100,7 +114,8 @@ public:
     explicit Order(std::uint64_t seed) { cpu_device::set_schedule_seed(seed); }
     ~Order() {
         const char* const of_grader = std::getenv("CPU_DEVICE_SEED");
-        cpu_device::set_schedule_seed(of_grader == nullptr ? 0 : std::strtoull(of_grader, nullptr, 10));
+        cpu_device::set_schedule_seed(
+            of_grader == nullptr ? 0 : std::strtoull(of_grader, nullptr, 10));
     }
 #else
     explicit Order(std::uint64_t) {}
@@ -133,7 +148,9 @@ TEST_CASE("adds up in every call with the same counter") {
     for (const std::size_t blocks : {2, 1, 7}) {
         Counter d_drawn = new_counter();
         for (std::size_t call = 1; call <= 2 * blocks + 3; ++call) {
-            if (call > 1) UNSCOPED_INFO("Calls share the counter: nobody but the kernel sets it back to 0.");
+            if (call > 1)
+                UNSCOPED_INFO(
+                    "Calls share the counter: nobody but the kernel sets it back to 0.");
             check_call(d_drawn, 1500, blocks, call);
         }
     }
@@ -142,7 +159,8 @@ TEST_CASE("adds up in every call with the same counter") {
 TEST_CASE("adds up when the number of blocks changes from call to call") {
     Counter d_drawn = new_counter();
     std::size_t call = 0;
-    for (const std::size_t blocks : {5, 2, 9, 1, 1, 300, 3}) check_call(d_drawn, 4000, blocks, ++call);
+    for (const std::size_t blocks : {5, 2, 9, 1, 1, 300, 3})
+        check_call(d_drawn, 4000, blocks, ++call);
 }
 
 TEST_CASE("adds up with more blocks than a block has threads") {
@@ -158,7 +176,8 @@ TEST_CASE("adds up with more blocks than a block has threads") {
 TEST_CASE("handles fewer elements than threads or blocks") {
     Counter d_drawn = new_counter();
     std::size_t call = 0;
-    for (const std::size_t count : {0, 1, 31, 127, 129, 1009}) check_call(d_drawn, count, 6, ++call);
+    for (const std::size_t count : {0, 1, 31, 127, 129, 1009})
+        check_call(d_drawn, count, 6, ++call);
 }
 
 TEST_CASE("lets all blocks share the work") {

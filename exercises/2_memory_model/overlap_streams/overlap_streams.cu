@@ -1,10 +1,13 @@
-// Exercise: copies that overlap with kernels and with each other. See README.md beside this file.
+// Exercise: copies that overlap with kernels and with each other.
+// See README.md beside this file.
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 
 #include <cstdlib>
 
 // TODO 1: allocate pinned memory: the device's copy engines cannot reach any other.
-float* allocate_on_host(size_t count) { return static_cast<float*>(std::malloc(count * sizeof(float))); }
+float* allocate_on_host(size_t count) {
+    return static_cast<float*>(std::malloc(count * sizeof(float)));
+}
 
 // TODO 2: free it. Each function that allocates memory has one of its own that frees it.
 void free_on_host(float* memory) { std::free(memory); }
@@ -14,9 +17,11 @@ __global__ void compute(const float* in, float* out, size_t count) {
     if (i < count) out[i] = 2 * in[i] + 1;
 }
 
-// TODO 3: a loop over the chunks. Where does chunk k begin, and how many floats does it have? The last ones may have
+// TODO 3: a loop over the chunks. Where does chunk k begin, and how many floats does it
+// have? The last ones may have
 //         less than the others, or none.
-// TODO 4: copy in, compute and copy out in the chunk's stream, without waiting: cudaMemcpyAsync, and the fourth
+// TODO 4: copy in, compute and copy out in the chunk's stream, without waiting:
+// cudaMemcpyAsync, and the fourth
 //         argument of the launch.
 void queue_work(const Work& work) {
     if (work.count == 0) return;

@@ -11,7 +11,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 #include "common/helpers/activity.h"
 
 #ifndef __CPU_DEVICE__
@@ -27,19 +27,24 @@ const grading::Exercise grading::exercise{"2_memory_model", "overlap_streams"};
 
 namespace {
 
-constexpr float untouched = -7;  // what the grader writes into the learner's host memory; no result has this value
+constexpr float untouched =
+    -7;  // what the grader writes into the learner's host memory; no result has this value
 
 float input(std::size_t i) {
     static const std::vector<float> values = grading::random_floats(65521);
     return values[i % values.size()];
 }
-float result(std::size_t i) { return 2 * input(i) + 1; }  // exact but for one rounding, in float and in double
+float result(std::size_t i) {
+    return 2 * input(i) + 1;
+}  // exact but for one rounding, in float and in double
 
 /// An array in the learner's host memory, between two red zones.
 class HostArray {
 public:
-    HostArray(std::size_t count, bool with_input) : count_(count), memory_(allocate_on_host(count + 2 * zone)) {
-        if (memory_ == nullptr) FAIL("allocate_on_host(" << count + 2 * zone << ") returned no memory");
+    HostArray(std::size_t count, bool with_input)
+        : count_(count), memory_(allocate_on_host(count + 2 * zone)) {
+        if (memory_ == nullptr)
+            FAIL("allocate_on_host(" << count + 2 * zone << ") returned no memory");
         std::fill(memory_, memory_ + count + 2 * zone, untouched);
         for (std::size_t i = 0; with_input && i < count; ++i) data()[i] = input(i);
     }
@@ -52,7 +57,8 @@ public:
     bool stays_inside() const {
         const auto is_untouched = [](float value) { return value == untouched; };
         const float* const end = memory_ + zone + count_;
-        return std::all_of(memory_, memory_ + zone, is_untouched) && std::all_of(end, end + zone, is_untouched);
+        return std::all_of(memory_, memory_ + zone, is_untouched) &&
+               std::all_of(end, end + zone, is_untouched);
     }
 
 private:
@@ -63,7 +69,8 @@ private:
 
 class Streams {
 public:
-    explicit Streams(std::size_t count, unsigned flags = cudaStreamDefault) : handles_(count) {
+    explicit Streams(std::size_t count, unsigned flags = cudaStreamDefault)
+        : handles_(count) {
         for (cudaStream_t& handle : handles_) {
             REQUIRE_THAT(cudaStreamCreateWithFlags(&handle, flags), grading::Succeeds());
         }
@@ -83,14 +90,16 @@ private:
 bool is_page_locked(const float* memory) {
     cudaPointerAttributes attributes{};
     const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
-    if (status != cudaSuccess) (void)cudaGetLastError();  // that was the answer, and no error to be found later
+    if (status != cudaSuccess)
+        (void)cudaGetLastError();  // that was the answer, and no error to be found later
     return status == cudaSuccess && attributes.type == cudaMemoryTypeHost;
 }
 
 constexpr std::size_t most_per_thread = 8;  // elements
 
-constexpr int nobody = -1;            // not one stream alone, or was never done
-using Deliverers = std::vector<int>;  // for each element the number of its stream, or `nobody`
+constexpr int nobody = -1;  // not one stream alone, or was never done
+using Deliverers =
+    std::vector<int>;  // for each element the number of its stream, or `nobody`
 using Elements = std::vector<std::size_t>;
 
 /// All the memory that a call works on.
@@ -104,17 +113,20 @@ struct Observed {
         d_out.poison();
     }
 
-    void put_on_device(grading::Guarded<float>& d_values, float (*value)(std::size_t)) const {
+    void put_on_device(grading::Guarded<float>& d_values,
+                       float (*value)(std::size_t)) const {
         std::vector<float> values(count);
         for (std::size_t i = 0; i < count; ++i) values[i] = value(i);
-        REQUIRE_THAT(cudaMemcpy(d_values.data(), values.data(), count * sizeof(float), cudaMemcpyHostToDevice),
+        REQUIRE_THAT(cudaMemcpy(d_values.data(), values.data(), count * sizeof(float),
+                                cudaMemcpyHostToDevice),
                      grading::Succeeds());
     }
 
     /// Marks the elements that have arrived and had not before.
     void mark_new(Deliverers& deliverers, std::size_t stream) {
         for (std::size_t i = 0; i < count; ++i) {
-            if (deliverers[i] == nobody && out.data()[i] == result(i)) deliverers[i] = static_cast<int>(stream);
+            if (deliverers[i] == nobody && out.data()[i] == result(i))
+                deliverers[i] = static_cast<int>(stream);
         }
     }
 
@@ -135,20 +147,25 @@ void check_values(Observed& observed) {
     }
     if (!wrong.empty()) {
         const std::size_t i = wrong[0];
-        FAIL("wrong on the host: " << grading::name_elements(wrong) << "\nout[" << i << "] is "
-                                   << observed.out.data()[i] << ", should be " << result(i) << " (" << untouched
+        FAIL("wrong on the host: " << grading::name_elements(wrong) << "\nout[" << i
+                                   << "] is " << observed.out.data()[i] << ", should be "
+                                   << result(i) << " (" << untouched
                                    << " was there before)");
     }
-    if (!changed.empty()) FAIL("the input was changed: " << grading::name_elements(changed));
-    if (!observed.out.stays_inside()) FAIL("written in front of the array on the host, or past its end");
+    if (!changed.empty())
+        FAIL("the input was changed: " << grading::name_elements(changed));
+    if (!observed.out.stays_inside())
+        FAIL("written in front of the array on the host, or past its end");
     CHECK_THAT(observed.d_in, grading::StaysInside());
     CHECK_THAT(observed.d_out, grading::StaysInside());
 }
 
-// ---- which stream does what? ---------------------------------------------------------------------------------------
+// ---- which stream does what?
+// ---------------------------------------------------------------------------------------
 //
-// An element is delivered by stream s when copying in, computing and copying out all happen in s. What a device lets
-// the grader see of that is different for the CPU device, which keeps a log, and a GPU.
+// An element is delivered by stream s when copying in, computing and copying out all happen
+// in s. What a device lets the grader see of that is different for the CPU device, which
+// keeps a log, and a GPU.
 
 /// Judges how elements that were all delivered are cut into chunks.
 void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t streams) {
@@ -160,15 +177,18 @@ void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t str
         if (i == 0 || deliverers[i] != deliverers[i - 1]) pieces.push_back({i, 0});
         ++pieces.back().count;
     }
-    INFO("The elements lie in " << pieces.size() << " stretches of one stream each, and there should be " << chunks
-                                << " chunks");
+    INFO("The elements lie in "
+         << pieces.size() << " stretches of one stream each, and there should be " << chunks
+         << " chunks");
     REQUIRE(pieces.size() == chunks);
     for (std::size_t k = 0; k < chunks; ++k) {
-        INFO("Chunk " << k << " has " << pieces[k].count << " elements from " << pieces[k].first
-                      << " on, and is done in streams[" << deliverers[pieces[k].first] << "]");
+        INFO("Chunk " << k << " has " << pieces[k].count << " elements from "
+                      << pieces[k].first << " on, and is done in streams["
+                      << deliverers[pieces[k].first] << "]");
         REQUIRE(deliverers[pieces[k].first] == static_cast<int>(k % streams));
-        INFO("On average a chunk has " << deliverers.size() / chunks
-                                       << " elements; none may have more than twice as many");
+        INFO("On average a chunk has "
+             << deliverers.size() / chunks
+             << " elements; none may have more than twice as many");
         REQUIRE(pieces[k].count * chunks <= 2 * deliverers.size());
     }
 }
@@ -176,29 +196,37 @@ void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t str
 #ifdef __CPU_DEVICE__
 
 constexpr const char* kernels_demand =
-    "Each chunk is copied from `in` to `d_in`, a kernel reads it there and writes to `d_out`, and it is copied from "
+    "Each chunk is copied from `in` to `d_in`, a kernel reads it there and writes to "
+    "`d_out`, and it is copied from "
     "there to `out`.";
 
 /// Judges what the log of a call says of all copies, fills, and launches.
-void check_calls(const grading::Watched& watched, const std::vector<cudaStream_t>& streams) {
-    for (const warpwise::ApiCall& call : watched.calls) {
-        const bool is_work = call.launch != 0 || !call.direction.empty() || call.function.starts_with("cudaMemset");
-        if (!is_work || std::find(streams.begin(), streams.end(), call.stream) != streams.end()) continue;
-        const std::string name = call.launch != 0 ? "A kernel is launched" : call.function + " works";
+void check_calls(const grading::Instrumented& instrumented,
+                 const std::vector<cudaStream_t>& streams) {
+    for (const warpwise::ApiCall& call : instrumented.calls) {
+        const bool is_work = call.launch != 0 || !call.direction.empty() ||
+                             call.function.starts_with("cudaMemset");
+        if (!is_work ||
+            std::find(streams.begin(), streams.end(), call.stream) != streams.end())
+            continue;
+        const std::string name =
+            call.launch != 0 ? "A kernel is launched" : call.function + " works";
         if (call.stream != nullptr) FAIL(name << " in a stream that is none of `streams`");
-        FAIL(name << " in the default stream, which waits for all streams, and they wait for it");
+        FAIL(
+            name
+            << " in the default stream, which waits for all streams, and they wait for it");
     }
 }
 
 /// For each element the one of `streams` in which all was done, as the log says.
-Deliverers deliverers_of(Observed& observed, const grading::Watched& watched,
+Deliverers deliverers_of(Observed& observed, const grading::Instrumented& instrumented,
                          const std::vector<cudaStream_t>& streams) {
     const std::size_t bytes = observed.count * sizeof(float);
     const auto d_in = warpwise::activity_of(observed.d_in.data(), bytes);
     const auto d_out = warpwise::activity_of(observed.d_out.data(), bytes);
     const auto out = warpwise::activity_of(observed.out.data(), bytes);
     std::vector<const void*> stream_of_launch(1);
-    for (const warpwise::ApiCall& call : watched.calls) {
+    for (const warpwise::ApiCall& call : instrumented.calls) {
         if (call.launch != 0) stream_of_launch.push_back(call.stream);
     }
     Deliverers deliverers(observed.count, nobody);
@@ -215,8 +243,8 @@ Deliverers deliverers_of(Observed& observed, const grading::Watched& watched,
             not_out.push_back(i);
         } else {
             const void* const stream = stream_of_launch.at(launch);
-            if (watched.calls[d_in[i].copied_by - 1].stream != stream ||
-                watched.calls[out[i].copied_by - 1].stream != stream) {
+            if (instrumented.calls[d_in[i].copied_by - 1].stream != stream ||
+                instrumented.calls[out[i].copied_by - 1].stream != stream) {
                 torn.push_back(i);
             } else {
                 const auto found = std::find(streams.begin(), streams.end(), stream);
@@ -226,12 +254,16 @@ Deliverers deliverers_of(Observed& observed, const grading::Watched& watched,
     }
     INFO(kernels_demand);
     if (!not_in.empty()) FAIL("never copied to d_in: " << grading::name_elements(not_in));
-    if (!not_computed.empty()) FAIL("not written to d_out by a kernel: " << grading::name_elements(not_computed));
-    if (!not_read.empty()) FAIL("not computed from d_in: " << grading::name_elements(not_read));
-    if (!not_out.empty()) FAIL("not copied from d_out to the host: " << grading::name_elements(not_out));
+    if (!not_computed.empty())
+        FAIL("not written to d_out by a kernel: " << grading::name_elements(not_computed));
+    if (!not_read.empty())
+        FAIL("not computed from d_in: " << grading::name_elements(not_read));
+    if (!not_out.empty())
+        FAIL("not copied from d_out to the host: " << grading::name_elements(not_out));
     if (!torn.empty()) {
-        FAIL("not done in one stream from copy in to copy out: " << grading::name_elements(torn)
-                                                                 << "\nOnly work of the same stream keeps its order.");
+        FAIL("not done in one stream from copy in to copy out: "
+             << grading::name_elements(torn)
+             << "\nOnly work of the same stream keeps its order.");
     }
     return deliverers;
 }
@@ -243,55 +275,68 @@ void check_results(std::size_t count, std::size_t chunks, std::size_t streams) {
     INFO(count << " floats, " << chunks << " chunks, " << streams << " streams");
     Observed observed(count);
     const Streams given(streams);
-    const grading::Watched watched = grading::watch([&] { queue_work(observed.work(chunks, given.handles())); });
+    const grading::Instrumented instrumented =
+        grading::instrument([&] { queue_work(observed.work(chunks, given.handles())); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(observed);
     CHECK_THAT(observed.d_out, grading::WrittenByThreads(count / most_per_thread));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
 }
 
 #ifdef __CPU_DEVICE__
 
 /// Whether every chunk may have an element, and none has to be much longer than the others.
-bool has_long_chunks(std::size_t count, std::size_t chunks) { return count >= chunks * chunks; }
+bool has_long_chunks(std::size_t count, std::size_t chunks) {
+    return count >= chunks * chunks;
+}
 
 /// Calls the answer and judges which stream does what.
 void check_streams(std::size_t count, std::size_t chunks, std::size_t streams) {
     INFO(count << " floats, " << chunks << " chunks, " << streams << " streams");
     Observed observed(count);
     const Streams given(streams);
-    const grading::Watched watched = grading::watch([&] { queue_work(observed.work(chunks, given.handles())); });
+    const grading::Instrumented instrumented =
+        grading::instrument([&] { queue_work(observed.work(chunks, given.handles())); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    check_calls(watched, given.handles());
-    const Deliverers deliverers = deliverers_of(observed, watched, given.handles());
-    if (streams > 1 && has_long_chunks(count, chunks)) check_cut(deliverers, chunks, streams);
+    check_calls(instrumented, given.handles());
+    const Deliverers deliverers = deliverers_of(observed, instrumented, given.handles());
+    if (streams > 1 && has_long_chunks(count, chunks))
+        check_cut(deliverers, chunks, streams);
 }
 
 #endif
 
 #ifndef __CPU_DEVICE__
 
-// A GPU has fewer queues than a program may have streams. Streams that share a queue wait for each other, and then one
-// that is held back holds back others too. So this asks for as many queues as there can be, before CUDA starts.
-[[maybe_unused]] const int queues_requested = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
+// A GPU has fewer queues than a program may have streams. Streams that share a queue wait
+// for each other, and then one that is held back holds back others too. So this asks for as
+// many queues as there can be, before CUDA starts.
+[[maybe_unused]] const int queues_requested =
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
 
-// Holds streams back until the grader lets them go, one after the other. All of them go on by themselves after two
-// seconds, in case that somebody waits for a stream that is held back. What is seen after that says nothing.
+// Holds streams back until the grader lets them go, one after the other. All of them go on
+// by themselves after two seconds, in case that somebody waits for a stream that is held
+// back. What is seen after that says nothing.
 //
-// One thread calls all host functions, so only one of them may wait at a time: they are all in one stream, and the
-// streams that are held back wait for events in it.
+// One thread calls all host functions, so only one of them may wait at a time: they are all
+// in one stream, and the streams that are held back wait for events in it.
 class Gates {
 public:
     explicit Gates(const std::vector<cudaStream_t>& streams) : gates_(streams.size()) {
         // Not blocking: work in the default stream is not to wait for this stream.
-        REQUIRE_THAT(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), grading::Succeeds());
+        REQUIRE_THAT(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                     grading::Succeeds());
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
         for (std::size_t s = 0; s < streams.size(); ++s) {
             gates_[s].deadline = deadline;
-            REQUIRE_THAT(cudaEventCreateWithFlags(&gates_[s].opened, cudaEventDisableTiming), grading::Succeeds());
-            REQUIRE_THAT(cudaLaunchHostFunc(stream_, wait_at, &gates_[s]), grading::Succeeds());
+            REQUIRE_THAT(
+                cudaEventCreateWithFlags(&gates_[s].opened, cudaEventDisableTiming),
+                grading::Succeeds());
+            REQUIRE_THAT(cudaLaunchHostFunc(stream_, wait_at, &gates_[s]),
+                         grading::Succeeds());
             REQUIRE_THAT(cudaEventRecord(gates_[s].opened, stream_), grading::Succeeds());
-            REQUIRE_THAT(cudaStreamWaitEvent(streams[s], gates_[s].opened), grading::Succeeds());
+            REQUIRE_THAT(cudaStreamWaitEvent(streams[s], gates_[s].opened),
+                         grading::Succeeds());
         }
     }
     ~Gates() {
@@ -327,8 +372,9 @@ private:
     std::vector<Gate> gates_;
 };
 
-/// Calls the answer once, unobserved, and copies its work back. What a program does for the first time may wait for all
-/// streams: the first launch of a kernel loads its code, the first copy from the device gets memory to copy through.
+/// Calls the answer once, unobserved, and copies its work back. What a program does for the
+/// first time may wait for all streams: the first launch of a kernel loads its code, the
+/// first copy from the device gets memory to copy through.
 void warm_up() {
     Observed observed(1);
     const Streams given(1);
@@ -337,10 +383,11 @@ void warm_up() {
     (void)observed.d_in.download();
 }
 
-/// Calls the answer into streams that are held back, and then returns `look(gates, streams)`. Nothing if the gates did
-/// not hold until then: somebody waited for them.
+/// Calls the answer into streams that are held back, and then returns `look(gates,
+/// streams)`. Nothing if the gates did not hold until then: somebody waited for them.
 template <class Look>
-auto queue_behind_gates(Observed& observed, std::size_t chunks, std::size_t streams, unsigned flags, const Look& look) {
+auto queue_behind_gates(Observed& observed, std::size_t chunks, std::size_t streams,
+                        unsigned flags, const Look& look) {
     warm_up();
     const Streams given(streams, flags);
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -355,22 +402,25 @@ auto queue_behind_gates(Observed& observed, std::size_t chunks, std::size_t stre
     return seen;
 }
 
-/// Calls the answer while all streams are held back, and then returns `look()`. The streams are of the kind for which
-/// the default stream does not wait.
+/// Calls the answer while all streams are held back, and then returns `look()`. The streams
+/// are of the kind for which the default stream does not wait.
 template <class Look>
-std::optional<Elements> look_without_streams(Observed& observed, std::size_t chunks, std::size_t streams,
-                                             const Look& look) {
-    return queue_behind_gates(observed, chunks, streams, cudaStreamNonBlocking, [&](const Gates&, const auto&) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        return look();
-    });
+std::optional<Elements> look_without_streams(Observed& observed, std::size_t chunks,
+                                             std::size_t streams, const Look& look) {
+    return queue_behind_gates(
+        observed, chunks, streams, cudaStreamNonBlocking, [&](const Gates&, const auto&) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            return look();
+        });
 }
 
 // One stream after the other may go on; what arrives then was done by it.
-std::optional<Deliverers> deliverers_of(std::size_t count, std::size_t chunks, std::size_t streams) {
+std::optional<Deliverers> deliverers_of(std::size_t count, std::size_t chunks,
+                                        std::size_t streams) {
     Observed observed(count);
     observed.clear();
-    const auto let_go_one_by_one = [&](Gates& gates, const std::vector<cudaStream_t>& given) {
+    const auto let_go_one_by_one = [&](Gates& gates,
+                                       const std::vector<cudaStream_t>& given) {
         Deliverers deliverers(count, nobody);
         for (std::size_t s = 0; s < streams; ++s) {
             gates.open(s);
@@ -379,7 +429,8 @@ std::optional<Deliverers> deliverers_of(std::size_t count, std::size_t chunks, s
         }
         return deliverers;
     };
-    return queue_behind_gates(observed, chunks, streams, cudaStreamNonBlocking, let_go_one_by_one);
+    return queue_behind_gates(observed, chunks, streams, cudaStreamNonBlocking,
+                              let_go_one_by_one);
 }
 
 bool waits(std::size_t count, std::size_t chunks, std::size_t streams) {
@@ -391,7 +442,8 @@ bool waits(std::size_t count, std::size_t chunks, std::size_t streams) {
 
 /// Indices at which the array has the values that are expected of it.
 template <class Values>
-Elements equal_elements(const Values& values, std::size_t count, float (*expected)(std::size_t)) {
+Elements equal_elements(const Values& values, std::size_t count,
+                        float (*expected)(std::size_t)) {
     Elements equal;
     for (std::size_t i = 0; i < count; ++i) {
         if (values[i] == expected(i)) equal.push_back(i);
@@ -399,27 +451,36 @@ Elements equal_elements(const Values& values, std::size_t count, float (*expecte
     return equal;
 }
 
-/// Fails when something is done although all streams are held back: copying in, computing, copying out, one at a time.
-/// False if nothing was to be seen because somebody waited for the streams.
-bool check_nothing_goes_around_streams(std::size_t count, std::size_t chunks, std::size_t streams) {
+/// Fails when something is done although all streams are held back: copying in, computing,
+/// copying out, one at a time. False if nothing was to be seen because somebody waited for
+/// the streams.
+bool check_nothing_goes_around_streams(std::size_t count, std::size_t chunks,
+                                       std::size_t streams) {
     Observed observed(count);
     const auto is_clean = [&](const char* what, const auto& look) {
-        const std::optional<Elements> elements = look_without_streams(observed, chunks, streams, look);
+        const std::optional<Elements> elements =
+            look_without_streams(observed, chunks, streams, look);
         if (!elements) return false;
         if (elements->empty()) return true;
         FAIL(what << " without any of the streams: " << grading::name_elements(*elements)
-                  << "\nA copy or a launch that names no stream goes into the default stream, where it waits for all "
+                  << "\nA copy or a launch that names no stream goes into the default "
+                     "stream, where it waits for all "
                      "streams, and they wait for it.");
         return false;
     };
     observed.clear();
-    if (!is_clean("copied in", [&] { return equal_elements(observed.d_in.download(), count, input); })) return false;
+    if (!is_clean("copied in",
+                  [&] { return equal_elements(observed.d_in.download(), count, input); }))
+        return false;
     observed.clear();
     observed.put_on_device(observed.d_in, input);
-    if (!is_clean("computed", [&] { return equal_elements(observed.d_out.download(), count, result); })) return false;
+    if (!is_clean("computed",
+                  [&] { return equal_elements(observed.d_out.download(), count, result); }))
+        return false;
     observed.clear();
     observed.put_on_device(observed.d_out, result);
-    return is_clean("copied out", [&] { return equal_elements(observed.out.data(), count, result); });
+    return is_clean("copied out",
+                    [&] { return equal_elements(observed.out.data(), count, result); });
 }
 
 Elements delivered_by(const Deliverers& deliverers, int stream) {
@@ -433,16 +494,19 @@ Elements delivered_by(const Deliverers& deliverers, int stream) {
 void check_turns(const Deliverers& deliverers, std::size_t chunks, std::size_t streams) {
     for (std::size_t s = 0; s < streams; ++s) {
         if (delivered_by(deliverers, static_cast<int>(s)).empty()) {
-            FAIL("no chunk is done in streams["
-                 << s << "] from its copy in to its copy out\n"
-                 << "Do both copies and the launch of chunk k name the same stream, streams[k % " << streams << "]?");
+            FAIL("no chunk is done in streams[" << s
+                                                << "] from its copy in to its copy out\n"
+                                                << "Do both copies and the launch of chunk "
+                                                   "k name the same stream, streams[k % "
+                                                << streams << "]?");
         }
     }
     const std::vector<std::size_t> torn = delivered_by(deliverers, nobody);
     if (!torn.empty()) {
         FAIL("not done in one stream from copy in to copy out: "
              << grading::name_elements(torn)
-             << "\nOnly work of the same stream keeps its order: all three belong into the chunk's stream.");
+             << "\nOnly work of the same stream keeps its order: all three belong into the "
+                "chunk's stream.");
     }
     check_cut(deliverers, chunks, streams);
 }
@@ -456,7 +520,9 @@ TEST_CASE("gives page-locked memory") {
         INFO("allocate_on_host(" << count << ")");
         float* const memory = allocate_on_host(count);
         REQUIRE(memory != nullptr);
-        INFO("A copy engine works with physical addresses. The system may move any other memory while it copies.");
+        INFO(
+            "A copy engine works with physical addresses. The system may move any other "
+            "memory while it copies.");
         INFO("Which function of CUDA allocates host memory that stays where it is?");
         REQUIRE(is_page_locked(memory));
         REQUIRE(is_page_locked(memory + count - 1));
@@ -470,7 +536,7 @@ TEST_CASE("returns null where there is no memory") {
     constexpr std::size_t far_too_many = std::size_t{1} << 50;
     float* const memory = allocate_on_host(far_too_many);
     (void)cudaGetLastError();
-    grading::forget_findings();  // of a call that failed
+    grading::forget_diagnostics();  // of a call that failed
     CHECK(memory == nullptr);
 }
 
@@ -479,7 +545,9 @@ TEST_CASE("frees the memory again") {
     REQUIRE(memory != nullptr);
     free_on_host(memory);
     REQUIRE_THAT(cudaGetLastError(), grading::Succeeds());
-    INFO("free_on_host has to free what allocate_on_host gave: each kind of memory has a function of its own for that");
+    INFO(
+        "free_on_host has to free what allocate_on_host gave: each kind of memory has a "
+        "function of its own for that");
     REQUIRE(!is_page_locked(memory));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 }
@@ -487,12 +555,14 @@ TEST_CASE("frees the memory again") {
 TEST_CASE("computes every element") {
     for (const std::size_t streams : {1, 2, 4}) {
         for (const std::size_t chunks : {1, 2, 8}) {
-            for (const std::size_t count : {8, 31, 33, 1009, 4096}) check_results(count, chunks, streams);
+            for (const std::size_t count : {8, 31, 33, 1009, 4096})
+                check_results(count, chunks, streams);
         }
     }
     check_results(300'007, 6, 5);
     for (const std::size_t count : grading::sizes({}, 4, 20'000)) {
-        check_results(count, grading::random_size(1, 40, count), grading::random_size(1, 9, count + 1));
+        check_results(count, grading::random_size(1, 40, count),
+                      grading::random_size(1, 9, count + 1));
     }
 }
 
@@ -517,7 +587,9 @@ TEST_CASE("gives each chunk to one of the streams in turn") {
                 deliverers = deliverers_of(count, chunks, streams);
             }
             if (!deliverers) {
-                WARN("Not graded: queue_work, or this device, waits for a stream that is held back.");
+                WARN(
+                    "Not graded: queue_work, or this device, waits for a stream that is "
+                    "held back.");
                 return;
             }
             check_turns(*deliverers, chunks, streams);
@@ -528,21 +600,25 @@ TEST_CASE("gives each chunk to one of the streams in turn") {
     check_streams(5, 8, 3);
     check_streams(1000, 4, 1);
     for (const std::size_t some : grading::sizes({}, 4, 20'000, 1)) {
-        check_streams(some, grading::random_size(1, 40, some), grading::random_size(2, 9, some + 1));
+        check_streams(some, grading::random_size(1, 40, some),
+                      grading::random_size(2, 9, some + 1));
     }
 #endif
 }
 
 TEST_CASE("returns without waiting for the device") {
-    INFO("While the host waits it queues nothing, and the copy engines have nothing to do.");
+    INFO(
+        "While the host waits it queues nothing, and the copy engines have nothing to do.");
     for (const std::size_t streams : {1, 4}) {
 #ifdef __CPU_DEVICE__
         Observed observed(4096);
         const Streams given(streams);
-        const grading::Watched watched = grading::watch([&] { queue_work(observed.work(8, given.handles())); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { queue_work(observed.work(8, given.handles())); });
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        CHECK_THAT(watched, grading::WaitsForNothing());
-        CHECK_THAT(watched, grading::CallsNot({"cudaStreamWaitEvent"}, "Then one stream waits for another."));
+        CHECK_THAT(instrumented, grading::WaitsForNothing());
+        CHECK_THAT(instrumented, grading::CallsNot({"cudaStreamWaitEvent"},
+                                                   "Then one stream waits for another."));
 #else
         const bool waited = waits(4096, 8, streams);
         CHECK_FALSE(waited);
@@ -551,12 +627,14 @@ TEST_CASE("returns without waiting for the device") {
 }
 
 #ifndef __CPU_DEVICE__
-// With one stream the answer copies in, computes and copies out one after the other. With four it can copy both ways at
-// the same time, where the device has a copy engine for each way.
+// With one stream the answer copies in, computes and copies out one after the other. With
+// four it can copy both ways at the same time, where the device has a copy engine for each
+// way.
 TEST_CASE("takes less time with four streams than with one") {
     int device = 0, engines = 0;
     REQUIRE_THAT(cudaGetDevice(&device), grading::Succeeds());
-    REQUIRE_THAT(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, device), grading::Succeeds());
+    REQUIRE_THAT(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, device),
+                 grading::Succeeds());
     if (engines < 2) {
         WARN("Not graded: this device copies one way at a time.");
         return;
@@ -565,12 +643,13 @@ TEST_CASE("takes less time with four streams than with one") {
     Observed observed(count);
     observed.clear();
     const Streams one(1), four(4);
-    const std::vector<warpwise::Timing> timings =
-        warpwise::measure_in_turn({{[&] { queue_work(observed.work(16, one.handles())); }, false},
-                                   {[&] { queue_work(observed.work(16, four.handles())); }, false}});
+    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
+        {{[&] { queue_work(observed.work(16, one.handles())); }, false},
+         {[&] { queue_work(observed.work(16, four.handles())); }, false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double ratio = timings[1].median / timings[0].median;
-    INFO("one stream: " << timings[0].median * 1e3 << " ms; four streams: " << timings[1].median * 1e3 << " ms");
+    INFO("one stream: " << timings[0].median * 1e3
+                        << " ms; four streams: " << timings[1].median * 1e3 << " ms");
     INFO("While one chunk is copied out, another can be copied in.");
     CHECK(ratio <= 0.85);
 }

@@ -1,11 +1,14 @@
-// Exercise: a tile whose columns lie in one bank. See README.md beside this file.
+// Exercise: a tile whose columns lie in one bank.
+// See README.md beside this file.
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
-constexpr int side = 32;       // of a tile, in pixels
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows pixels
+constexpr int side = 32;  // of a tile, in pixels
+constexpr int block_rows =
+    8;  // rows of a block of threads; each thread takes side / block_rows pixels
 
 __global__ void rotate_tiles(const float* image, float* rotated, int rows, int cols) {
-    // TODO 1: in which banks do the 32 pixels lie that a warp writes to this tile, and in which those that it reads?
+    // TODO 1: in which banks do the 32 pixels lie that a warp writes to this tile, and in
+    // which those that it reads?
     // TODO 2: lay the tile out so that both are 32 different ones.
     __shared__ float tile[side][side];
 
@@ -21,10 +24,12 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     }
     __syncthreads();
 
-    // Write: column y of the tile becomes a row of the turned image, so a warp takes a column of the tile.
+    // Write: column y of the tile becomes a row of the turned image, so a warp takes a
+    // column of the tile.
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + x < rows && tile_col + y < cols) {
-            rotated[static_cast<size_t>(tile_col + y) * rows + (rows - 1 - (tile_row + x))] = tile[x][y];
+            rotated[static_cast<size_t>(tile_col + y) * rows +
+                    (rows - 1 - (tile_row + x))] = tile[x][y];
         }
     }
 }

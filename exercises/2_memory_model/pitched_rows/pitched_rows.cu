@@ -1,15 +1,18 @@
-// Exercise: rows that are a pitch apart. See README.md beside this file.
+// Exercise: rows that are a pitch apart.
+// See README.md beside this file.
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 #include <algorithm>
 
-// TODO 1: let cudaMallocPitch choose the pitch. It takes the width of a row in bytes, and the number of rows.
+// TODO 1: let cudaMallocPitch choose the pitch. It takes the width of a row in bytes, and
+// the number of rows.
 cudaError_t allocate(PitchedMatrix& matrix) {
     matrix.pitch = matrix.cols * sizeof(float);
     return cudaMalloc(&matrix.first, matrix.rows * matrix.pitch);
 }
 
-// TODO 2: step over the padding: cudaMemcpy2D takes a pointer and a pitch for either side, the width in bytes, and the
+// TODO 2: step over the padding: cudaMemcpy2D takes a pointer and a pitch for either side,
+// the width in bytes, and the
 //         number of rows.
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
@@ -36,7 +39,8 @@ __global__ void add_row_number(PitchedMatrix matrix) {
 
 void add_row_numbers(PitchedMatrix matrix) {
     const dim3 block(32, 8);
-    // A grid has at most 65,535 blocks in y. The kernel's loop takes the rows that are left.
+    // A grid has at most 65,535 blocks in y. The kernel's loop takes the rows that are
+    // left.
     const dim3 grid((matrix.cols + 31) / 32, std::min((matrix.rows + 7) / 8, 65535));
     add_row_number<<<grid, block>>>(matrix);
 }

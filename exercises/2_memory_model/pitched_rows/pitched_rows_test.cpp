@@ -11,31 +11,37 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"2_memory_model", "pitched_rows"};
 
 namespace {
 
-constexpr float padding = -9;  // what the grader writes into the padding; no element has this value
+constexpr float padding =
+    -9;  // what the grader writes into the padding; no element has this value
 
 std::size_t width_of(int cols) { return static_cast<std::size_t>(cols) * sizeof(float); }
 
 struct Shape {
     int rows;
     int cols;
-    std::size_t elements() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+    std::size_t elements() const {
+        return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+    }
 };
 
 std::vector<Shape> shapes() {
-    std::vector<Shape> all = {{1, 1}, {1, 33}, {33, 1}, {2, 31}, {3, 32}, {17, 70}, {64, 101}, {3, 1500}};
+    std::vector<Shape> all = {{1, 1},  {1, 33},  {33, 1},   {2, 31},
+                              {3, 32}, {17, 70}, {64, 101}, {3, 1500}};
     for (const std::size_t rows : grading::sizes({}, 3, 90)) {
-        all.push_back({static_cast<int>(rows), static_cast<int>(grading::random_size(1, 300, rows))});
+        all.push_back(
+            {static_cast<int>(rows), static_cast<int>(grading::random_size(1, 300, rows))});
     }
     return all;
 }
 
-/// Floats from row to row. Rows may begin anywhere, because pitches that a program gets need not be powers of two.
+/// Floats from row to row. Rows may begin anywhere, because pitches that a program gets
+/// need not be powers of two.
 std::size_t floats_of_pitch(const Shape& shape) {
     const auto cols = static_cast<std::size_t>(shape.cols);
     return (cols / 32 + 1 + grading::random_size(0, 2, shape.elements())) * 32;
@@ -43,40 +49,50 @@ std::size_t floats_of_pitch(const Shape& shape) {
 
 /// The rows, each with its padding; the last one ends with its elements.
 template <class T>
-std::vector<T> pitched(const Shape& shape, std::size_t floats, const std::vector<T>& tight) {
+std::vector<T> pitched(const Shape& shape, std::size_t floats,
+                       const std::vector<T>& tight) {
     const auto rows = static_cast<std::size_t>(shape.rows);
     const auto cols = static_cast<std::size_t>(shape.cols);
     std::vector<T> values((rows - 1) * floats + cols, padding);
-    for (std::size_t i = 0; i < tight.size(); ++i) values[i / cols * floats + i % cols] = tight[i];
+    for (std::size_t i = 0; i < tight.size(); ++i)
+        values[i / cols * floats + i % cols] = tight[i];
     return values;
 }
 
 std::vector<double> with_row_numbers(const Shape& shape, const std::vector<float>& tight) {
     std::vector<double> values;
     for (std::size_t i = 0; i < tight.size(); ++i) {
-        values.push_back(tight[i] + static_cast<float>(i / static_cast<std::size_t>(shape.cols)));
+        values.push_back(tight[i] +
+                         static_cast<float>(i / static_cast<std::size_t>(shape.cols)));
     }
     return values;
 }
 
-std::vector<double> as_doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+std::vector<double> as_doubles(const std::vector<float>& values) {
+    return {values.begin(), values.end()};
+}
 
-/// A matrix in memory of the grader, with a pitch that the grader has chosen. Messages name rows and columns, and
-/// columns from `cols` on are padding.
+/// A matrix in memory of the grader, with a pitch that the grader has chosen. Messages name
+/// rows and columns, and columns from `cols` on are padding.
 class Chosen {
 public:
     Chosen(const Shape& shape, const std::vector<float>& tight)
-        : floats_(floats_of_pitch(shape)), memory_(pitched(shape, floats_, tight)), shape_(shape) {
+        : floats_(floats_of_pitch(shape)),
+          memory_(pitched(shape, floats_, tight)),
+          shape_(shape) {
         memory_.show_as_rows_of(floats_);
     }
 
     std::size_t floats() const { return floats_; }
-    PitchedMatrix matrix() { return {memory_.data(), floats_ * sizeof(float), shape_.rows, shape_.cols}; }
+    PitchedMatrix matrix() {
+        return {memory_.data(), floats_ * sizeof(float), shape_.rows, shape_.cols};
+    }
     const grading::Guarded<float>& memory() const { return memory_; }
     std::string text() const {
-        return std::to_string(shape_.rows) + " rows, " + std::to_string(shape_.cols) + " columns, a pitch of " +
-               std::to_string(floats_ * sizeof(float)) + " bytes; in messages, columns from " +
-               std::to_string(shape_.cols) + " on are padding, which holds -9";
+        return std::to_string(shape_.rows) + " rows, " + std::to_string(shape_.cols) +
+               " columns, a pitch of " + std::to_string(floats_ * sizeof(float)) +
+               " bytes; in messages, columns from " + std::to_string(shape_.cols) +
+               " on are padding, which holds -9";
     }
 
 private:
@@ -108,7 +124,8 @@ void check_writers(const Chosen& chosen, const Shape& shape) {
     std::set<warpwise::KernelThread> threads;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (i % chosen.floats() >= static_cast<std::size_t>(shape.cols)) continue;
-        INFO("row " << i / chosen.floats() << ", column " << i % chosen.floats() << ": kernels have to write it, once");
+        INFO("row " << i / chosen.floats() << ", column " << i % chosen.floats()
+                    << ": kernels have to write it, once");
         REQUIRE(all[i].writer == warpwise::Writer::kernel);
         REQUIRE(all[i].writes == 1);
         threads.insert(all[i].written_by);
@@ -119,18 +136,22 @@ void check_writers(const Chosen& chosen, const Shape& shape) {
 }
 
 /// At most one call copies.
-void check_copies(const grading::Watched& watched) {
+void check_copies(const grading::Instrumented& instrumented) {
     std::size_t copies = 0;
-    for (const warpwise::ApiCall& call : watched.calls) copies += !call.direction.empty();
+    for (const warpwise::ApiCall& call : instrumented.calls)
+        copies += !call.direction.empty();
     INFO("Calls that copy");
     CHECK(copies <= 1);
 }
 
-void check_host(const std::vector<float>& host, const std::vector<float>& expected, const Shape& shape) {
-    CHECK_THAT(std::vector<float>(host.begin(), host.begin() + static_cast<std::ptrdiff_t>(expected.size())),
+void check_host(const std::vector<float>& host, const std::vector<float>& expected,
+                const Shape& shape) {
+    CHECK_THAT(std::vector<float>(host.begin(), host.begin() + static_cast<std::ptrdiff_t>(
+                                                                   expected.size())),
                grading::EqualTo(as_doubles(expected)));
     for (std::size_t i = expected.size(); i < host.size(); ++i) {
-        INFO(shape.rows << " rows of " << shape.cols << " columns are written past their end");
+        INFO(shape.rows << " rows of " << shape.cols
+                        << " columns are written past their end");
         REQUIRE(host[i] == -3.0f);
     }
 }
@@ -143,15 +164,18 @@ TEST_CASE("copies rows in and leaves the padding alone") {
         INFO(chosen.text());
         const std::vector<float> tight = grading::random_floats(shape.elements());
         cudaError_t status = cudaSuccess;
-        const grading::Watched watched = grading::watch([&] { status = copy_in(chosen.matrix(), tight.data()); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { status = copy_in(chosen.matrix(), tight.data()); });
         REQUIRE_THAT(status, grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        CHECK_THAT(chosen.memory(),
-                   grading::EqualTo(pitched(shape, chosen.floats(), as_doubles(tight)))
-                       .when(grading::equal(-2), "These elements still hold -2, which was there before the copy."));
+        CHECK_THAT(
+            chosen.memory(),
+            grading::EqualTo(pitched(shape, chosen.floats(), as_doubles(tight)))
+                .when(grading::equal(-2),
+                      "These elements still hold -2, which was there before the copy."));
         CHECK_THAT(chosen.memory(), grading::StaysInside());
-        check_copies(watched);
-        CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+        check_copies(instrumented);
+        CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     }
 }
 
@@ -160,16 +184,20 @@ TEST_CASE("copies rows out and leaves the padding behind") {
         const std::vector<float> tight = grading::random_floats(shape.elements());
         Chosen chosen(shape, tight);
         INFO(chosen.text());
-        // As large as the matrix with its padding, so that a copy that brings the padding along harms nobody.
-        std::vector<float> host(static_cast<std::size_t>(shape.rows) * chosen.floats(), -3.0f);
+        // As large as the matrix with its padding, so that a copy that brings the padding
+        // along harms nobody.
+        std::vector<float> host(static_cast<std::size_t>(shape.rows) * chosen.floats(),
+                                -3.0f);
         cudaError_t status = cudaSuccess;
-        const grading::Watched watched = grading::watch([&] { status = copy_out(host.data(), chosen.matrix()); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { status = copy_out(host.data(), chosen.matrix()); });
         REQUIRE_THAT(status, grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         check_host(host, tight, shape);
-        CHECK_THAT(chosen.memory(), grading::Unchanged("The matrix on the device is only to be read."));
-        check_copies(watched);
-        CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+        CHECK_THAT(chosen.memory(),
+                   grading::Unchanged("The matrix on the device is only to be read."));
+        check_copies(instrumented);
+        CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     }
 }
 
@@ -178,35 +206,45 @@ TEST_CASE("adds the number of its row to every element") {
         const std::vector<float> tight = grading::random_floats(shape.elements());
         Chosen chosen(shape, tight);
         INFO(chosen.text());
-        const grading::Watched watched = grading::watch([&] { add_row_numbers(chosen.matrix()); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { add_row_numbers(chosen.matrix()); });
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         CHECK_THAT(chosen.memory(), grading::StaysInside());
-        CHECK_THAT(chosen.memory(), grading::EqualTo(pitched(shape, chosen.floats(), with_row_numbers(shape, tight)))
-                                        .when(grading::equals(pitched(shape, chosen.floats(), as_doubles(tight))),
-                                              "Nothing was added there. Where does the row of these elements begin?"));
+        CHECK_THAT(
+            chosen.memory(),
+            grading::EqualTo(
+                pitched(shape, chosen.floats(), with_row_numbers(shape, tight)))
+                .when(grading::equals(pitched(shape, chosen.floats(), as_doubles(tight))),
+                      "Nothing was added there. Where does the row of these elements "
+                      "begin?"));
         check_writers(chosen, shape);
-        CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+        CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     }
 }
 
 TEST_CASE("allocates rows that begin where a request likes to begin") {
-    for (const Shape& shape : {Shape{1, 1}, Shape{5, 33}, Shape{64, 101}, Shape{9, 1024}, Shape{300, 2}}) {
+    for (const Shape& shape :
+         {Shape{1, 1}, Shape{5, 33}, Shape{64, 101}, Shape{9, 1024}, Shape{300, 2}}) {
         INFO(shape.rows << " rows of " << shape.cols << " floats");
         PitchedMatrix matrix{.rows = shape.rows, .cols = shape.cols};
         cudaError_t status = cudaSuccess;
-        const grading::Watched watched = grading::watch([&] { status = allocate(matrix); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { status = allocate(matrix); });
         REQUIRE_THAT(status, grading::Succeeds());
-        CHECK_THAT(watched, grading::Calls({"cudaMallocPitch"}));
-        CHECK_THAT(watched, grading::CallsNot({"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync"}));
+        CHECK_THAT(instrumented, grading::Calls({"cudaMallocPitch"}));
+        CHECK_THAT(instrumented, grading::CallsNot({"cudaMalloc", "cudaMallocManaged",
+                                                    "cudaMallocAsync"}));
         REQUIRE(matrix.first != nullptr);
         INFO("The pitch is " << matrix.pitch << " bytes");
         REQUIRE(matrix.pitch >= width_of(shape.cols));
-        INFO("A row that begins at no multiple of 32 bytes costs one sector more in each request.");
+        INFO(
+            "A row that begins at no multiple of 32 bytes costs one sector more in each "
+            "request.");
         REQUIRE(matrix.pitch % 32 == 0);
         // All rows are there.
-        REQUIRE_THAT(
-            cudaMemset2D(matrix.first, matrix.pitch, 0, width_of(shape.cols), static_cast<std::size_t>(shape.rows)),
-            grading::Succeeds());
+        REQUIRE_THAT(cudaMemset2D(matrix.first, matrix.pitch, 0, width_of(shape.cols),
+                                  static_cast<std::size_t>(shape.rows)),
+                     grading::Succeeds());
         REQUIRE_THAT(cudaFree(matrix.first), grading::Succeeds());
     }
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -216,29 +254,31 @@ TEST_CASE("tells when there is no memory") {
     PitchedMatrix matrix{.rows = 1 << 30, .cols = 1 << 28};
     const cudaError_t status = allocate(matrix);
     (void)cudaGetLastError();
-    grading::forget_findings();  // of a call that failed
+    grading::forget_diagnostics();  // of a call that failed
     CHECK(status != cudaSuccess);
 }
 
 TEST_CASE("does it all together and touches few sectors") {
-    for (const Shape& shape : {Shape{1, 1}, Shape{7, 31}, Shape{64, 101}, Shape{64, 129}, Shape{33, 1001}}) {
+    for (const Shape& shape :
+         {Shape{1, 1}, Shape{7, 31}, Shape{64, 101}, Shape{64, 129}, Shape{33, 1001}}) {
         INFO(shape.rows << " rows, " << shape.cols << " columns");
         const Allocated allocated(shape);
         REQUIRE_THAT(allocated.status(), grading::Succeeds());
         const std::vector<float> tight = grading::random_floats(shape.elements());
         REQUIRE_THAT(copy_in(allocated.matrix(), tight.data()), grading::Succeeds());
-        const grading::Watched watched = grading::watch([&] { add_row_numbers(allocated.matrix()); });
+        const grading::Instrumented instrumented =
+            grading::instrument([&] { add_row_numbers(allocated.matrix()); });
         std::vector<float> result(tight.size());
         REQUIRE_THAT(copy_out(result.data(), allocated.matrix()), grading::Succeeds());
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         CHECK_THAT(result, grading::EqualTo(with_row_numbers(shape, tight)));
         if (shape.cols >= 32) {
-            CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.9));
+            CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.9));
         }
     }
 }
 
-// Not watched: who does what was judged above.
+// Not instrumented: who does what was judged above.
 TEST_CASE("handles long columns and long rows") {
     for (const Shape& shape : {Shape{50'000, 1}, Shape{1, 2'100'000}}) {
         INFO(shape.rows << " rows, " << shape.cols << " columns");

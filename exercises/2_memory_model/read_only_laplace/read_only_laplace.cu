@@ -1,11 +1,13 @@
-// Exercise: neighbors on a ring, read by the read-only path. See README.md beside this file.
+// Exercise: neighbors on a ring, read by the read-only path.
+// See README.md beside this file.
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
 // TODO 2: let all reads of x go by the read-only path.
 __global__ void laplace_on_ring(const float* x, float* y, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    // TODO 1: read both neighbors. The array is a ring: the last element is the left neighbor of the first one, and the
+    // TODO 1: read both neighbors. The array is a ring: the last element is the left
+    // neighbor of the first one, and the
     //         first is the right neighbor of the last one.
     const float left = 0;
     const float right = 0;
@@ -19,7 +21,8 @@ void laplace(const float* d_x, float* d_y, int count) {
 }
 
 void laplace_twice(const float* d_x, float* d_work, float* d_y, int count) {
-    // TODO 3: apply the operator twice. While a kernel runs, nobody may write what it reads by the read-only path.
+    // TODO 3: apply the operator twice. While a kernel runs, nobody may write what it reads
+    // by the read-only path.
     laplace(d_x, d_y, count);
     (void)d_work;
 }

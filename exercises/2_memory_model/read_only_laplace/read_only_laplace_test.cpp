@@ -13,21 +13,23 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"2_memory_model", "read_only_laplace"};
 
 namespace {
 
-// Values are at most 1, so the Laplace is at most 4, and that of the Laplace 16. Two roundings of 4 for the first one;
-// for the second one four times their error and two roundings of 16, or six roundings with all five points in one sum.
+// Values are at most 1, so the Laplace is at most 4, and that of the Laplace 16. Two
+// roundings of 4 for the first one; for the second one four times their error and two
+// roundings of 16, or six roundings with all five points in one sum.
 constexpr warpwise::Tolerance once{.absolute = 12.0 / (1 << 24)};
 constexpr warpwise::Tolerance twice{.absolute = 128.0 / (1 << 24)};
 
 std::vector<double> laplace_of(const std::vector<double>& x) {
     const std::size_t count = x.size();
     std::vector<double> y(count);
-    for (std::size_t i = 0; i < count; ++i) y[i] = x[(i + count - 1) % count] - 2 * x[i] + x[(i + 1) % count];
+    for (std::size_t i = 0; i < count; ++i)
+        y[i] = x[(i + count - 1) % count] - 2 * x[i] + x[(i + 1) % count];
     return y;
 }
 
@@ -36,7 +38,8 @@ std::vector<double> laplace_of(const std::vector<float>& x) {
 }
 
 /// The same with other neighbors at the two ends of the array.
-std::vector<double> laplace_with_ends(const std::vector<float>& x, double before_first, double after_last) {
+std::vector<double> laplace_with_ends(const std::vector<float>& x, double before_first,
+                                      double after_last) {
     std::vector<double> y = laplace_of(x);
     if (x.empty()) return y;
     y.front() += before_first - double{x.back()};
@@ -47,58 +50,68 @@ std::vector<double> laplace_with_ends(const std::vector<float>& x, double before
 void check_values(const grading::Guarded<float>& d_y, const std::vector<float>& x) {
     const double first = x.empty() ? 0 : x.front();
     const double last = x.empty() ? 0 : x.back();
-    CHECK_THAT(d_y, grading::CloseTo(laplace_of(x), once)
-                        .when(grading::equals(laplace_with_ends(x, 0, 0)),
-                              "There the neighbor outside of the array counts as 0. Which element is the left neighbor "
-                              "of element 0, and which one the right neighbor of the last element?")
-                        .when(grading::equals(laplace_with_ends(x, first, last)),
-                              "There the first or the last element is its own neighbor. Which element is the left "
-                              "neighbor of element 0?"));
+    CHECK_THAT(
+        d_y,
+        grading::CloseTo(laplace_of(x), once)
+            .when(grading::equals(laplace_with_ends(x, 0, 0)),
+                  "There the neighbor outside of the array counts as 0. Which element is "
+                  "the left neighbor "
+                  "of element 0, and which one the right neighbor of the last element?")
+            .when(grading::equals(laplace_with_ends(x, first, last)),
+                  "There the first or the last element is its own neighbor. Which element "
+                  "is the left "
+                  "neighbor of element 0?"));
 }
 
-/// What both functions have in common. Textures are allowed, and what is read by them is not known: so nobody may take
-/// the data to the host and back.
-void check_work(const grading::Watched& watched, const grading::Guarded<float>& d_y, std::size_t threads,
+/// What both functions have in common. Textures are allowed, and what is read by them is
+/// not known: so nobody may take the data to the host and back.
+void check_work(const grading::Instrumented& instrumented,
+                const grading::Guarded<float>& d_y, std::size_t threads,
                 std::size_t blocks) {
     if (d_y.size() == 0) return;
     CHECK_THAT(d_y, grading::WrittenByThreads(threads));
     CHECK_THAT(d_y, grading::WrittenByBlocks(blocks));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
 }
 
 // Checks the results, and returns what the kernels did.
-grading::Watched check_laplace(std::size_t count, std::size_t threads = 0, std::size_t blocks = 0) {
+grading::Instrumented check_laplace(std::size_t count, std::size_t threads = 0,
+                                    std::size_t blocks = 0) {
     INFO("laplace for a ring of " << count << " elements");
     const std::vector<float> x = grading::random_floats(count, count);
     const grading::Guarded<float> d_x(x);
     grading::Guarded<float> d_y(count);
-    grading::Watched watched = grading::watch([&] { laplace(d_x.data(), d_y.data(), static_cast<int>(count)); });
+    grading::Instrumented instrumented = grading::instrument(
+        [&] { laplace(d_x.data(), d_y.data(), static_cast<int>(count)); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(d_y, x);
     CHECK_THAT(d_y, grading::StaysInside());
     CHECK_THAT(d_x, grading::Unchanged());
-    check_work(watched, d_y, threads, blocks);
-    return watched;
+    check_work(instrumented, d_y, threads, blocks);
+    return instrumented;
 }
 
-grading::Watched check_laplace_twice(std::size_t count, std::size_t threads = 0, std::size_t blocks = 0) {
+grading::Instrumented check_laplace_twice(std::size_t count, std::size_t threads = 0,
+                                          std::size_t blocks = 0) {
     INFO("laplace_twice for a ring of " << count << " elements");
     const std::vector<float> x = grading::random_floats(count, count + 1);
     const grading::Guarded<float> d_x(x);
     grading::Guarded<float> d_work(count);
     grading::Guarded<float> d_y(count);
-    grading::Watched watched =
-        grading::watch([&] { laplace_twice(d_x.data(), d_work.data(), d_y.data(), static_cast<int>(count)); });
+    grading::Instrumented instrumented = grading::instrument([&] {
+        laplace_twice(d_x.data(), d_work.data(), d_y.data(), static_cast<int>(count));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_y, grading::CloseTo(laplace_of(laplace_of(x)), twice)
-                        .when(grading::equals(laplace_of(x)), "These are the results of applying the operator once."));
+                        .when(grading::equals(laplace_of(x)),
+                              "These are the results of applying the operator once."));
     CHECK_THAT(d_y, grading::StaysInside());
     CHECK_THAT(d_work, grading::StaysInside());
     CHECK_THAT(d_x, grading::Unchanged());
-    check_work(watched, d_y, threads, blocks);
-    return watched;
+    check_work(instrumented, d_y, threads, blocks);
+    return instrumented;
 }
 
 /// The source without comments.
@@ -130,7 +143,8 @@ TEST_CASE("takes neighbors from other blocks") {
 }
 
 TEST_CASE("handles a last block that is not full") {
-    for (const std::size_t count : grading::sizes({257, 1000, 1009, 4099}, 4, 20'000)) check_laplace(count);
+    for (const std::size_t count : grading::sizes({257, 1000, 1009, 4099}, 4, 20'000))
+        check_laplace(count);
 }
 
 // In a ring of one or two elements both neighbors are the same element.
@@ -144,7 +158,8 @@ TEST_CASE("handles a ring without elements") {
 }
 
 TEST_CASE("applies the operator twice") {
-    for (const std::size_t count : grading::sizes({256, 1, 2, 3, 33, 1009, 4096}, 2, 10'000))
+    for (const std::size_t count :
+         grading::sizes({256, 1, 2, 3, 33, 1009, 4096}, 2, 10'000))
         check_laplace_twice(count);
 }
 
@@ -163,23 +178,26 @@ TEST_CASE("reads neighbors side by side") {
 
 // The CPU device has one path only, so the source has to tell.
 TEST_CASE("reads x by the read-only path") {
-    const grading::Watched watched = check_laplace(1000);
-    if (!watched.countable) {
+    const grading::Instrumented instrumented = check_laplace(1000);
+    if (!instrumented.countable) {
         grading::note_left_out();
         return;
     }
-    REQUIRE(!watched.launches.empty());
-    const std::string code = code_of(watched.launches.front().file);
+    REQUIRE(!instrumented.launches.empty());
+    const std::string code = code_of(instrumented.launches.front().file);
     REQUIRE(!code.empty());
     const std::regex ways(
-        R"(__ldg\s*\(|\bconst\b[^,;(){}]*\*\s*(const\s+)?__restrict(__)?|\btex1D|ld\.global\.nc|LOAD_LDG)");
+        R"(__ldg\s*\(|\bconst\b[^,;(){}]*\*\s*(const\s+)?__restrict(__)?|\btex1D)"
+        R"(|ld\.global\.nc|LOAD_LDG)");
     if (!std::regex_search(code, ways)) {
-        FAIL("your source has neither __ldg( nor a pointer `const ... * __restrict__` nor a texture");
+        FAIL(
+            "your source has neither __ldg( nor a pointer `const ... * __restrict__` nor a "
+            "texture");
     }
 }
 
 TEST_CASE("handles a large ring") {
-    // Not watched: what it costs was judged above, and here it would take seconds.
+    // Not instrumented: what it costs was judged above, and here it would take seconds.
     const std::vector<float> x = grading::random_floats(300'007);
     const grading::Guarded<float> d_x(x);
     grading::Guarded<float> d_y(x.size());

@@ -1,13 +1,14 @@
-// Exercise: a histogram whose threads all queue at the same counters. See README.md beside this file.
+// Exercise: a histogram whose threads all queue at the same counters.
+// See README.md beside this file.
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 constexpr int bins = 256;
 constexpr int threads = 256;
 
-// TODO 1: give each block counters of its own in shared memory. What has to happen before the first byte is counted,
-// and what after the last?
-// TODO 2: a block adds its counters to d_counts once. How many bytes should it count before, and which of them should
-// neighboring threads take?
+// TODO 1: give each block counters of its own in shared memory. What has to happen before
+// the first byte is counted, and what after the last?
+// TODO 2: a block adds its counters to d_counts once. How many bytes should it count
+// before, and which of them should neighboring threads take?
 __global__ void count_each_byte(const unsigned char* bytes, unsigned* counts, int count) {
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i < count) atomicAdd(&counts[bytes[i]], 1u);

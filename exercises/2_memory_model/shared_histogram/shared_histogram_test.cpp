@@ -11,7 +11,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 #include "common/helpers/counts.h"
 
 #ifndef __CPU_DEVICE__
@@ -30,7 +30,8 @@ constexpr std::size_t bins = 256;
 constexpr int many = 1 << 18;  // bytes, where costs are judged
 
 std::vector<unsigned char> random_bytes(int count) {
-    const std::vector<int> values = grading::random_ints(static_cast<std::size_t>(count), 0, 255, 17);
+    const std::vector<int> values =
+        grading::random_ints(static_cast<std::size_t>(count), 0, 255, 17);
     return {values.begin(), values.end()};
 }
 
@@ -44,7 +45,8 @@ std::vector<unsigned char> skewed_bytes(int count) {
     const std::vector<int> values = grading::random_ints(3 * size, 0, 255, 18);
     std::vector<unsigned char> bytes(size);
     for (std::size_t i = 0; i < size; ++i) {
-        const int smallest = std::min({values[3 * i], values[3 * i + 1], values[3 * i + 2]});
+        const int smallest =
+            std::min({values[3 * i], values[3 * i + 1], values[3 * i + 2]});
         bytes[i] = static_cast<unsigned char>(smallest);
     }
     return bytes;
@@ -52,7 +54,8 @@ std::vector<unsigned char> skewed_bytes(int count) {
 
 std::vector<unsigned char> sorted_bytes(int count) {
     std::vector<unsigned char> bytes(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * bins / bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<unsigned char>(i * bins / bytes.size());
     return bytes;
 }
 
@@ -62,45 +65,53 @@ std::vector<unsigned> old_counts() {
     return {values.begin(), values.end()};
 }
 
-void check_values(const grading::Guarded<unsigned>& d_counts, const std::vector<unsigned char>& bytes) {
+void check_values(const grading::Guarded<unsigned>& d_counts,
+                  const std::vector<unsigned char>& bytes) {
     std::vector<double> expected(bins);
     for (const unsigned char byte : bytes) ++expected[byte];
     const std::vector<unsigned> before = old_counts();
     std::vector<double> added(bins);
     for (std::size_t v = 0; v < bins; ++v) added[v] = expected[v] + before[v];
-    CHECK_THAT(d_counts, grading::EqualTo(expected).when(grading::equals(added),
-                                                         "These counts contain what d_counts held before the call."));
+    CHECK_THAT(d_counts, grading::EqualTo(expected).when(
+                             grading::equals(added),
+                             "These counts contain what d_counts held before the call."));
 }
 
 // Checks the counts, and returns what the kernels did.
-grading::Watched check_counts(const std::string& what, const std::vector<unsigned char>& bytes) {
+grading::Instrumented check_counts(const std::string& what,
+                                   const std::vector<unsigned char>& bytes) {
     INFO(bytes.size() << " bytes, " << what);
     const grading::Guarded<unsigned char> d_bytes(bytes);
     grading::Guarded<unsigned> d_counts(old_counts());
-    grading::Watched watched =
-        grading::watch([&] { count_bytes(d_bytes.data(), d_counts.data(), static_cast<int>(bytes.size())); });
+    grading::Instrumented instrumented = grading::instrument([&] {
+        count_bytes(d_bytes.data(), d_counts.data(), static_cast<int>(bytes.size()));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(d_counts, bytes);
     CHECK_THAT(d_counts, grading::StaysInside());
     CHECK_THAT(d_bytes, grading::Unchanged());
     CHECK_THAT(d_bytes, grading::ReadByKernels());
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    return instrumented;
 }
 
 // Passes that the atomics of shared memory take for 32 bytes, on average: at most `limit`.
-grading::WatchedMatcher SharedAtomicPassesAtMost(double limit, std::size_t bytes, std::string hint) {
-    const auto judge = [limit, bytes](const grading::Watched& watched) -> grading::Verdict {
-        if (!watched.countable) {
+grading::InstrumentedMatcher SharedAtomicPassesAtMost(double limit, std::size_t bytes,
+                                                      std::string hint) {
+    const auto judge =
+        [limit, bytes](const grading::Instrumented& instrumented) -> grading::Judgement {
+        if (!instrumented.countable) {
             grading::note_left_out();
             return {true, "not counted on this device"};
         }
-        const double passes = warpwise::sum_of(watched.launches).shared_atomic.wavefronts;
+        const double passes =
+            warpwise::sum_of(instrumented.launches).shared_atomic.wavefronts;
         const double for_a_warp = passes / static_cast<double>(bytes) * 32;
-        return {for_a_warp <= limit, warpwise::ratio_text(for_a_warp) +
-                                         " passes over shared memory for 32 bytes, at most " +
-                                         warpwise::ratio_text(limit) + " allowed"};
+        return {for_a_warp <= limit,
+                warpwise::ratio_text(for_a_warp) +
+                    " passes over shared memory for 32 bytes, at most " +
+                    warpwise::ratio_text(limit) + " allowed"};
     };
     return {judge, std::move(hint)};
 }
@@ -108,8 +119,8 @@ grading::WatchedMatcher SharedAtomicPassesAtMost(double limit, std::size_t bytes
 }  // namespace
 
 TEST_CASE("counts bytes of any number") {
-    for (const std::size_t count :
-         grading::sizes({1, 2, 15, 16, 31, 32, 33, 255, 256, 257, 1009, 4099, 65537}, 4, 50'000)) {
+    for (const std::size_t count : grading::sizes(
+             {1, 2, 15, 16, 31, 32, 33, 255, 256, 257, 1009, 4099, 65537}, 4, 50'000)) {
         check_counts("random", random_bytes(static_cast<int>(count)));
     }
 }
@@ -124,13 +135,14 @@ TEST_CASE("counts bytes of any kind") {
     }
 }
 
-// All values occur, so kernels write all counts. Readers are known per word of four bytes: where threads read single
-// bytes, only one in four of them shows, so 64 stand for the 256 threads that the task asks for.
+// All values occur, so kernels write all counts. Readers are known per word of four bytes:
+// where threads read single bytes, only one in four of them shows, so 64 stand for the 256
+// threads that the task asks for.
 TEST_CASE("shares the bytes among many threads") {
     const std::vector<unsigned char> bytes = random_bytes(many);
     const grading::Guarded<unsigned char> d_bytes(bytes);
     grading::Guarded<unsigned> d_counts(bins);
-    grading::watch([&] { count_bytes(d_bytes.data(), d_counts.data(), many); });
+    grading::instrument([&] { count_bytes(d_bytes.data(), d_counts.data(), many); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_bytes, grading::ReadByThreads(64));
     CHECK_THAT(d_bytes, grading::ReadByBlocks(4));
@@ -138,29 +150,36 @@ TEST_CASE("shares the bytes among many threads") {
 }
 
 TEST_CASE("adds to the counts in global memory only now and then") {
-    CHECK_THAT(check_counts("random", random_bytes(many)), grading::AtomicsAtMost(many / 8.0));
-    CHECK_THAT(check_counts("all the same", constant_bytes(many)), grading::AtomicsAtMost(many / 8.0));
+    CHECK_THAT(check_counts("random", random_bytes(many)),
+               grading::AtomicsAtMost(many / 8.0));
+    CHECK_THAT(check_counts("all the same", constant_bytes(many)),
+               grading::AtomicsAtMost(many / 8.0));
 }
 
-// 1 byte for each that is read, and 32 for the sector of each addition: twice the bytes leave room.
+// 1 byte for each that is read, and 32 for the sector of each addition: twice the bytes
+// leave room.
 TEST_CASE("moves little more than the bytes") {
-    CHECK_THAT(check_counts("random", random_bytes(many)), grading::BytesMovedAtMost(2.0 * many));
-    CHECK_THAT(check_counts("all the same", constant_bytes(many)), grading::BytesMovedAtMost(2.0 * many));
+    CHECK_THAT(check_counts("random", random_bytes(many)),
+               grading::BytesMovedAtMost(2.0 * many));
+    CHECK_THAT(check_counts("all the same", constant_bytes(many)),
+               grading::BytesMovedAtMost(2.0 * many));
 }
 
-// One histogram per block: three to four passes with random bytes, one where all are equal. 32 is the worst.
+// One histogram per block: three to four passes with random bytes, one where all are equal.
+// 32 is the worst.
 TEST_CASE("does not queue at the counters in shared memory") {
-    for (const auto& [what, bytes] :
-         {std::pair{"random", random_bytes(many)}, std::pair{"all the same", constant_bytes(many)},
-          std::pair{"sorted", sorted_bytes(many)}}) {
-        const grading::Watched watched = check_counts(what, bytes);
+    for (const auto& [what, bytes] : {std::pair{"random", random_bytes(many)},
+                                      std::pair{"all the same", constant_bytes(many)},
+                                      std::pair{"sorted", sorted_bytes(many)}}) {
+        const grading::Instrumented instrumented = check_counts(what, bytes);
         INFO(what);
-        CHECK_THAT(watched, grading::UsesSharedMemory());
-        CHECK_THAT(watched, SharedAtomicPassesAtMost(4, many, ""));
+        CHECK_THAT(instrumented, grading::UsesSharedMemory());
+        CHECK_THAT(instrumented, SharedAtomicPassesAtMost(4, many, ""));
     }
 }
 
-// More than 16 bits can count, even if 32 blocks share them. Not watched: that would take seconds.
+// More than 16 bits can count, even if 32 blocks share them. Not instrumented: that would
+// take seconds.
 TEST_CASE("counts two million equal bytes") {
     const std::vector<unsigned char> bytes = constant_bytes(2'100'007);
     const grading::Guarded<unsigned char> d_bytes(bytes);
@@ -171,21 +190,27 @@ TEST_CASE("counts two million equal bytes") {
 }
 
 #ifndef __CPU_DEVICE__
-// A copy reads and writes every byte. Counters in global memory take some hundred times as long.
+// A copy reads and writes every byte. Counters in global memory take some hundred times as
+// long.
 TEST_CASE("takes less than ten times as long as a copy of the bytes") {
     constexpr int count = 1 << 28;
     for (const bool constant : {false, true}) {
-        const warpwise::DeviceBuffer<unsigned char> d_bytes(constant ? constant_bytes(count) : random_bytes(count));
+        const warpwise::DeviceBuffer<unsigned char> d_bytes(constant ? constant_bytes(count)
+                                                                     : random_bytes(count));
         warpwise::DeviceBuffer<unsigned char> d_copy(count);
         warpwise::DeviceBuffer<unsigned> d_counts(bins);
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
             {{[&] { count_bytes(d_bytes.data(), d_counts.data(), count); }, false},
-             {[&] { warpwise::check(cudaMemcpyAsync(d_copy.data(), d_bytes.data(), count, cudaMemcpyDeviceToDevice)); },
+             {[&] {
+                  warpwise::check(cudaMemcpyAsync(d_copy.data(), d_bytes.data(), count,
+                                                  cudaMemcpyDeviceToDevice));
+              },
               false}});
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         const double share = timings[0].median / timings[1].median;
         INFO((constant ? "all bytes the same" : "random bytes"));
-        INFO("your kernel: " << timings[0].median * 1e6 << " us; a copy: " << timings[1].median * 1e6 << " us");
+        INFO("your kernel: " << timings[0].median * 1e6
+                             << " us; a copy: " << timings[1].median * 1e6 << " us");
         CHECK(share <= 10);
     }
 }

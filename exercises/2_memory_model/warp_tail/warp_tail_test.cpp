@@ -10,7 +10,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 const grading::Exercise grading::exercise{"2_memory_model", "warp_tail"};
 
@@ -25,28 +25,32 @@ std::vector<double> expected_sums(const std::vector<float>& values) {
 }
 
 grading::Cause only_last_wrong() {
-    return [](const grading::Mismatch& mismatch) {
-        return mismatch.wrong.size() == 1 && mismatch.wrong[0] + 1 == mismatch.expected.size();
+    return [](const grading::MismatchedArray& mismatch) {
+        return mismatch.wrong.size() == 1 &&
+               mismatch.wrong[0] + 1 == mismatch.expected.size();
     };
 }
 
 /// Checks the sums and who added them up, and returns what the kernels did.
-grading::Watched check_sums(std::size_t count) {
+grading::Instrumented check_sums(std::size_t count) {
     INFO(count << " floats, " << count % tile_size << " of them in a short tile");
     const std::vector<float> values = grading::random_floats(count);
     const std::vector<double> expected = expected_sums(values);
-    const std::vector<float> one_tile(values.begin(),
-                                      values.begin() + static_cast<std::ptrdiff_t>(std::min(count, tile_size)));
+    const std::vector<float> one_tile(
+        values.begin(),
+        values.begin() + static_cast<std::ptrdiff_t>(std::min(count, tile_size)));
     const grading::Guarded<float> d_values(values);
     grading::Guarded<float> d_sums(expected.size());
-    grading::Watched watched =
-        grading::watch([&] { sum_tiles(d_values.data(), static_cast<int>(count), d_sums.data()); });
+    grading::Instrumented instrumented = grading::instrument(
+        [&] { sum_tiles(d_values.data(), static_cast<int>(count), d_sums.data()); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     auto close = grading::CloseTo(expected, grading::sum_tolerance_of(one_tile));
     if (count % tile_size != 0) {
-        CHECK_THAT(d_sums, std::move(close).when(only_last_wrong(),
-                                                 "Only the short tile is wrong. What do the places in `part` hold "
-                                                 "whose threads have no element?"));
+        CHECK_THAT(d_sums,
+                   std::move(close).when(
+                       only_last_wrong(),
+                       "Only the short tile is wrong. What do the places in `part` hold "
+                       "whose threads have no element?"));
     } else {
         CHECK_THAT(d_sums, close);
     }
@@ -56,10 +60,12 @@ grading::Watched check_sums(std::size_t count) {
     CHECK_THAT(d_sums, grading::WrittenOnce());
     CHECK_THAT(d_values, grading::ReadByThreads(count / 4));
     if (count > 0) {
-        CHECK_THAT(watched, grading::LaunchesExactly(1));
-        CHECK_THAT(watched, grading::EveryLaunchHas({static_cast<unsigned>(expected.size()), 1, 1}, {tile_size, 1, 1}));
+        CHECK_THAT(instrumented, grading::LaunchesExactly(1));
+        CHECK_THAT(instrumented,
+                   grading::EveryLaunchHas({static_cast<unsigned>(expected.size()), 1, 1},
+                                           {tile_size, 1, 1}));
     }
-    return watched;
+    return instrumented;
 }
 
 }  // namespace
@@ -76,14 +82,16 @@ TEST_CASE("sums a last tile that is short by whole warps") {
 }
 
 TEST_CASE("sums a last tile of any length") {
-    for (const std::size_t count : grading::sizes({1, 2, 31, 33, 127, 128, 129, 255, 257, 1009, 5000}, 4, 20'000)) {
+    for (const std::size_t count :
+         grading::sizes({1, 2, 31, 33, 127, 128, 129, 255, 257, 1009, 5000}, 4, 20'000)) {
         check_sums(count);
     }
 }
 
 TEST_CASE("handles no floats at all") { check_sums(0); }
 
-// The lanes of a warp mostly run in step on a GPU, and a tail that waits for nothing fails there once in a while.
+// The lanes of a warp mostly run in step on a GPU, and a tail that waits for nothing fails
+// there once in a while.
 TEST_CASE("gives the same sums every time") {
     for (int run = 0; run < 5; ++run) {
         INFO("run " << run);
@@ -92,13 +100,15 @@ TEST_CASE("gives the same sums every time") {
 }
 
 TEST_CASE("leaves the tail to one warp") {
-    const grading::Watched watched = check_sums(8 * tile_size);
-    CHECK_THAT(watched, grading::BarriersAtMost(4,
-                                                "Three rounds need __syncthreads(), and a fourth one may stand before "
-                                                "the tail; in the tail __syncwarp() is enough."));
+    const grading::Instrumented instrumented = check_sums(8 * tile_size);
+    CHECK_THAT(instrumented,
+               grading::BarriersAtMost(
+                   4,
+                   "Three rounds need __syncthreads(), and a fourth one may stand before "
+                   "the tail; in the tail __syncwarp() is enough."));
 }
 
 TEST_CASE("adds by a tree") {
-    const grading::Watched watched = check_sums(8 * tile_size);
-    CHECK_THAT(watched, grading::ActiveLanesAtLeast(16));
+    const grading::Instrumented instrumented = check_sums(8 * tile_size);
+    CHECK_THAT(instrumented, grading::ActiveLanesAtLeast(16));
 }

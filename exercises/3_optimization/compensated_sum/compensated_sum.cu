@@ -1,11 +1,13 @@
-// Exercise: a compensated sum that loses its compensation, twice. See README.md beside this file.
+// Exercise: a compensated sum that loses its compensation, twice.
+// See README.md beside this file.
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/compensated_sum/compensated_sum.h"
 
 constexpr unsigned threads_per_block = 128;
 
-/// A sum in two parts: the true one is near sum + lost, and `lost` is too small to find room in `sum`.
+/// A sum in two parts: the true one is near sum + lost, and `lost` is too small to find
+/// room in `sum`.
 struct Total {
     float sum;
     float lost;
@@ -34,9 +36,12 @@ __device__ Total total_of_block(Total mine) {
     return {part[0], 0};
 }
 
-__global__ void sum_blocks(const float* values, int count, float* block_sums, float* block_lost) {
+__global__ void sum_blocks(const float* values, int count, float* block_sums,
+                           float* block_lost) {
     Total mine = {0, 0};
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) add(mine, values[i]);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        add(mine, values[i]);
     const Total total = total_of_block(mine);
     if (threadIdx.x == 0) {
         block_sums[blockIdx.x] = total.sum;
@@ -44,7 +49,8 @@ __global__ void sum_blocks(const float* values, int count, float* block_sums, fl
     }
 }
 
-__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks, float* sum) {
+__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks,
+                           float* sum) {
     Total mine = {0, 0};
     for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
         add(mine, block_sums[i]);
@@ -54,7 +60,8 @@ __global__ void add_blocks(const float* block_sums, const float* block_lost, int
     if (threadIdx.x == 0) *sum = total.sum + total.lost;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost,
+            float* d_sum, int blocks) {
     sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_block_lost);
     add_blocks<<<1, threads_per_block>>>(d_block_sums, d_block_lost, blocks, d_sum);
 }

@@ -1,4 +1,5 @@
-// Exercise: a sum over a block with idle lanes, bank conflicts and too many barriers. See README.md beside this file.
+// Exercise: a sum over a block with idle lanes, bank conflicts and too many barriers.
+// See README.md beside this file.
 #include "exercises/3_optimization/conflict_free_reduction/conflict_free_reduction.h"
 
 constexpr unsigned frame_size = 512;  // samples of a frame, and threads of a block
@@ -9,14 +10,17 @@ __global__ void energy_of_frame(const float* samples, int count, float* energies
     const float sample = i < count ? samples[i] : 0.0f;
     part[threadIdx.x] = sample * sample;
 
-    // TODO 1: every second thread idles, in every round. Let the first threads of the block do the work.
-    // TODO 2: neighboring threads want words that are ever farther apart. Choose pairs that lie in 32 different
-    // banks.
-    // TODO 3: wait for the block only as often as it is needed, and for the warp alone when one warp is left.
+    // TODO 1: every second thread idles, in every round. Let the first threads of the block
+    // do the work.
+    // TODO 2: neighboring threads want words that are ever farther apart. Choose pairs that
+    // lie in 32 different banks.
+    // TODO 3: wait for the block only as often as it is needed, and for the warp alone when
+    // one warp is left.
     for (unsigned distance = 1; distance < frame_size; distance *= 2) {
         __syncthreads();
         const unsigned place = distance * threadIdx.x;
-        if (threadIdx.x % 2 == 0 && place < frame_size) part[place] += part[place + distance];
+        if (threadIdx.x % 2 == 0 && place < frame_size)
+            part[place] += part[place + distance];
         __syncthreads();
     }
     if (threadIdx.x == 0) energies[blockIdx.x] = part[0];

@@ -1,7 +1,9 @@
-// Exercise: a loop that computes the same things over and over. See README.md beside this file.
+// Exercise: a loop that computes the same things over and over.
+// See README.md beside this file.
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
-void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,
+             const Camera& camera) {
     // TODO 1: what depends on neither row nor col? Compute it once.
     for (int row = 0; row < rows; ++row) {
         // TODO 2: what depends on the row only? Compute it once a row.

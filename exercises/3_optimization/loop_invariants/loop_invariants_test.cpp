@@ -28,8 +28,8 @@ struct Operations {
     long exponentials = 0;
 
     Operations operator-(const Operations& other) const {
-        return {additions - other.additions, multiplications - other.multiplications, divisions - other.divisions,
-                exponentials - other.exponentials};
+        return {additions - other.additions, multiplications - other.multiplications,
+                divisions - other.divisions, exponentials - other.exponentials};
     }
 };
 
@@ -44,18 +44,25 @@ struct Counters {
 
     long at_most = 0;  ///< operations; an answer that does more is stopped
 
-    void clear() { additions = multiplications = divisions = exponentials = opened = outside = unset = 0; }
+    void clear() {
+        additions = multiplications = divisions = exponentials = opened = outside = unset =
+            0;
+    }
     void count(std::atomic<long>& kind) {
         ++kind;
-        if (additions + multiplications + divisions + exponentials > at_most) throw TooManyOperations{};
+        if (additions + multiplications + divisions + exponentials > at_most)
+            throw TooManyOperations{};
     }
-    Operations operations() const { return {additions, multiplications, divisions, exponentials}; }
+    Operations operations() const {
+        return {additions, multiplications, divisions, exponentials};
+    }
 };
 Counters counters;
 
-constexpr std::uint64_t seal_of_zero = 0;     // of Counted(): nothing is encrypted there
-constexpr std::uint64_t seal_of_outside = 1;  // of elements that the answer has no business with
-constexpr std::uint64_t seal_of_unset = 2;    // of results before they are written
+constexpr std::uint64_t seal_of_zero = 0;  // of Counted(): nothing is encrypted there
+constexpr std::uint64_t seal_of_outside =
+    1;  // of elements that the answer has no business with
+constexpr std::uint64_t seal_of_unset = 2;  // of results before they are written
 constexpr std::uint64_t first_seal = 16;
 
 /// Bits that an answer cannot foresee: each value is encrypted with others.
@@ -72,7 +79,8 @@ std::uint64_t bits_of_seal(std::uint64_t seal) {
 
 }  // namespace
 
-/// Reaches what a Counted holds. It is useless without bits_of_seal, which only this file has.
+/// Reaches what a Counted holds. It is useless without bits_of_seal, which only this file
+/// has.
 class Seal {
 public:
     static std::uint64_t& number(Counted& x) { return x.seal_; }
@@ -85,7 +93,8 @@ Counted sealed(double value) {
     static std::atomic<std::uint64_t> next = first_seal;
     Counted result;
     Seal::number(result) = next++;
-    Seal::value(result) = std::bit_cast<std::uint64_t>(value) ^ bits_of_seal(Seal::number(result));
+    Seal::value(result) =
+        std::bit_cast<std::uint64_t>(value) ^ bits_of_seal(Seal::number(result));
     return result;
 }
 
@@ -97,7 +106,9 @@ Counted marked(std::uint64_t seal) {
 }
 bool is_marked(Counted x, std::uint64_t seal) { return Seal::number(x) == seal; }
 
-bool same(Counted a, Counted b) { return Seal::number(a) == Seal::number(b) && Seal::value(a) == Seal::value(b); }
+bool same(Counted a, Counted b) {
+    return Seal::number(a) == Seal::number(b) && Seal::value(a) == Seal::value(b);
+}
 
 /// NaN for what is not to be used.
 double opened(Counted x) {
@@ -117,12 +128,22 @@ double used(Counted x) {
 
 Counted::Counted(double value) { *this = sealed(value); }
 
-Counted operator+(Counted a, Counted b) { return counters.count(counters.additions), sealed(used(a) + used(b)); }
-Counted operator-(Counted a, Counted b) { return counters.count(counters.additions), sealed(used(a) - used(b)); }
-Counted operator*(Counted a, Counted b) { return counters.count(counters.multiplications), sealed(used(a) * used(b)); }
-Counted operator/(Counted a, Counted b) { return counters.count(counters.divisions), sealed(used(a) / used(b)); }
+Counted operator+(Counted a, Counted b) {
+    return counters.count(counters.additions), sealed(used(a) + used(b));
+}
+Counted operator-(Counted a, Counted b) {
+    return counters.count(counters.additions), sealed(used(a) - used(b));
+}
+Counted operator*(Counted a, Counted b) {
+    return counters.count(counters.multiplications), sealed(used(a) * used(b));
+}
+Counted operator/(Counted a, Counted b) {
+    return counters.count(counters.divisions), sealed(used(a) / used(b));
+}
 Counted operator-(Counted a) { return sealed(-used(a)); }
-Counted exp(Counted x) { return counters.count(counters.exponentials), sealed(std::exp(used(x))); }
+Counted exp(Counted x) {
+    return counters.count(counters.exponentials), sealed(std::exp(used(x)));
+}
 double value_of(Counted x) { return ++counters.opened, used(x); }
 
 namespace {
@@ -149,7 +170,9 @@ Setting random_setting(int rows, std::uint64_t stream) {
 
 struct Shape {
     int rows, cols;
-    std::string text() const { return std::to_string(rows) + " x " + std::to_string(cols) + " pixels"; }
+    std::string text() const {
+        return std::to_string(rows) + " x " + std::to_string(cols) + " pixels";
+    }
 };
 
 /// A picture with random counts. About a fifth of them are below the dark counts.
@@ -168,13 +191,15 @@ struct Picture {
           dark(grading::random_doubles(cols, stream + 6)) {
         for (double& count : counts) count = 2000 + 1900 * count;
         for (double& count : dark) count = 500 + 450 * count;
-        // Not nearly as many as without light: a difference that cancels would magnify the errors of other orders.
+        // Not nearly as many as without light: a difference that cancels would magnify the
+        // errors of other orders.
         for (std::size_t i = 0; i < counts.size(); ++i) {
             if (std::fabs(counts[i] - dark[i % cols]) < 30) counts[i] += 60;
         }
     }
 
-    /// The light of all pixels; `darkness(row, col)` is subtracted, and `factor(row)` multiplies.
+    /// The light of all pixels; `darkness(row, col)` is subtracted, and `factor(row)`
+    /// multiplies.
     template <class Darkness, class Factor>
     std::vector<double> light_with(const Darkness& darkness, const Factor& factor) const {
         std::vector<double> light;
@@ -182,18 +207,22 @@ struct Picture {
         for (std::size_t row = 0; row < rows; ++row) {
             const double factor_of_row = factor(static_cast<double>(row));
             for (std::size_t col = 0; col < cols; ++col) {
-                light.push_back((counts[row * cols + col] - darkness(row, col)) * factor_of_row);
+                light.push_back((counts[row * cols + col] - darkness(row, col)) *
+                                factor_of_row);
             }
         }
         return light;
     }
     template <class Factor>
     std::vector<double> light_with(const Factor& factor) const {
-        return light_with([this](std::size_t, std::size_t col) { return dark[col]; }, factor);
+        return light_with([this](std::size_t, std::size_t col) { return dark[col]; },
+                          factor);
     }
 
     double scale() const { return setting.exposure * setting.gain; }
-    double left(double row) const { return std::exp(-row * setting.line_time / setting.lifetime); }
+    double left(double row) const {
+        return std::exp(-row * setting.line_time / setting.lifetime);
+    }
     double factor(double row) const { return 1 / (scale() * left(row)); }
 
     /// What the header promises, and the rounding of this reference.
@@ -206,12 +235,12 @@ struct Picture {
 auto is_light_of(const Picture& picture) {
     // Computed only when pixels are wrong.
     const auto all = [&picture](auto factor) {
-        return [&picture, factor](const grading::Mismatch& mismatch) {
+        return [&picture, factor](const grading::MismatchedArray& mismatch) {
             return grading::equals(picture.light_with(factor))(mismatch);
         };
     };
     const auto right = [&picture](double row) { return picture.factor(row); };
-    const auto dark_of_row = [&picture, right](const grading::Mismatch& mismatch) {
+    const auto dark_of_row = [&picture, right](const grading::MismatchedArray& mismatch) {
         if (picture.rows > picture.cols) return false;
         const auto dark = [&](std::size_t row, std::size_t) { return picture.dark[row]; };
         return grading::equals(picture.light_with(dark, right))(mismatch);
@@ -222,58 +251,74 @@ auto is_light_of(const Picture& picture) {
     };
     return grading::BufferMatcher(std::move(judge), "")
         .when(all([&](double) { return picture.factor(0); }),
-              "All rows have the factor that is right for row 0. Which of its parts change with the row?")
+              "All rows have the factor that is right for row 0. Which of its parts change "
+              "with the row?")
         .when(all([&](double) { return picture.factor(1); }),
-              "All rows have the factor that is right for row 1. Which of its parts change with the row?")
+              "All rows have the factor that is right for row 1. Which of its parts change "
+              "with the row?")
         .when(all([&](double row) { return picture.factor(row + 1); }),
               "Each row has the factor of the row after it. Which factor belongs to row 0?")
         .when(all([&](double row) { return picture.left(row) / picture.scale(); }),
-              "The light is multiplied by what was left of the charge. What does the formula in the header do?")
+              "The light is multiplied by what was left of the charge. What does the "
+              "formula in the header do?")
         .when(all([&](double row) { return 1 / picture.factor(row); }),
-              "The light is multiplied by the denominator. What has to be done with its reciprocal?")
+              "The light is multiplied by the denominator. What has to be done with its "
+              "reciprocal?")
         .when(all([&](double row) { return picture.setting.gain * picture.factor(row); }),
               "The light is too large by a factor of `gain`. Where does it go?")
-        .when(all([&](double row) { return picture.setting.exposure * picture.factor(row); }),
-              "The light is too large by a factor of `exposure`. Where does it go?")
+        .when(
+            all([&](double row) { return picture.setting.exposure * picture.factor(row); }),
+            "The light is too large by a factor of `exposure`. Where does it go?")
         .when(dark_of_row,
-              "dark[row] was subtracted from the counts. Does it change with the row, or with the column?");
+              "dark[row] was subtracted from the counts. Does it change with the row, or "
+              "with the column?");
 }
 
 /// Develops a picture, checks every pixel, and returns what it took.
 Operations check_picture(const Picture& picture) {
     INFO("a picture of " << picture.shape.text());
-    // Around the arrays lie elements that must be left alone: enough for an index that takes rows for columns.
+    // Around the arrays lie elements that must be left alone: enough for an index that
+    // takes rows for columns.
     const std::size_t longer_side = std::max(picture.rows, picture.cols);
     const std::size_t border = longer_side < 1000 ? longer_side * longer_side + 16 : 64;
     const auto surrounded = [border](const std::vector<double>& values) {
         std::vector<Counted> result(values.size() + 2 * border, marked(seal_of_outside));
-        std::transform(values.begin(), values.end(), result.begin() + static_cast<std::ptrdiff_t>(border), sealed);
+        std::transform(values.begin(), values.end(),
+                       result.begin() + static_cast<std::ptrdiff_t>(border), sealed);
         return result;
     };
-    std::vector<Counted> counts = surrounded(picture.counts), dark = surrounded(picture.dark);
+    std::vector<Counted> counts = surrounded(picture.counts),
+                         dark = surrounded(picture.dark);
     const std::vector<Counted> counts_before = counts, dark_before = dark;
     std::vector<Counted> light = surrounded(picture.counts);
-    for (std::size_t i = 0; i < picture.counts.size(); ++i) light[border + i] = marked(seal_of_unset);
+    for (std::size_t i = 0; i < picture.counts.size(); ++i)
+        light[border + i] = marked(seal_of_unset);
     const Camera camera{sealed(picture.setting.exposure), sealed(picture.setting.gain),
-                        sealed(picture.setting.line_time), sealed(picture.setting.lifetime)};
+                        sealed(picture.setting.line_time),
+                        sealed(picture.setting.lifetime)};
 
     counters.clear();
     const auto pixels = static_cast<long>(picture.counts.size());
     counters.at_most = 10 * pixels + 30 * static_cast<long>(picture.rows) + 1000;
     try {
-        develop(counts.data() + border, dark.data() + border, light.data() + border, picture.shape.rows,
-                picture.shape.cols, camera);
+        develop(counts.data() + border, dark.data() + border, light.data() + border,
+                picture.shape.rows, picture.shape.cols, camera);
     } catch (const TooManyOperations&) {
-        FAIL_CHECK("The answer was stopped after " << counters.at_most
-                                                   << " operations, several times as many as the task allows.");
+        FAIL_CHECK("The answer was stopped after "
+                   << counters.at_most
+                   << " operations, several times as many as the task allows.");
         return counters.operations();
     }
     const Operations done = counters.operations();
-    if (counters.outside > 0) FAIL_CHECK("Elements before or beyond the arrays were used in a calculation.");
-    if (counters.unset > 0) FAIL_CHECK("Elements of `light` were used in a calculation before they were written.");
+    if (counters.outside > 0)
+        FAIL_CHECK("Elements before or beyond the arrays were used in a calculation.");
+    if (counters.unset > 0)
+        FAIL_CHECK(
+            "Elements of `light` were used in a calculation before they were written.");
     if (counters.opened > 0) {
-        FAIL_CHECK("The answer called value_of() " << counters.opened << " times. Arithmetic with what it returns "
-                                                   << "is not counted, so an answer may not use it.");
+        FAIL_CHECK("The answer called value_of() "
+                   << counters.opened << " times. Arithmetic with what it returns "
+                   << "is not counted, so an answer may not use it.");
     }
 
     bool stays_inside = true;
@@ -294,7 +339,8 @@ Operations check_picture(const Picture& picture) {
         got.push_back(opened(light[border + i]));
     }
     if (!unwritten.empty()) {
-        FAIL_CHECK("No light was written for " << grading::name_elements(unwritten, picture.cols) << ".");
+        FAIL_CHECK("No light was written for "
+                   << grading::name_elements(unwritten, picture.cols) << ".");
         return done;
     }
     CHECK_THAT(got, is_light_of(picture));
@@ -302,15 +348,17 @@ Operations check_picture(const Picture& picture) {
 }
 
 Operations check_picture(Shape shape) {
-    const auto stream = static_cast<std::uint64_t>(shape.rows) * 100'003 + static_cast<std::uint64_t>(shape.cols);
-    return check_picture(Picture(shape, random_setting(shape.rows, stream * 10), stream * 10));
+    const auto stream = static_cast<std::uint64_t>(shape.rows) * 100'003 +
+                        static_cast<std::uint64_t>(shape.cols);
+    return check_picture(
+        Picture(shape, random_setting(shape.rows, stream * 10), stream * 10));
 }
 
-/// Checks one kind of operation for pictures of several shapes: the whole picture against `limit_of(rows, pixels)`. The
-/// hint is given where a pixel takes more than `per_pixel`.
+/// Checks one kind of operation for pictures of several shapes: the whole picture against
+/// `limit_of(rows, pixels)`. The hint is given where a pixel takes more than `per_pixel`.
 template <class Limit>
-void check_count(const std::string& what, long Operations::*kind, long per_pixel, const std::string& hint,
-                 const Limit& limit_of) {
+void check_count(const std::string& what, long Operations::*kind, long per_pixel,
+                 const std::string& hint, const Limit& limit_of) {
     std::vector<Shape> shapes = {{60, 700}, {700, 60}, {33, 65}};
     for (std::uint64_t k = 0; k < 3; ++k) {
         shapes.push_back({static_cast<int>(grading::random_size(20, 300, 2 * k)),
@@ -320,11 +368,13 @@ void check_count(const std::string& what, long Operations::*kind, long per_pixel
         const long done = check_picture(shape).*kind;
         const long limit = limit_of(long{shape.rows}, long{shape.rows} * shape.cols);
         if (done <= limit) continue;
-        // With one more column, the rows and the picture cost the same: the difference is what the pixels cost.
+        // With one more column, the rows and the picture cost the same: the difference is
+        // what the pixels cost.
         const long more = check_picture({shape.rows, shape.cols + 1}).*kind - done;
         const bool pixels_cost_too_much = more > per_pixel * shape.rows;
-        FAIL_CHECK("The answer did " << done << " " << what << " for " << shape.text() << ". At most " << limit
-                                     << " are allowed." << (pixels_cost_too_much ? "\n" + hint : ""));
+        FAIL_CHECK("The answer did " << done << " " << what << " for " << shape.text()
+                                     << ". At most " << limit << " are allowed."
+                                     << (pixels_cost_too_much ? "\n" + hint : ""));
     }
 }
 
@@ -339,7 +389,8 @@ TEST_CASE("develops pictures of any shape") {
         check_picture({509, side});
     }
     for (const std::size_t rows : grading::sizes({}, 3, 300)) {
-        check_picture({static_cast<int>(rows), static_cast<int>(grading::random_size(2, 300, rows))});
+        check_picture(
+            {static_cast<int>(rows), static_cast<int>(grading::random_size(2, 300, rows))});
     }
 }
 
@@ -350,9 +401,14 @@ TEST_CASE("handles pictures without pixels") {
 }
 
 TEST_CASE("develops what any camera took") {
-    const auto check = [](const Setting& setting) { check_picture(Picture({40, 30}, setting, 7)); };
+    const auto check = [](const Setting& setting) {
+        check_picture(Picture({40, 30}, setting, 7));
+    };
     check({.exposure = 8, .gain = 0.01, .line_time = 0.1, .lifetime = 0.7});
-    check({.exposure = 0.3, .gain = 1.7, .line_time = 0, .lifetime = 2});  // all rows are read at once
+    check({.exposure = 0.3,
+           .gain = 1.7,
+           .line_time = 0,
+           .lifetime = 2});  // all rows are read at once
     check({.exposure = 0.25,
            .gain = 3.5,
            .line_time = 0.002,
@@ -366,7 +422,8 @@ TEST_CASE("develops very long and very wide pictures") {
 
 TEST_CASE("computes one exponential per row") {
     check_count("exponentials", &Operations::exponentials, 0,
-                "The inner loop computes exponentials. Which parts of the exponent change from one pixel of a row to "
+                "The inner loop computes exponentials. Which parts of the exponent change "
+                "from one pixel of a row to "
                 "the next?",
                 [](long rows, long) { return rows + 4; });
 }
@@ -379,14 +436,16 @@ TEST_CASE("divides at most six times per row") {
 
 TEST_CASE("multiplies once per pixel") {
     check_count("multiplications", &Operations::multiplications, 1,
-                "The inner loop multiplies more than once per pixel. Which factors of a pixel differ from those of its "
+                "The inner loop multiplies more than once per pixel. Which factors of a "
+                "pixel differ from those of its "
                 "neighbor in the same row?",
                 [](long rows, long pixels) { return pixels + 6 * rows + 8; });
 }
 
 TEST_CASE("subtracts once per pixel") {
     check_count("additions and subtractions", &Operations::additions, 1,
-                "The inner loop adds or subtracts more than once per pixel. Which of these operations give the same "
+                "The inner loop adds or subtracts more than once per pixel. Which of these "
+                "operations give the same "
                 "result for all pixels of a row?",
                 [](long rows, long pixels) { return pixels + 3 * rows + 4; });
 }

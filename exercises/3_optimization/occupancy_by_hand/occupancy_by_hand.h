@@ -10,17 +10,20 @@ struct Multiprocessor {
     int registers;               ///< of 32 bits, in four equal quarters
     std::size_t shared_bytes;    ///< shared memory, reserved bytes included
     std::size_t reserved_bytes;  ///< what the system takes of it for each block; may be 0
-    std::size_t shared_unit;     ///< what a block takes, reserved bytes included, is rounded up to a multiple of this
+    std::size_t shared_unit;  ///< what a block takes, reserved bytes included, is rounded
+                              ///< up to a multiple of this
 };
 
-/// What a block of a kernel takes. It keeps to the limits of a single block: 1024 threads, 255 registers per thread ...
+/// What a block of a kernel takes. It keeps to the limits of a single block: 1024 threads,
+/// 255 registers per thread ...
 struct Block {
     int threads;                ///< at least 1
     int registers_of_a_thread;  ///< at least 1
     std::size_t shared_bytes;   ///< static and dynamic; may be 0
 };
 
-/// What keeps one more block from becoming resident; where several limits do, the first one in this order.
+/// What keeps one more block from becoming resident; where several limits do, the first one
+/// in this order.
 enum class Limit { blocks, warps, registers, shared_memory };
 
 struct Occupancy {
@@ -30,6 +33,6 @@ struct Occupancy {
 };
 
 /// Computes how many blocks an SM holds at a time, and why not more.
-/// A warp's registers (those of 32 threads) are rounded up to a multiple of 256 and lie in one of the four quarters.
-/// The warps of a block may lie in different quarters.
+/// A warp's registers (those of 32 threads) are rounded up to a multiple of 256 and lie in
+/// one of the four quarters. The warps of a block may lie in different quarters.
 Occupancy occupancy_of(const Multiprocessor& sm, const Block& block);

@@ -1,4 +1,5 @@
-// Exercise: add up a block from register to register. See README.md beside this file.
+// Exercise: add up a block from register to register.
+// See README.md beside this file.
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/shuffle_reduction/shuffle_reduction.h"
@@ -9,17 +10,19 @@ __device__ float sum_of_warp(float value) {
     return value;
 }
 
-/// Adds the values of all threads of the block. Thread 0 gets the sum. The block has blockDim.x / 32 warps, 32 at
-/// most.
+/// Adds the values of all threads of the block. Thread 0 gets the sum. The block has
+/// blockDim.x / 32 warps, 32 at most.
 __device__ float sum_of_block(float value) {
-    // TODO 2: add up each warp, and leave the sums of the warps where the others can read them.
+    // TODO 2: add up each warp, and leave the sums of the warps where the others can read
+    // them.
     // TODO 3: let the first warp add those sums: there may be 1 to 32 of them.
     return value;
 }
 
 __global__ void sum_one_tile(const float* values, int count, float* sums) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO 4: the last tile may be short, and threads without a value leave here. Let them stay: once lanes shuffle,
+    // TODO 4: the last tile may be short, and threads without a value leave here. Let them
+    // stay: once lanes shuffle,
     //         they wait for one another.
     if (i >= count) return;
     const float value = values[i];

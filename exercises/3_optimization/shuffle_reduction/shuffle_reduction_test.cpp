@@ -10,7 +10,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 #include "common/helpers/counts.h"
 
 const grading::Exercise grading::exercise{"3_optimization", "shuffle_reduction"};
@@ -28,7 +28,7 @@ std::vector<float> make_values(int count) {
 }
 
 // Checks the sums, and returns what the kernels did.
-grading::Watched check_sums(int count, int threads_per_block) {
+grading::Instrumented check_sums(int count, int threads_per_block) {
     INFO(count << " values, blocks of " << threads_per_block << " threads");
     const std::vector<float> values = make_values(count);
     const std::size_t tile = static_cast<std::size_t>(threads_per_block);
@@ -41,48 +41,57 @@ grading::Watched check_sums(int count, int threads_per_block) {
         if (i < tile) magnitudes.push_back(std::abs(values[i]));
     }
     with_last_repeated = expected;
-    for (std::size_t i = values.size(); i < expected.size() * tile; ++i) with_last_repeated.back() += values.back();
+    for (std::size_t i = values.size(); i < expected.size() * tile; ++i)
+        with_last_repeated.back() += values.back();
     const grading::Guarded<float> d_values(values);
     grading::Guarded<float> d_sums(expected.size());
-    grading::Watched watched =
-        grading::watch([&] { sum_tiles(d_values.data(), count, d_sums.data(), threads_per_block); });
+    grading::Instrumented instrumented = grading::instrument(
+        [&] { sum_tiles(d_values.data(), count, d_sums.data(), threads_per_block); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_sums, grading::WrittenEverywhere());
     CHECK_THAT(d_sums, grading::CloseTo(expected, grading::sum_tolerance_of(magnitudes, 32))
-                           .when(grading::equals(first_warp), "These are the sums of the first warp of each block.")
+                           .when(grading::equals(first_warp),
+                                 "These are the sums of the first warp of each block.")
                            .when(grading::equals(with_last_repeated),
-                                 "Threads without a value have added the last value of the array once more."));
+                                 "Threads without a value have added the last value of the "
+                                 "array once more."));
     CHECK_THAT(d_sums, grading::StaysInside());
     CHECK_THAT(d_values, grading::Unchanged());
-    CHECK_THAT(watched, grading::LaunchesAtMost(1));
+    CHECK_THAT(instrumented, grading::LaunchesAtMost(1));
     if (count > 0) {
-        CHECK_THAT(watched, grading::EveryLaunchHas({0, 0, 0}, {static_cast<unsigned>(threads_per_block), 1, 1}));
+        CHECK_THAT(instrumented,
+                   grading::EveryLaunchHas(
+                       {0, 0, 0}, {static_cast<unsigned>(threads_per_block), 1, 1}));
         CHECK_THAT(d_sums, grading::WrittenByBlocks(expected.size()));
         CHECK_THAT(d_values, grading::ReadByThreads(values.size() / most_at_once));
     }
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
+    return instrumented;
 }
 
-// Threads that load from shared memory or store to it, all accesses together: at most `limit`.
-grading::WatchedMatcher SharedAccessesAtMost(double limit) {
-    const auto judge = [limit](const grading::Watched& watched) -> grading::Verdict {
-        if (!watched.countable) return {true, "not counted on this device"};
-        const double lanes = warpwise::sum_of(watched.launches).shared().lanes;
-        return {lanes <= limit, warpwise::count_text(lanes) +
-                                    " loads and stores of threads in shared memory, at most " +
-                                    warpwise::count_text(limit) + " allowed"};
+// Threads that load from shared memory or store to it, all accesses together: at most
+// `limit`.
+grading::InstrumentedMatcher SharedAccessesAtMost(double limit) {
+    const auto judge =
+        [limit](const grading::Instrumented& instrumented) -> grading::Judgement {
+        if (!instrumented.countable) return {true, "not counted on this device"};
+        const double lanes = warpwise::sum_of(instrumented.launches).shared().lanes;
+        return {lanes <= limit,
+                warpwise::count_text(lanes) +
+                    " loads and stores of threads in shared memory, at most " +
+                    warpwise::count_text(limit) + " allowed"};
     };
     return {judge, ""};
 }
 
-grading::WatchedMatcher NoAtomics() {
-    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
-        if (!watched.countable) return {true, "not counted on this device"};
-        const warpwise::Counts all = warpwise::sum_of(watched.launches);
+grading::InstrumentedMatcher NoAtomics() {
+    const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
+        if (!instrumented.countable) return {true, "not counted on this device"};
+        const warpwise::Counts all = warpwise::sum_of(instrumented.launches);
         const double lanes = all.shared_atomic.lanes + all.global_atomic.lanes;
-        return {lanes == 0, warpwise::count_text(lanes) + " atomic operations of threads, none allowed"};
+        return {lanes == 0, warpwise::count_text(lanes) +
+                                " atomic operations of threads, none allowed"};
     };
     return {judge, ""};
 }
@@ -105,9 +114,11 @@ TEST_CASE("works with any multiple of 32 threads") {
 }
 
 TEST_CASE("handles a last tile that is short") {
-    for (const std::size_t count : grading::sizes({1, 2, 31, 33, 63, 95, 255, 257, 1009, 4099}, 3, 10'000)) {
+    for (const std::size_t count :
+         grading::sizes({1, 2, 31, 33, 63, 95, 255, 257, 1009, 4099}, 3, 10'000)) {
         const auto random = static_cast<int>(32 * grading::random_size(1, 32, count));
-        for (const int threads : {32, 96, 256, 1024, random}) check_sums(static_cast<int>(count), threads);
+        for (const int threads : {32, 96, 256, 1024, random})
+            check_sums(static_cast<int>(count), threads);
     }
 }
 
@@ -115,28 +126,32 @@ TEST_CASE("handles an empty array") { check_sums(0, 256); }
 
 TEST_CASE("waits for the block at most twice") {
     for (const int threads : {256, 1024}) {
-        const grading::Watched watched = check_sums(4096, threads);
-        CHECK_THAT(watched, grading::BarriersAtMost(2));
+        const grading::Instrumented instrumented = check_sums(4096, threads);
+        CHECK_THAT(instrumented, grading::BarriersAtMost(2));
     }
 }
 
-// Enough for every warp to read all warps' sums; too little for all threads to store a value and to fetch one.
+// Enough for every warp to read all warps' sums; too little for all threads to store a
+// value and to fetch one.
 TEST_CASE("uses shared memory for the sums of the warps only") {
     for (const int threads : {256, 1024}) {
-        const grading::Watched watched = check_sums(4096, threads);
-        CHECK_THAT(watched, SharedAccessesAtMost((threads + 96) * (4096.0 / threads)));
+        const grading::Instrumented instrumented = check_sums(4096, threads);
+        CHECK_THAT(instrumented, SharedAccessesAtMost((threads + 96) * (4096.0 / threads)));
     }
 }
 
 TEST_CASE("adds without atomic operations") {
     for (const int threads : {32, 256}) {
-        const grading::Watched watched = check_sums(4096, threads);
-        CHECK_THAT(watched, NoAtomics());
+        const grading::Instrumented instrumented = check_sums(4096, threads);
+        CHECK_THAT(instrumented, NoAtomics());
     }
 }
 
 TEST_CASE("reads each value once in whole sectors") {
-    const grading::Watched watched = check_sums(4096, 256);
-    CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
-    CHECK_THAT(watched, grading::BytesMovedAtMost(1.1 * (sizeof(float) * 4096 + bytes_of_sector * 4096 / 256)));
+    const grading::Instrumented instrumented = check_sums(4096, 256);
+    CHECK_THAT(instrumented,
+               grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
+    CHECK_THAT(instrumented,
+               grading::BytesMovedAtMost(
+                   1.1 * (sizeof(float) * 4096 + bytes_of_sector * 4096 / 256)));
 }

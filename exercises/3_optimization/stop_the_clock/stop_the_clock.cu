@@ -1,4 +1,5 @@
-// Exercise: a bandwidth that no memory reaches. See README.md beside this file.
+// Exercise: a bandwidth that no memory reaches.
+// See README.md beside this file.
 #include "exercises/3_optimization/stop_the_clock/stop_the_clock.h"
 
 #include <cuda_runtime.h>
@@ -12,7 +13,8 @@ __global__ void twice_plus_one(const float* in, float* out, size_t count) {
 
 double gigabytes_per_second(const Job& job) {
     const size_t bytes = job.count * sizeof(float);
-    const unsigned blocks = static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
+    const unsigned blocks =
+        static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
 
     const double start = job.seconds();
     cudaMemcpy(job.d_in, job.in, bytes, cudaMemcpyHostToDevice);
@@ -21,6 +23,7 @@ double gigabytes_per_second(const Job& job) {
     }
     const double stop = job.seconds();
 
-    cudaMemcpy(job.out, job.d_out, bytes, cudaMemcpyDeviceToHost);  // waits until the kernels have ended
+    cudaMemcpy(job.out, job.d_out, bytes,
+               cudaMemcpyDeviceToHost);  // waits until the kernels have ended
     return 2.0 * static_cast<double>(bytes) * job.repeats / (stop - start) / 1e9;
 }

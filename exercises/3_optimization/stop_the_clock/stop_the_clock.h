@@ -17,10 +17,12 @@ struct Job {
     std::function<double()> seconds;
 };
 
-/// Measures the kernel's bandwidth in GB/s: 1e9 bytes per second, where each launch reads each float once and writes
-/// each float once. Leaves in `out` what the timed launches computed. Works in the default stream.
+/// Measures the kernel's bandwidth in GB/s: 1e9 bytes per second, where each launch reads
+/// each float once and writes each float once. Leaves in `out` what the timed launches
+/// computed. Works in the default stream.
 ///
-/// Reads the clock twice. At the first reading the input is on the device, the kernel has run at least once on the
-/// whole array, and the device has nothing left to do. At the second one `repeats` further launches have ended. Between
-/// the two there are only these launches and a wait for the last of them.
+/// Reads the clock twice. At the first reading the input is on the device, the kernel has
+/// run at least once on the whole array, and the device has nothing left to do. At the
+/// second one `repeats` further launches have ended. Between the two there are only these
+/// launches and a wait for the last of them.
 double gigabytes_per_second(const Job& job);

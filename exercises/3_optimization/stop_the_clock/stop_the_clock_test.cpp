@@ -19,7 +19,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 #include "common/helpers/activity.h"
 
 #ifdef __CPU_DEVICE__
@@ -37,14 +37,17 @@ const grading::Exercise grading::exercise{"3_optimization", "stop_the_clock"};
 
 namespace {
 
-constexpr float untouched = -7;  // what the grader writes where nothing is to be; neither an input nor a result
+constexpr float untouched =
+    -7;  // what the grader writes where nothing is to be; neither an input nor a result
 constexpr float marked_input = -5;
 constexpr float marked_result = -9;
 
-/// All the memory that a job works on. The device's is allocated without guards: some tests reset the device.
+/// All the memory that a job works on. The device's is allocated without guards: some tests
+/// reset the device.
 class Memory {
 public:
-    explicit Memory(std::size_t count) : in(grading::random_floats(count)), out(count, untouched) {
+    explicit Memory(std::size_t count)
+        : in(grading::random_floats(count)), out(count, untouched) {
         REQUIRE_THAT(cudaMalloc(&d_in, bytes()), grading::Succeeds());
         REQUIRE_THAT(cudaMalloc(&d_out, bytes()), grading::Succeeds());
         fill(d_in, untouched);
@@ -66,18 +69,21 @@ public:
     }
 
     Job job(int repeats, std::function<double()> seconds) {
-        return {in.data(), out.data(), static_cast<float*>(d_in), static_cast<float*>(d_out),
-                in.size(), repeats,    std::move(seconds)};
+        return {
+            in.data(), out.data(), static_cast<float*>(d_in), static_cast<float*>(d_out),
+            in.size(), repeats,    std::move(seconds)};
     }
 
     void fill(void* d_values, float value) {
         const std::vector<float> values(in.size(), value);
-        REQUIRE_THAT(cudaMemcpy(d_values, values.data(), bytes(), cudaMemcpyHostToDevice), grading::Succeeds());
+        REQUIRE_THAT(cudaMemcpy(d_values, values.data(), bytes(), cudaMemcpyHostToDevice),
+                     grading::Succeeds());
     }
 
     std::vector<float> download(const void* d_values) const {
         std::vector<float> values(in.size());
-        REQUIRE_THAT(cudaMemcpy(values.data(), d_values, bytes(), cudaMemcpyDeviceToHost), grading::Succeeds());
+        REQUIRE_THAT(cudaMemcpy(values.data(), d_values, bytes(), cudaMemcpyDeviceToHost),
+                     grading::Succeeds());
         return values;
     }
 
@@ -86,7 +92,8 @@ public:
     void* d_out = nullptr;
 };
 
-/// A clock for the answer: it shows what the grader wants, and the grader looks around whenever somebody reads it.
+/// A clock for the answer: it shows what the grader wants, and the grader looks around
+/// whenever somebody reads it.
 class Clock {
 public:
     explicit Clock(double step, std::function<void(int)> at_reading = nullptr)
@@ -109,21 +116,26 @@ private:
 };
 
 void require_two_readings(const Clock& clock) {
-    INFO("The clock is to be read twice: once when the timed launches begin, once when all of them have ended.");
+    INFO(
+        "The clock is to be read twice: once when the timed launches begin, once when all "
+        "of them have ended.");
     REQUIRE(clock.readings() == 2);
 }
 
 void check_figure(double reported, std::size_t count, int repeats, double seconds) {
     const double bytes = 2.0 * static_cast<double>(count * sizeof(float)) * repeats;
     const double expected = bytes / seconds / 1e9;
-    INFO(count << " floats, " << repeats << " launches, " << seconds << " s between the readings:");
-    INFO("4 bytes are read and 4 are written for each float in each launch, " << bytes << " bytes in all.");
+    INFO(count << " floats, " << repeats << " launches, " << seconds
+               << " s between the readings:");
+    INFO("4 bytes are read and 4 are written for each float in each launch, "
+         << bytes << " bytes in all.");
     INFO("reported " << reported << " GB/s, should be " << expected);
     CHECK(std::abs(reported - expected) <= 1e-9 * expected);
 }
 
 bool all_equal(const std::vector<float>& values, float value) {
-    return std::all_of(values.begin(), values.end(), [value](float each) { return each == value; });
+    return std::all_of(values.begin(), values.end(),
+                       [value](float each) { return each == value; });
 }
 
 /// What the device was doing when somebody read the clock.
@@ -131,20 +143,25 @@ enum class Device { never_launched, working, idle };
 
 #ifdef __CPU_DEVICE__
 
-// A launch returns here when its kernel has ended, so that nobody ever sees a kernel run. But a kernel that has died
-// tells whether somebody has waited: its error comes to light at the first call that waits for the device.
+// A launch returns here when its kernel has ended, so that nobody ever sees a kernel run.
+// But a kernel that has died tells whether somebody has waited: its error comes to light at
+// the first call that waits for the device.
 
 void die() { __trap(); }
 
-void keep_busy() { REQUIRE_THAT(cudaLaunchKernel(die, dim3(1), dim3(1), nullptr), grading::Succeeds()); }
+void keep_busy() {
+    REQUIRE_THAT(cudaLaunchKernel(die, dim3(1), dim3(1), nullptr), grading::Succeeds());
+}
 
 /// After a kernel that died, whether nobody has waited for it yet.
 bool is_busy() {
     unsigned flags = 0;
-    return cudaStreamGetFlags(nullptr, &flags) == cudaSuccess;  // this one does not wait itself
+    return cudaStreamGetFlags(nullptr, &flags) ==
+           cudaSuccess;  // this one does not wait itself
 }
 
-/// An answer may look at errors and give up. Whatever it does then: the error has come to light.
+/// An answer may look at errors and give up. Whatever it does then: the error has come to
+/// light.
 void call_although_kernels_die(const Job& job) {
     try {
         (void)gigabytes_per_second(job);
@@ -158,7 +175,7 @@ void revive(Memory& memory) {
     memory.d_in = nullptr;
     memory.d_out = nullptr;
     (void)cudaGetLastError();
-    grading::forget_findings();
+    grading::forget_diagnostics();
 }
 
 // All launches of the answer write to a null pointer: the first one dies.
@@ -169,7 +186,9 @@ Device device_at_start() {
         if (reading != 1) return;
         const bool nobody_waited = is_busy();
         const bool launched = cudaDeviceSynchronize() != cudaSuccess;
-        device = !launched ? Device::never_launched : nobody_waited ? Device::working : Device::idle;
+        device = !launched       ? Device::never_launched
+                 : nobody_waited ? Device::working
+                                 : Device::idle;
     });
     Job job = memory.job(2, clock.reader());
     REQUIRE_THAT(cudaFree(memory.d_out), grading::Succeeds());
@@ -195,13 +214,17 @@ Device device_at_stop() {
 
 bool is_busy() {
     const bool busy = cudaStreamQuery(nullptr) == cudaErrorNotReady;
-    if (busy) (void)cudaGetLastError();  // that was the answer, and no error to be found later
+    if (busy)
+        (void)cudaGetLastError();  // that was the answer, and no error to be found later
     return busy;
 }
 
-/// The default stream has something to do for a tenth of a second, and only then goes on to what comes after it.
+/// The default stream has something to do for a tenth of a second, and only then goes on to
+/// what comes after it.
 void keep_busy() {
-    const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    const auto sleep = [](void*) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    };
     REQUIRE_THAT(cudaLaunchHostFunc(nullptr, sleep, nullptr), grading::Succeeds());
 }
 
@@ -231,7 +254,8 @@ Device device_at_stop() {
 
 #endif
 
-/// What had been done when somebody read the clock: calls of the runtime API, and accesses to both arrays.
+/// What had been done when somebody read the clock: calls of the runtime API, and accesses
+/// to both arrays.
 struct Moment {
     std::size_t calls = 0;
     std::vector<warpwise::WordActivity> in, out;
@@ -239,7 +263,8 @@ struct Moment {
 
 Moment moment_of([[maybe_unused]] const Memory& memory) {
 #ifdef __CPU_DEVICE__
-    return {cpu_device::logged_calls().size(), warpwise::activity_of(memory.d_in, memory.bytes()),
+    return {cpu_device::logged_calls().size(),
+            warpwise::activity_of(memory.d_in, memory.bytes()),
             warpwise::activity_of(memory.d_out, memory.bytes())};
 #else
     return {};
@@ -252,36 +277,45 @@ struct Timed {
     std::vector<warpwise::LaunchCounts> launches_before, launches;
 };
 
-Timed timed_part(const grading::Watched& watched, const Moment& start, const Moment& stop) {
+Timed timed_part(const grading::Instrumented& instrumented, const Moment& start,
+                 const Moment& stop) {
     Timed timed;
-    for (std::size_t i = 0; i < std::min(stop.calls, watched.calls.size()); ++i) {
-        const warpwise::ApiCall& call = watched.calls[i];
+    for (std::size_t i = 0; i < std::min(stop.calls, instrumented.calls.size()); ++i) {
+        const warpwise::ApiCall& call = instrumented.calls[i];
         if (i >= start.calls) timed.calls.push_back(call);
-        if (call.launch < 1 || static_cast<std::size_t>(call.launch) > watched.launches.size()) continue;
-        const warpwise::LaunchCounts& launch = watched.launches[static_cast<std::size_t>(call.launch) - 1];
+        if (call.launch < 1 ||
+            static_cast<std::size_t>(call.launch) > instrumented.launches.size())
+            continue;
+        const warpwise::LaunchCounts& launch =
+            instrumented.launches[static_cast<std::size_t>(call.launch) - 1];
         (i < start.calls ? timed.launches_before : timed.launches).push_back(launch);
     }
     return timed;
 }
 
 bool is_wait(const std::string& function) {
-    constexpr std::array waits = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
-                                  "cudaStreamQuery", "cudaEventQuery"};
+    constexpr std::array waits = {"cudaDeviceSynchronize", "cudaStreamSynchronize",
+                                  "cudaEventSynchronize", "cudaStreamQuery",
+                                  "cudaEventQuery"};
     return std::find(waits.begin(), waits.end(), function) != waits.end();
 }
 
-/// Launches, waits, events, and questions: all that an answer may call while the clock runs.
+/// Launches, waits, events, and questions: all that an answer may call while the clock
+/// runs.
 bool may_be_timed(const warpwise::ApiCall& call) {
     if (call.launch > 0 || is_wait(call.function)) return true;
-    constexpr std::array beginnings = {"launch_function", "cudaLaunchKernel",   "cudaEvent",     "cudaGet",
-                                       "cudaPeek",        "cudaDeviceGet",      "cudaStreamGet", "cudaFuncGet",
-                                       "cudaOccupancy",   "cudaStreamWaitEvent"};
+    constexpr std::array beginnings = {
+        "launch_function", "cudaLaunchKernel",   "cudaEvent",     "cudaGet",
+        "cudaPeek",        "cudaDeviceGet",      "cudaStreamGet", "cudaFuncGet",
+        "cudaOccupancy",   "cudaStreamWaitEvent"};
     return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* beginning) {
-        return std::string_view(call.function).substr(0, std::string_view(beginning).size()) == beginning;
+        return std::string_view(call.function)
+                   .substr(0, std::string_view(beginning).size()) == beginning;
     });
 }
 
-/// The lines at which a launch stores: they tell kernels apart, however the launch was written.
+/// The lines at which a launch stores: they tell kernels apart, however the launch was
+/// written.
 std::set<int> storing_lines(const warpwise::LaunchCounts& launch) {
     std::set<int> lines;
     for (const warpwise::LineCounts& line : launch.lines) {
@@ -295,34 +329,45 @@ void check_calls(const Timed& timed) {
     for (std::size_t i = 0; i < timed.calls.size(); ++i) {
         const warpwise::ApiCall& call = timed.calls[i];
         INFO("Between the two readings the answer called " << call.function << ".");
-        INFO("Its time is not the kernel's. Only launches and, after the last one, a wait belong there.");
+        INFO(
+            "Its time is not the kernel's. Only launches and, after the last one, a wait "
+            "belong there.");
         REQUIRE(may_be_timed(call));
         if (call.launch > 0) last_launch = i;
     }
     for (std::size_t i = 0; i < last_launch; ++i) {
         INFO("The answer called " << timed.calls[i].function << " before the last launch.");
-        INFO("A launch after a wait finds an idle device, so the time between the two is timed as well.");
+        INFO(
+            "A launch after a wait finds an idle device, so the time between the two is "
+            "timed as well.");
         REQUIRE_FALSE(is_wait(timed.calls[i].function));
     }
 }
 
 void check_launches(const Timed& timed, std::size_t repeats, std::size_t bytes) {
-    INFO("Launches between the two readings: " << timed.launches.size() << ", should be " << repeats);
+    INFO("Launches between the two readings: " << timed.launches.size() << ", should be "
+                                               << repeats);
     REQUIRE(timed.launches.size() == repeats);
     const std::set<int> lines = storing_lines(timed.launches.front());
     for (std::size_t i = 0; i < repeats; ++i) {
         const warpwise::LaunchCounts& launch = timed.launches[i];
-        INFO("launch " << i + 1 << " of the " << repeats << " that were timed, of " << launch.kernel << ", read "
-                       << launch.total.global_load.bytes << " bytes and wrote " << launch.total.global_store.bytes
-                       << "; each launch has to read and write the whole array, " << bytes << " bytes");
+        INFO("launch " << i + 1 << " of the " << repeats << " that were timed, of "
+                       << launch.kernel << ", read " << launch.total.global_load.bytes
+                       << " bytes and wrote " << launch.total.global_store.bytes
+                       << "; each launch has to read and write the whole array, " << bytes
+                       << " bytes");
         REQUIRE(launch.total.global_load.bytes == static_cast<double>(bytes));
         REQUIRE(launch.total.global_store.bytes == static_cast<double>(bytes));
         REQUIRE(storing_lines(launch) == lines);
     }
-    INFO("The kernel that is timed had not been launched before the clock started. Another kernel does not load its");
+    INFO(
+        "The kernel that is timed had not been launched before the clock started. Another "
+        "kernel does not load its");
     INFO("code.");
     CHECK(std::any_of(timed.launches_before.begin(), timed.launches_before.end(),
-                      [&](const warpwise::LaunchCounts& launch) { return storing_lines(launch) == lines; }));
+                      [&](const warpwise::LaunchCounts& launch) {
+                          return storing_lines(launch) == lines;
+                      }));
 }
 
 /// Each timed launch reads and writes each float once.
@@ -332,7 +377,9 @@ void check_accesses(const Moment& start, const Moment& stop, std::size_t repeats
         if (stop.in[i].reads - start.in[i].reads != repeats) not_read.push_back(i);
         if (stop.out[i].writes - start.out[i].writes != repeats) not_written.push_back(i);
     }
-    INFO("Each of the " << repeats << " launches has to read each float once and to write each float once.");
+    INFO("Each of the "
+         << repeats
+         << " launches has to read each float once and to write each float once.");
     INFO("read less or more often: " << grading::name_elements(not_read));
     INFO("written less or more often: " << grading::name_elements(not_written));
     CHECK((not_read.empty() && not_written.empty()));
@@ -341,7 +388,8 @@ void check_accesses(const Moment& start, const Moment& stop, std::size_t repeats
 }  // namespace
 
 TEST_CASE("leaves the right result on the host") {
-    for (const std::size_t count : grading::sizes({1, 31, 32, 33, 255, 257, 1009, 100'003}, 4, 100'000)) {
+    for (const std::size_t count :
+         grading::sizes({1, 31, 32, 33, 255, 257, 1009, 100'003}, 4, 100'000)) {
         CAPTURE(count);
         Memory memory(count);
         grading::Guarded<float> d_in(count), d_out(count);
@@ -352,7 +400,8 @@ TEST_CASE("leaves the right result on the host") {
         (void)gigabytes_per_second(job);
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         CHECK_THAT(memory.out, grading::EqualTo(memory.result())
-                                   .when(grading::equal(untouched), "Which line copies the result to the host?"));
+                                   .when(grading::equal(untouched),
+                                         "Which line copies the result to the host?"));
         CHECK_THAT(d_in, grading::StaysInside());
         CHECK_THAT(d_out, grading::StaysInside());
     }
@@ -364,15 +413,19 @@ TEST_CASE("turns the time into the bandwidth of all launches together") {
         int repeats;
         double seconds;
     };
-    std::vector<Case> cases = {{1000, 1, 0.5}, {1000, 7, 0.5}, {4096, 20, 0.001}, {1, 3, 2}};
+    std::vector<Case> cases = {
+        {1000, 1, 0.5}, {1000, 7, 0.5}, {4096, 20, 0.001}, {1, 3, 2}};
     for (std::uint64_t i = 0; i < 3; ++i) {
-        cases.push_back({grading::random_size(1, 5000, i), static_cast<int>(grading::random_size(1, 30, 10 + i)),
-                         static_cast<double>(grading::random_size(1, 1000, 20 + i)) * 1e-5});
+        cases.push_back(
+            {grading::random_size(1, 5000, i),
+             static_cast<int>(grading::random_size(1, 30, 10 + i)),
+             static_cast<double>(grading::random_size(1, 1000, 20 + i)) * 1e-5});
     }
     for (const Case& one : cases) {
         Memory memory(one.count);
         Clock clock(one.seconds);
-        const double reported = gigabytes_per_second(memory.job(one.repeats, clock.reader()));
+        const double reported =
+            gigabytes_per_second(memory.job(one.repeats, clock.reader()));
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         require_two_readings(clock);
         check_figure(reported, one.count, one.repeats, one.seconds);
@@ -384,8 +437,9 @@ TEST_CASE("gives the right figure for more bytes than an int counts") {
     constexpr int repeats = 150;
     Memory memory(count);
 #ifdef __CPU_DEVICE__
-    // On a device that a kernel has broken every launch returns at once, so that so many cost nothing. An answer may
-    // look at the errors and give up: then there is no figure to be judged.
+    // On a device that a kernel has broken every launch returns at once, so that so many
+    // cost nothing. An answer may look at the errors and give up: then there is no figure
+    // to be judged.
     Clock clock(0.25, [](int reading) {
         if (reading == 1) keep_busy();
     });
@@ -420,28 +474,40 @@ TEST_CASE("starts the clock when the input is there and the kernel has run once"
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     require_two_readings(clock);
     {
-        INFO("When the clock started the input was not on the device: its copy is timed with the kernel.");
+        INFO(
+            "When the clock started the input was not on the device: its copy is timed "
+            "with the kernel.");
         CHECK(input_is_there);
     }
-    INFO("When the clock started the kernel had never run on " << not_run << " of the 1009 floats.");
-    INFO("The first launch of a kernel also loads its code and takes longer than the others.");
+    INFO("When the clock started the kernel had never run on " << not_run
+                                                               << " of the 1009 floats.");
+    INFO(
+        "The first launch of a kernel also loads its code and takes longer than the "
+        "others.");
     CHECK(not_run == 0);
 }
 
 TEST_CASE("starts the clock when the device has nothing left to do") {
     for (int attempt = 0; attempt < 3; ++attempt) {
         const Device device = device_at_start();
-        INFO("A launch returns at once, and its kernel runs on. Is there a wait between the launch that warms up");
+        INFO(
+            "A launch returns at once, and its kernel runs on. Is there a wait between the "
+            "launch that warms up");
         INFO("and the clock? Otherwise a part of that launch is timed as well.");
         CHECK(device != Device::working);
-        if (device == Device::never_launched) FAIL("no kernel had been launched when the clock started");
+        if (device == Device::never_launched)
+            FAIL("no kernel had been launched when the clock started");
     }
 }
 
 TEST_CASE("stops the clock when all launches have ended") {
     for (int attempt = 0; attempt < 3; ++attempt) {
-        INFO("When the clock was stopped nobody had waited for the device, and the kernels were still running.");
-        INFO("What was measured is how long launching them takes. A wait after the clock has stopped is too late.");
+        INFO(
+            "When the clock was stopped nobody had waited for the device, and the kernels "
+            "were still running.");
+        INFO(
+            "What was measured is how long launching them takes. A wait after the clock "
+            "has stopped is too late.");
         CHECK(device_at_stop() != Device::working);
     }
 }
@@ -464,56 +530,75 @@ TEST_CASE("times the launches and nothing else") {
             copied_out = !all_equal(memory.out, untouched);
         }
     });
-    const grading::Watched watched =
-        grading::watch([&] { (void)gigabytes_per_second(memory.job(static_cast<int>(repeats), clock.reader())); });
+    const grading::Instrumented instrumented = grading::instrument([&] {
+        (void)gigabytes_per_second(memory.job(static_cast<int>(repeats), clock.reader()));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     require_two_readings(clock);
     {
-        INFO("While the clock ran the input was copied to the device: that is a time of the bus, not of the kernel.");
+        INFO(
+            "While the clock ran the input was copied to the device: that is a time of the "
+            "bus, not of the kernel.");
         REQUIRE_FALSE(copied_in);
     }
     {
-        INFO("While the clock ran the result was copied to the host: that is a time of the bus, not of the kernel.");
-        INFO("The copy does wait for the kernels, but takes longer than they do. Is there a call that only waits?");
+        INFO(
+            "While the clock ran the result was copied to the host: that is a time of the "
+            "bus, not of the kernel.");
+        INFO(
+            "The copy does wait for the kernels, but takes longer than they do. Is there a "
+            "call that only waits?");
         REQUIRE_FALSE(copied_out);
     }
     if (warpwise::can_log()) {
-        const Timed timed = timed_part(watched, start, stop);
+        const Timed timed = timed_part(instrumented, start, stop);
         check_calls(timed);
         check_launches(timed, repeats, memory.bytes());
         check_accesses(start, stop, repeats);
     }
     {
-        INFO("The kernel has to run between the two readings, too, and not only to warm up.");
+        INFO(
+            "The kernel has to run between the two readings, too, and not only to warm "
+            "up.");
         REQUIRE(computed);
     }
-    INFO("The host's array has to hold what the timed launches computed, so it is copied after the clock has stopped.");
+    INFO(
+        "The host's array has to hold what the timed launches computed, so it is copied "
+        "after the clock has stopped.");
     CHECK(all_equal(memory.out, marked_result));
 }
 
 TEST_CASE("works in the default stream and destroys what it creates") {
     Memory memory(1009);
     Clock clock(1);
-    const grading::Watched watched = grading::watch([&] { (void)gigabytes_per_second(memory.job(4, clock.reader())); });
+    const grading::Instrumented instrumented = grading::instrument(
+        [&] { (void)gigabytes_per_second(memory.job(4, clock.reader())); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(watched,
-               grading::CallsNot({"cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"}));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+    CHECK_THAT(instrumented,
+               grading::CallsNot({"cudaStreamCreate", "cudaStreamCreateWithFlags",
+                                  "cudaStreamCreateWithPriority"}));
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
 }
 
 #ifndef __CPU_DEVICE__
 TEST_CASE("reports what the memory can do by a real clock") {
     Memory memory(std::size_t{1} << 26);
     const warpwise::HostTimer timer;
-    const double reported = gigabytes_per_second(memory.job(20, [&] { return timer.seconds(); }));
+    const double reported =
+        gigabytes_per_second(memory.job(20, [&] { return timer.seconds(); }));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const auto copy = [&] {
-        warpwise::check(cudaMemcpyAsync(memory.d_out, memory.d_in, memory.bytes(), cudaMemcpyDeviceToDevice));
+        warpwise::check(cudaMemcpyAsync(memory.d_out, memory.d_in, memory.bytes(),
+                                        cudaMemcpyDeviceToDevice));
     };
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn({{copy, false}});
+    const std::vector<warpwise::Timing> timings =
+        warpwise::measure_in_turn({{copy, false}});
     const double roof = 2.0 * static_cast<double>(memory.bytes()) / timings[0].median / 1e9;
-    INFO("reported " << reported << " GB/s; a copy on this device, timed by events: " << roof << " GB/s");
-    INFO("Nothing is faster than a copy by more than a few percent. A figure above it is a clock stopped too early.");
+    INFO("reported " << reported << " GB/s; a copy on this device, timed by events: "
+                     << roof << " GB/s");
+    INFO(
+        "Nothing is faster than a copy by more than a few percent. A figure above it is a "
+        "clock stopped too early.");
     CHECK(reported <= 1.2 * roof);
     INFO("And this kernel is not much slower than a copy. What else was timed?");
     CHECK(reported >= 0.4 * roof);

@@ -1,4 +1,5 @@
-// Exercise: a warp whose lanes want different things. See README.md beside this file.
+// Exercise: a warp whose lanes want different things.
+// See README.md beside this file.
 #include "exercises/3_optimization/straighten_branches/straighten_branches.h"
 
 constexpr int threads = 256;  // of a block
@@ -19,9 +20,12 @@ __device__ unsigned scramble_by_products(unsigned word) {
 }
 
 __global__ void scramble(const unsigned* words, unsigned* scrambled, int count) {
-    // TODO 1: how many of its words does a block have, and how many of them are odd? Give every thread of the block a
-    //         word such that the odd ones go to its first threads and the even ones to its last.
-    // TODO 2: now neighboring threads take the same branch. But where does the result of that word belong?
+    // TODO 1: how many of its words does a block have, and how many of them are odd? Give
+    // every thread of the block a
+    //         word such that the odd ones go to its first threads and the even ones to its
+    //         last.
+    // TODO 2: now neighboring threads take the same branch. But where does the result of
+    // that word belong?
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i >= count) return;
     const unsigned word = words[i];

@@ -12,7 +12,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 #ifndef __CPU_DEVICE__
 #include <cuda_runtime.h>
@@ -44,9 +44,11 @@ unsigned scramble(unsigned word, unsigned kind) {
 Words random_words(int count) {
     using Limits = std::numeric_limits<int>;
     const auto n = static_cast<std::size_t>(count);
-    const std::vector<int> bits = grading::with_extremes(grading::random_ints(n, Limits::min(), Limits::max()));
+    const std::vector<int> bits =
+        grading::with_extremes(grading::random_ints(n, Limits::min(), Limits::max()));
     Words words(n);
-    std::transform(bits.begin(), bits.end(), words.begin(), [](int each) { return static_cast<unsigned>(each); });
+    std::transform(bits.begin(), bits.end(), words.begin(),
+                   [](int each) { return static_cast<unsigned>(each); });
     return words;
 }
 
@@ -77,47 +79,56 @@ std::vector<double> scrambled_by(const Words& words, unsigned (*function)(unsign
 }
 
 // Checks the scrambled words, and returns what the kernels did.
-grading::Watched check_words(const Words& words) {
+grading::Instrumented check_words(const Words& words) {
     INFO(words.size() << " words");
-    const std::vector<double> expected = scrambled_by(words, [](unsigned word) { return scramble(word, word % 2); });
+    const std::vector<double> expected =
+        scrambled_by(words, [](unsigned word) { return scramble(word, word % 2); });
     const std::vector<double> other_kind =
         scrambled_by(words, [](unsigned word) { return scramble(word, 1 - word % 2); });
     const grading::Guarded<unsigned> d_words(words);
     grading::Guarded<unsigned> d_scrambled(words.size());
-    grading::Watched watched =
-        grading::watch([&] { scramble_words(d_words.data(), d_scrambled.data(), static_cast<int>(words.size())); });
+    grading::Instrumented instrumented = grading::instrument([&] {
+        scramble_words(d_words.data(), d_scrambled.data(), static_cast<int>(words.size()));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_scrambled, grading::WrittenEverywhere());
-    CHECK_THAT(d_scrambled, grading::EqualTo(expected).when(grading::equals(other_kind),
-                                                            "These words went through the rounds of the other kind."));
+    CHECK_THAT(d_scrambled, grading::EqualTo(expected).when(
+                                grading::equals(other_kind),
+                                "These words went through the rounds of the other kind."));
     CHECK_THAT(d_scrambled, grading::StaysInside());
     CHECK_THAT(d_words, grading::Unchanged());
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     if (!words.empty()) {
         CHECK_THAT(d_scrambled, grading::WrittenByThreads(words.size() / most_of_a_thread));
         CHECK_THAT(d_scrambled, grading::WrittenByBlocks(words.size() / most_of_a_block));
     }
-    return watched;
+    return instrumented;
 }
 
 // Counters may go to the host, words may not.
-grading::WatchedMatcher CopiesLittle() {
-    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
+grading::InstrumentedMatcher CopiesLittle() {
+    const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
         std::size_t bytes = 0;
-        for (const warpwise::ApiCall& call : watched.calls) {
+        for (const warpwise::ApiCall& call : instrumented.calls) {
             if (call.direction != "cudaMemcpyDeviceToDevice") bytes += call.bytes;
         }
-        return {bytes <= 1024, std::to_string(bytes) + " bytes copied between host and device, at most 1024 allowed"};
+        return {bytes <= 1024,
+                std::to_string(bytes) +
+                    " bytes copied between host and device, at most 1024 allowed"};
     };
     return {judge, ""};
 }
 
-// Stretches of code (basic blocks) that warps go through, for each 32 words. A round of either kind is one.
-grading::WatchedMatcher StretchesAtMost(double limit, std::size_t words) {
-    const auto judge = [limit, words](const grading::Watched& watched) -> grading::Verdict {
-        if (!watched.countable) return {true, "not counted on this device"};
-        const double stretches = warpwise::sum_of(watched.launches).steps * 32 / static_cast<double>(words);
-        return {stretches <= limit, warpwise::ratio_text(stretches) + " stretches of code for 32 words, at most " +
+// Stretches of code (basic blocks) that warps go through, for each 32 words. A round of
+// either kind is one.
+grading::InstrumentedMatcher StretchesAtMost(double limit, std::size_t words) {
+    const auto judge =
+        [limit, words](const grading::Instrumented& instrumented) -> grading::Judgement {
+        if (!instrumented.countable) return {true, "not counted on this device"};
+        const double stretches =
+            warpwise::sum_of(instrumented.launches).steps * 32 / static_cast<double>(words);
+        return {stretches <= limit, warpwise::ratio_text(stretches) +
+                                        " stretches of code for 32 words, at most " +
                                         warpwise::ratio_text(limit) + " allowed"};
     };
     return {judge, ""};
@@ -126,7 +137,8 @@ grading::WatchedMatcher StretchesAtMost(double limit, std::size_t words) {
 }  // namespace
 
 TEST_CASE("scrambles any number of words") {
-    const std::vector<std::size_t> counts = grading::sizes({1, 2, 31, 32, 33, 255, 256, 257, 1009, 4099}, 3, 6000);
+    const std::vector<std::size_t> counts =
+        grading::sizes({1, 2, 31, 32, 33, 255, 256, 257, 1009, 4099}, 3, 6000);
     for (const std::size_t count : counts) {
         check_words(random_words(static_cast<int>(count)));
         check_words(counted_words(static_cast<int>(count)));
@@ -146,35 +158,40 @@ TEST_CASE("scrambles words of one kind and of nearly one kind") {
 
 constexpr int many = 1 << 13;
 
-// In blocks of 256 threads one warp of eight may have both kinds; a branch for each lane has about 16.
+// In blocks of 256 threads one warp of eight may have both kinds; a branch for each lane
+// has about 16.
 TEST_CASE("has nearly all lanes active") {
-    for (const Words& words : {random_words(many), counted_words(many), words_with_strangers(many, 0)}) {
-        const grading::Watched watched = check_words(words);
-        CHECK_THAT(watched, grading::ActiveLanesAtLeast(24));
-        CHECK_THAT(watched, CopiesLittle());
+    for (const Words& words :
+         {random_words(many), counted_words(many), words_with_strangers(many, 0)}) {
+        const grading::Instrumented instrumented = check_words(words);
+        CHECK_THAT(instrumented, grading::ActiveLanesAtLeast(24));
+        CHECK_THAT(instrumented, CopiesLittle());
     }
 }
 
 // 96 rounds are needed, 192 are both kinds.
 TEST_CASE("goes through little more than its own rounds") {
-    for (const Words& words : {random_words(many), counted_words(many), words_with_strangers(many, 1)}) {
-        const grading::Watched watched = check_words(words);
-        CHECK_THAT(watched, StretchesAtMost(160, many));
+    for (const Words& words :
+         {random_words(many), counted_words(many), words_with_strangers(many, 1)}) {
+        const grading::Instrumented instrumented = check_words(words);
+        CHECK_THAT(instrumented, StretchesAtMost(160, many));
     }
 }
 
-// Lines of the rounds: those that warps run through 90 times or more for each 32 words. With them, how often.
-std::map<int, double> lines_of_rounds(const grading::Watched& watched, std::size_t words) {
+// Lines of the rounds: those that warps run through 90 times or more for each 32 words.
+// With them, how often.
+std::map<int, double> lines_of_rounds(const grading::Instrumented& instrumented,
+                                      std::size_t words) {
     std::map<int, double> lines;
-    for (const warpwise::LineCounts& line : warpwise::lines_of(watched.launches)) {
+    for (const warpwise::LineCounts& line : warpwise::lines_of(instrumented.launches)) {
         const double times = line.counts.steps * 32 / static_cast<double>(words);
         if (times >= 90) lines[line.line] += times;
     }
     return lines;
 }
 
-// A loop without branches is one stretch of code for each round, even if it computes both kinds. Then odd and even
-// words run through the same lines.
+// A loop without branches is one stretch of code for each round, even if it computes both
+// kinds. Then odd and even words run through the same lines.
 TEST_CASE("computes one kind of rounds for a word") {
     const std::map<int, double> odd = lines_of_rounds(check_words(Words(many, 5)), many);
     const std::map<int, double> even = lines_of_rounds(check_words(Words(many, 4)), many);
@@ -184,28 +201,33 @@ TEST_CASE("computes one kind of rounds for a word") {
         same_lines = same_lines && even.contains(line);
         stretches += times;
     }
-    INFO("Odd and even words run through the same code, without a branch, in each of the 96 rounds.");
+    INFO(
+        "Odd and even words run through the same code, without a branch, in each of the 96 "
+        "rounds.");
     INFO("So every word pays for both kinds of rounds.");
     CHECK_FALSE((same_lines && stretches < 1.5 * 96));
 }
 
 #ifndef __CPU_DEVICE__
-// Words of both kinds may take as long as half of them of either kind, and a little for sorting. If every warp goes
-// through both loops, they take twice as long.
-TEST_CASE("takes less than one and a half times as long for mixed words as for sorted ones") {
+// Words of both kinds may take as long as half of them of either kind, and a little for
+// sorting. If every warp goes through both loops, they take twice as long.
+TEST_CASE(
+    "takes less than one and a half times as long for mixed words as for sorted ones") {
     constexpr int count = 1 << 26;
     warpwise::DeviceBuffer<unsigned> d_scrambled(count);
     const warpwise::DeviceBuffer<unsigned> d_mixed(random_words(count));
     const warpwise::DeviceBuffer<unsigned> d_even(Words(count, 4));
     const warpwise::DeviceBuffer<unsigned> d_odd(Words(count, 5));
     const auto candidate = [&](const warpwise::DeviceBuffer<unsigned>& d_words) {
-        return warpwise::Candidate{[&] { scramble_words(d_words.data(), d_scrambled.data(), count); }, false};
+        return warpwise::Candidate{
+            [&] { scramble_words(d_words.data(), d_scrambled.data(), count); }, false};
     };
-    const std::vector<warpwise::Timing> timings =
-        warpwise::measure_in_turn({candidate(d_mixed), candidate(d_even), candidate(d_odd)});
+    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
+        {candidate(d_mixed), candidate(d_even), candidate(d_odd)});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double sorted = (timings[1].median + timings[2].median) / 2;
-    INFO("mixed words: " << timings[0].median * 1e6 << " us; half even, half odd: " << sorted * 1e6 << " us");
+    INFO("mixed words: " << timings[0].median * 1e6
+                         << " us; half even, half odd: " << sorted * 1e6 << " us");
     CHECK(timings[0].median <= 1.5 * sorted);
 }
 #endif

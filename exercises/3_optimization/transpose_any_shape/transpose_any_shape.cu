@@ -1,8 +1,10 @@
-// Exercise: a transpose that was tested with 1024 x 1024 and nothing else. See README.md beside this file.
+// Exercise: a transpose that was tested with 1024 x 1024 and nothing else.
+// See README.md beside this file.
 #include "exercises/3_optimization/transpose_any_shape/transpose_any_shape.h"
 
-constexpr int side = 32;       // of a tile
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows elements
+constexpr int side = 32;  // of a tile
+constexpr int block_rows =
+    8;  // rows of a block of threads; each thread takes side / block_rows elements
 
 __global__ void transpose_tiles(const float* in, float* out, int rows, int cols) {
     __shared__ float tile[side][side + 1];
@@ -13,11 +15,13 @@ __global__ void transpose_tiles(const float* in, float* out, int rows, int cols)
     if (tile_col + x >= cols) return;
 
     for (int y = threadIdx.y; y < side; y += block_rows) {
-        if (tile_row + y < rows) tile[y][x] = in[static_cast<size_t>(tile_row + y) * cols + tile_col + x];
+        if (tile_row + y < rows)
+            tile[y][x] = in[static_cast<size_t>(tile_row + y) * cols + tile_col + x];
     }
     __syncthreads();
     for (int y = threadIdx.y; y < side; y += block_rows) {
-        if (tile_row + y < rows) out[static_cast<size_t>(tile_col + y) * cols + tile_row + x] = tile[x][y];
+        if (tile_row + y < rows)
+            out[static_cast<size_t>(tile_col + y) * cols + tile_row + x] = tile[x][y];
     }
 }
 

@@ -8,7 +8,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
+#include "common/grading/instrumented.h"
 
 #ifndef __CPU_DEVICE__
 #include <cuda_runtime.h>
@@ -23,40 +23,46 @@ const grading::Exercise grading::exercise{"3_optimization", "transpose_both_ways
 namespace {
 
 constexpr std::size_t tile_side = 32;
-constexpr std::size_t most_of_a_thread = 64;  // elements of a pair of tiles that a thread may do
+constexpr std::size_t most_of_a_thread =
+    64;  // elements of a pair of tiles that a thread may do
 
-// Checks the symmetric part, and returns what the kernels did. `once`: each element has to be written once.
-grading::Watched check_symmetric_part(std::size_t side, bool once = false) {
+// Checks the symmetric part, and returns what the kernels did. `once`: each element has to
+// be written once.
+grading::Instrumented check_symmetric_part(std::size_t side, bool once = false) {
     INFO("a matrix of " << side << " x " << side);
     const std::vector<float> a = grading::random_floats(side * side);
     std::vector<double> expected(a.size());
     for (std::size_t row = 0; row < side; ++row) {
         for (std::size_t col = 0; col < side; ++col) {
-            expected[row * side + col] = (static_cast<double>(a[row * side + col]) + a[col * side + row]) / 2;
+            expected[row * side + col] =
+                (static_cast<double>(a[row * side + col]) + a[col * side + row]) / 2;
         }
     }
     grading::Guarded<float> d_a(a);
     d_a.show_as_rows_of(side);
-    grading::Watched watched = grading::watch([&] { make_symmetric(d_a.data(), static_cast<int>(side)); });
-    CHECK_THAT(watched, grading::NoRace());
+    grading::Instrumented instrumented =
+        grading::instrument([&] { make_symmetric(d_a.data(), static_cast<int>(side)); });
+    CHECK_THAT(instrumented, grading::NoRace());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     // One rounding of a sum below 2.
     CHECK_THAT(d_a, grading::CloseTo(expected, {.absolute = 1.0 / (1 << 24)})
-                        .when(grading::equals({a.begin(), a.end()}), "These elements still hold their old values.")
+                        .when(grading::equals({a.begin(), a.end()}),
+                              "These elements still hold their old values.")
                         .when(grading::times(2), "These are sums, not averages."));
     CHECK_THAT(d_a, grading::StaysInside());
-    CHECK_THAT(watched, grading::LaunchesAtMost(2));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToDevice"));
-    CHECK_THAT(watched, grading::CallsNot({"cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch"}));
+    CHECK_THAT(instrumented, grading::LaunchesAtMost(2));
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToDevice"));
+    CHECK_THAT(instrumented, grading::CallsNot({"cudaMalloc", "cudaMallocAsync",
+                                                "cudaMallocManaged", "cudaMallocPitch"}));
     if (side > 0) {
         const std::size_t tiles = (side + tile_side - 1) / tile_side;
         if (once) CHECK_THAT(d_a, grading::WrittenOnce());
         CHECK_THAT(d_a, grading::WrittenByThreads(a.size() / most_of_a_thread));
         CHECK_THAT(d_a, grading::WrittenByBlocks(tiles * (tiles + 1) / 4));
     }
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyHostToDevice"));
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
+    return instrumented;
 }
 
 }  // namespace
@@ -68,32 +74,35 @@ TEST_CASE("averages matrices of one tile and of several") {
 }
 
 TEST_CASE("averages matrices that cut tiles short") {
-    for (const std::size_t n : grading::sizes({1, 2, 31, 33, 50, 97, 131}, 3, 250)) check_symmetric_part(n);
+    for (const std::size_t n : grading::sizes({1, 2, 31, 33, 50, 97, 131}, 3, 250))
+        check_symmetric_part(n);
 }
 
 TEST_CASE("handles a matrix without elements") { check_symmetric_part(0); }
 
-// Sides that are multiples of 32 need all of their sectors. Others are misaligned and have short rows at the edge.
+// Sides that are multiples of 32 need all of their sectors. Others are misaligned and have
+// short rows at the edge.
 TEST_CASE("reads and writes whole sectors both ways") {
-    const grading::Watched whole_tiles = check_symmetric_part(128);
+    const grading::Instrumented whole_tiles = check_symmetric_part(128);
     CHECK_THAT(whole_tiles, grading::GlobalEfficiencyAtLeast(0.95));
-    const grading::Watched cut_short = check_symmetric_part(131);
+    const grading::Instrumented cut_short = check_symmetric_part(131);
     CHECK_THAT(cut_short, grading::GlobalEfficiencyAtLeast(0.6));
 }
 
 // The least is 8 bytes per element.
 TEST_CASE("moves every element in once and out once") {
     constexpr std::size_t n = 192;
-    const grading::Watched watched = check_symmetric_part(n, true);
-    CHECK_THAT(watched, grading::BytesMovedAtMost(8.5 * n * n));
-    for (const std::size_t side : grading::sizes({97, 131}, 2, 250, 1)) check_symmetric_part(side, true);
+    const grading::Instrumented instrumented = check_symmetric_part(n, true);
+    CHECK_THAT(instrumented, grading::BytesMovedAtMost(8.5 * n * n));
+    for (const std::size_t side : grading::sizes({97, 131}, 2, 250, 1))
+        check_symmetric_part(side, true);
 }
 
 TEST_CASE("has no bank conflicts") {
     for (const std::size_t n : {128, 77}) {
-        const grading::Watched watched = check_symmetric_part(n);
-        CHECK_THAT(watched, grading::UsesSharedMemory());
-        CHECK_THAT(watched, grading::NoBankConflicts());
+        const grading::Instrumented instrumented = check_symmetric_part(n);
+        CHECK_THAT(instrumented, grading::UsesSharedMemory());
+        CHECK_THAT(instrumented, grading::NoBankConflicts());
     }
 }
 
@@ -106,11 +115,15 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
     d_a.fill_bytes(1);
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
         {{[&] { make_symmetric(d_a.data(), n); }, false},
-         {[&] { warpwise::check(cudaMemcpyAsync(d_copy.data(), d_a.data(), d_a.bytes(), cudaMemcpyDeviceToDevice)); },
+         {[&] {
+              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_a.data(), d_a.bytes(),
+                                              cudaMemcpyDeviceToDevice));
+          },
           false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double share = timings[0].median / timings[1].median;
-    INFO("your kernel: " << timings[0].median * 1e6 << " us; a copy: " << timings[1].median * 1e6 << " us");
+    INFO("your kernel: " << timings[0].median * 1e6
+                         << " us; a copy: " << timings[1].median * 1e6 << " us");
     CHECK(share <= 2.0);
 }
 #endif

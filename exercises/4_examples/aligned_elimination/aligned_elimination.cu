@@ -1,4 +1,5 @@
-// Exercise: an elimination whose warps begin anywhere. See README.md beside this file.
+// Exercise: an elimination whose warps begin anywhere.
+// See README.md beside this file.
 #include "exercises/4_examples/aligned_elimination/aligned_elimination.h"
 
 constexpr int lanes = 32;
@@ -9,14 +10,16 @@ constexpr int rows_of_a_block = 64;
 size_t floats_from_row_to_row(int cols) { return cols; }
 
 __global__ void eliminate_behind(float* a, size_t pitch, int rows, int cols, int column) {
-    // TODO 2: let every warp begin at a multiple of 32 columns, and take care of the lanes that have no business there.
+    // TODO 2: let every warp begin at a multiple of 32 columns, and take care of the lanes
+    // that have no business there.
     const int col = column + 1 + blockIdx.x * lanes + threadIdx.x;
     if (col >= cols) return;
 
     const float pivot = a[column * pitch + column];
     const float above = a[column * pitch + col];
     const int first_row = blockIdx.y * rows_of_a_block;
-    for (int row = first_row + threadIdx.y; row < rows && row < first_row + rows_of_a_block; row += warps) {
+    for (int row = first_row + threadIdx.y; row < rows && row < first_row + rows_of_a_block;
+         row += warps) {
         if (row != column) a[row * pitch + col] -= a[row * pitch + column] / pivot * above;
     }
 }
@@ -26,5 +29,6 @@ void eliminate(float* d_a, size_t pitch, int rows, int cols, int column) {
     const int blocks_x = (cols - (column + 1) + lanes - 1) / lanes;
     const int blocks_y = (rows + rows_of_a_block - 1) / rows_of_a_block;
     if (blocks_x == 0) return;
-    eliminate_behind<<<dim3(blocks_x, blocks_y), dim3(lanes, warps)>>>(d_a, pitch, rows, cols, column);
+    eliminate_behind<<<dim3(blocks_x, blocks_y), dim3(lanes, warps)>>>(d_a, pitch, rows,
+                                                                       cols, column);
 }

@@ -1,4 +1,5 @@
-// Exercise: one distance for floats, doubles and ints. See README.md beside this file.
+// Exercise: one distance for floats, doubles and ints.
+// See README.md beside this file.
 #include "exercises/4_examples/distance_any_type/distance_any_type.h"
 
 #include <cuda_runtime.h>
@@ -7,8 +8,10 @@
 
 constexpr unsigned threads_per_block = 256;
 
-// TODO 1: in which type are the squares of differences of T to be added up? What stands here is each type's own. For
-//         which of float, double and int does that do? A specialization says what another type gets:
+// TODO 1: in which type are the squares of differences of T to be added up? What stands
+// here is each type's own. For
+//         which of float, double and int does that do? A specialization says what another
+//         type gets:
 //             template <>
 //             struct Accumulator<...> {
 //                 using type = ...;
@@ -25,7 +28,8 @@ __global__ void sum_squares(const T* a, const T* b, std::size_t count, Sum<T>* b
     Sum<T> sum = 0;
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
-    // TODO 2: add up (a[i] - b[i])^2 of all elements of this thread. There may be more elements than threads in the
+    // TODO 2: add up (a[i] - b[i])^2 of all elements of this thread. There may be more
+    // elements than threads in the
     //         grid. Mind in which type the subtraction is done.
     if (i < count) sum += static_cast<Sum<T>>(a[i] - b[i]);
 
@@ -43,23 +47,27 @@ __global__ void finish(const S* block_sums, unsigned blocks, double* distance) {
 
 // Nothing to do from here on.
 template <class T>
-void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
+            double* d_distance) {
     const std::size_t tiles = (count + threads_per_block - 1) / threads_per_block;
-    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(tiles, 1, most_blocks));
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<std::size_t>(tiles, 1, most_blocks));
     auto* block_sums = static_cast<Sum<T>*>(d_block_sums);
     sum_squares<<<blocks, threads_per_block>>>(d_a, d_b, count, block_sums);
     finish<<<1, threads_per_block>>>(block_sums, blocks, d_distance);
 }
 
-void euclidean_distance(const float* d_a, const float* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const float* d_a, const float* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const double* d_a, const double* d_b, std::size_t count, void* d_block_sums,
-                        double* d_distance) {
+void euclidean_distance(const double* d_a, const double* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const int* d_a, const int* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const int* d_a, const int* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }

@@ -15,8 +15,8 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
-#include "common/helpers/watch.h"
+#include "common/grading/instrumented.h"
+#include "common/helpers/instrument.h"
 
 #ifndef __CPU_DEVICE__
 #include <cuda_runtime.h>
@@ -73,8 +73,10 @@ struct Data {
                 products[col] = matrix[row * pitch + col] * x[col];
                 squares += double{products[col]} * products[col];
             }
-            const double of_products = 6 * std::numeric_limits<float>::epsilon() / 2 * std::sqrt(squares);
-            largest = std::max(largest, grading::sum_tolerance_of(products).absolute + of_products);
+            const double of_products =
+                6 * std::numeric_limits<float>::epsilon() / 2 * std::sqrt(squares);
+            largest = std::max(largest,
+                               grading::sum_tolerance_of(products).absolute + of_products);
         }
         return {.absolute = largest};
     }
@@ -85,21 +87,27 @@ struct Data {
 
 void check_values(const Data& data, const grading::Guarded<float>& d_y) {
     const std::size_t in_whole_rounds = data.cols / lanes * lanes;
-    const std::vector<double> without_tail = data.product_of([&](std::size_t col) { return col < in_whole_rounds; });
-    const std::vector<double> of_lane_0 = data.product_of([](std::size_t col) { return col % lanes == 0; });
-    CHECK_THAT(d_y, grading::CloseTo(data.product_of([](std::size_t) { return true; }), data.tolerance())
-                        .when(grading::both(grading::never_written(), grading::only_tail_wrong()),
-                              "Nothing was written there, or NaN. Which warp takes the last rows?")
-                        .when(grading::equals(of_lane_0),
-                              "That is the sum of the columns 0, 32, 64 ... Who adds the sums of the other lanes?")
-                        .when(grading::equals(without_tail),
-                              "The last cols % 32 products of the row are missing. Which lanes take them?"));
+    const std::vector<double> without_tail =
+        data.product_of([&](std::size_t col) { return col < in_whole_rounds; });
+    const std::vector<double> of_lane_0 =
+        data.product_of([](std::size_t col) { return col % lanes == 0; });
+    CHECK_THAT(
+        d_y, grading::CloseTo(data.product_of([](std::size_t) { return true; }),
+                              data.tolerance())
+                 .when(grading::both(grading::never_written(), grading::only_tail_wrong()),
+                       "Nothing was written there, or NaN. Which warp takes the last rows?")
+                 .when(grading::equals(of_lane_0),
+                       "That is the sum of the columns 0, 32, 64 ... Who adds the sums of "
+                       "the other lanes?")
+                 .when(grading::equals(without_tail),
+                       "The last cols % 32 products of the row are missing. Which lanes "
+                       "take them?"));
 }
 
-/// Each row is read by one warp, by all of its lanes as far as there are elements for them, and each element once. A
-/// lane may take four neighboring elements at once.
+/// Each row is read by one warp, by all of its lanes as far as there are elements for them,
+/// and each element once. A lane may take four neighboring elements at once.
 auto ReadByOneWarpPerRow(std::size_t cols) {
-    const auto judge = [cols](const grading::GuardedMemory& matrix) -> grading::Verdict {
+    const auto judge = [cols](const grading::GuardedMemory& matrix) -> grading::Judgement {
         const std::vector<grading::ElementActivity> elements = grading::activity_of(matrix);
         if (elements.empty() || cols == 0) return {true, "nobody saw who read"};
         const std::size_t pitch = matrix.row_length();
@@ -109,25 +117,35 @@ auto ReadByOneWarpPerRow(std::size_t cols) {
             std::set<std::pair<std::uint64_t, std::uint32_t>> warps_of_row;
             for (std::size_t col = 0; col < cols; ++col) {
                 const grading::ElementActivity& element = elements[row * pitch + col];
-                const std::string place = "row " + std::to_string(row) + ", column " + std::to_string(col);
-                if (!element.all_read) return {false, place + " was not read by any kernel"};
-                if (element.reads > 1) return {false, place + " was read " + std::to_string(element.reads) + " times"};
+                const std::string place =
+                    "row " + std::to_string(row) + ", column " + std::to_string(col);
+                if (!element.all_read)
+                    return {false, place + " was not read by any kernel"};
+                if (element.reads > 1)
+                    return {false, place + " was read " + std::to_string(element.reads) +
+                                       " times"};
                 readers.insert(element.read_by);
-                warps_of_row.insert({element.read_by.block, element.read_by.thread / lanes});
+                warps_of_row.insert(
+                    {element.read_by.block, element.read_by.thread / lanes});
             }
-            const std::string which = "row " + std::to_string(row) + " was read by " + std::to_string(readers.size()) +
-                                      (readers.size() == 1 ? " thread of " : " threads of ") +
-                                      std::to_string(warps_of_row.size()) +
-                                      (warps_of_row.size() == 1 ? " warp" : " warps");
+            const std::string which =
+                "row " + std::to_string(row) + " was read by " +
+                std::to_string(readers.size()) +
+                (readers.size() == 1 ? " thread of " : " threads of ") +
+                std::to_string(warps_of_row.size()) +
+                (warps_of_row.size() == 1 ? " warp" : " warps");
             const std::size_t wanted = std::max<std::size_t>(std::min(lanes, cols / 4), 1);
-            if (warps_of_row.size() != 1) return {false, which + "; the task asks for one warp per row"};
+            if (warps_of_row.size() != 1)
+                return {false, which + "; the task asks for one warp per row"};
             if (readers.size() < wanted) {
-                return {false, which + "; the task asks for at least " + std::to_string(wanted) + " lanes"};
+                return {false, which + "; the task asks for at least " +
+                                   std::to_string(wanted) + " lanes"};
             }
             if (!warps.insert(*warps_of_row.begin()).second) {
-                return {false, "row " + std::to_string(row) +
-                                   " was read by a warp that read another row as well; up to " +
-                                   "1024 rows, each row has a warp of its own"};
+                return {false,
+                        "row " + std::to_string(row) +
+                            " was read by a warp that read another row as well; up to " +
+                            "1024 rows, each row has a warp of its own"};
             }
         }
         return {true, "one warp read each row"};
@@ -135,12 +153,13 @@ auto ReadByOneWarpPerRow(std::size_t cols) {
     return grading::BufferMatcher(judge, "");
 }
 
-grading::WatchedMatcher BlocksHave256Threads() {
-    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
-        for (const warpwise::LaunchCounts& launch : watched.launches) {
+grading::InstrumentedMatcher BlocksHave256Threads() {
+    const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
+        for (const warpwise::LaunchCounts& launch : instrumented.launches) {
             const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
             if (threads == threads_of_block) continue;
-            return {false, launch.kernel + " was launched with blocks of " + std::to_string(threads) +
+            return {false, launch.kernel + " was launched with blocks of " +
+                               std::to_string(threads) +
                                " threads; the task asks for 8 warps, so 256 threads"};
         }
         return {true, "blocks of 256 threads"};
@@ -148,25 +167,27 @@ grading::WatchedMatcher BlocksHave256Threads() {
     return {judge, ""};
 }
 
-grading::WatchedMatcher UsesNoSharedMemory() {
-    const auto judge = [](const grading::Watched& watched) -> grading::Verdict {
-        const double requests = warpwise::sum_of(watched.launches).shared().requests;
+grading::InstrumentedMatcher UsesNoSharedMemory() {
+    const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
+        const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
         if (requests == 0) return {true, "no shared memory"};
-        return {false, warpwise::count_text(requests) + " requests to shared memory; shuffles do without"};
+        return {false, warpwise::count_text(requests) +
+                           " requests to shared memory; shuffles do without"};
     };
     return {judge, ""};
 }
 
-/// Multiplies, checks y and who worked, and returns what the kernels did. What is after the columns of a row is NaN.
-grading::Watched check_product(int rows, int cols, int padding = 0) {
+/// Multiplies, checks y and who worked, and returns what the kernels did. What is after the
+/// columns of a row is NaN.
+grading::Instrumented check_product(int rows, int cols, int padding = 0) {
     INFO(rows << " rows of " << cols << " columns, " << cols + padding << " floats apart");
     const Data data(rows, cols, padding);
     grading::Guarded<float> d_matrix(data.matrix);
     const grading::Guarded<float> d_x(data.x);
     grading::Guarded<float> d_y(data.rows);
     d_matrix.show_as_rows_of(data.pitch);
-    const grading::Watched watched =
-        grading::watch([&] { multiply(d_matrix.data(), data.pitch, rows, cols, d_x.data(), d_y.data()); });
+    const grading::Instrumented instrumented = grading::instrument(
+        [&] { multiply(d_matrix.data(), data.pitch, rows, cols, d_x.data(), d_y.data()); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(data, d_y);
     CHECK_THAT(d_y, grading::StaysInside());
@@ -175,15 +196,18 @@ grading::Watched check_product(int rows, int cols, int padding = 0) {
     if (rows > 0 && cols > 0) {
         CHECK_THAT(d_y, grading::WrittenByKernels());
         CHECK_THAT(d_matrix, ReadByOneWarpPerRow(data.cols));
-        CHECK_THAT(watched, BlocksHave256Threads());
-        CHECK_THAT(watched, grading::BarriersAtMost(0, "A row is the work of one warp. Shuffles suffice."));
-        CHECK_THAT(watched, UsesNoSharedMemory());
-        CHECK_THAT(watched, grading::AtomicsAtMost(0));
+        CHECK_THAT(instrumented, BlocksHave256Threads());
+        CHECK_THAT(
+            instrumented,
+            grading::BarriersAtMost(0, "A row is the work of one warp. Shuffles suffice."));
+        CHECK_THAT(instrumented, UsesNoSharedMemory());
+        CHECK_THAT(instrumented, grading::AtomicsAtMost(0));
     }
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister"}));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc",
+                                                "cudaHostRegister"}));
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    return instrumented;
 }
 
 }  // namespace
@@ -199,13 +223,15 @@ TEST_CASE("multiplies rows of many floats for each lane") {
 }
 
 TEST_CASE("handles any number of rows") {
-    for (const std::size_t rows : grading::sizes({1, 2, 7, 9, 31, 33, 127, 1009}, 2, 1024)) {
+    for (const std::size_t rows :
+         grading::sizes({1, 2, 7, 9, 31, 33, 127, 1009}, 2, 1024)) {
         check_product(static_cast<int>(rows), 64);
     }
 }
 
 TEST_CASE("handles any number of columns") {
-    for (const std::size_t cols : grading::sizes({1, 2, 31, 33, 63, 65, 127, 255, 257, 1009}, 2, 1500)) {
+    for (const std::size_t cols :
+         grading::sizes({1, 2, 31, 33, 63, 65, 127, 255, 257, 1009}, 2, 1500)) {
         check_product(19, static_cast<int>(cols));
     }
     check_product(1, 1);
@@ -217,7 +243,8 @@ TEST_CASE("finds rows that are a pitch apart") {
     check_product(16, 32, 32);
     check_product(21, 45, 19);
     check_product(5, 1, 7);
-    check_product(static_cast<int>(grading::random_size(10, 40, 1)), static_cast<int>(grading::random_size(10, 300, 2)),
+    check_product(static_cast<int>(grading::random_size(10, 40, 1)),
+                  static_cast<int>(grading::random_size(10, 300, 2)),
                   static_cast<int>(grading::random_size(1, 70, 3)));
 }
 
@@ -229,9 +256,9 @@ TEST_CASE("handles matrices without elements") {
 }
 
 TEST_CASE("handles very long and very wide matrices") {
-    // 525,000 rows are more than 65,535 blocks of 8 rows, and 17 million threads: not watched, and in the first run
-    // only.
-    const warpwise::Watching not_watched({});
+    // 525,000 rows are more than 65,535 blocks of 8 rows, and 17 million threads: not
+    // instrumented, and in the first run only.
+    const warpwise::Instrumentation not_instrumented({});
     std::vector<std::pair<int, int>> shapes = {{1, 2'100'000}};
     if (grading::seed() == 1) shapes.emplace_back(525'000, 1);
     for (const auto& [rows, cols] : shapes) {
@@ -247,43 +274,49 @@ TEST_CASE("handles very long and very wide matrices") {
 
 TEST_CASE("reads whole sectors") {
     {
-        const grading::Watched watched = check_product(64, 256);
-        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
+        const grading::Instrumented instrumented = check_product(64, 256);
+        CHECK_THAT(instrumented,
+                   grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
     }
     {
-        const grading::Watched watched = check_product(64, 250, 6);
-        CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
+        const grading::Instrumented instrumented = check_product(64, 250, 6);
+        CHECK_THAT(instrumented,
+                   grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
     }
 }
 
 // The matrix once, x at most once for each row, 4 bytes of a sector for each y.
 TEST_CASE("reads each element once") {
-    const grading::Watched watched = check_product(64, 256);
-    CHECK_THAT(watched, grading::BytesMovedAtMost(2.2 * 64 * 256 * sizeof(float)));
+    const grading::Instrumented instrumented = check_product(64, 256);
+    CHECK_THAT(instrumented, grading::BytesMovedAtMost(2.2 * 64 * 256 * sizeof(float)));
 }
 
 TEST_CASE("lets 28 of 32 lanes work on average") {
-    const grading::Watched watched = check_product(64, 512);
-    CHECK_THAT(watched, grading::ActiveLanesAtLeast(28));
+    const grading::Instrumented instrumented = check_product(64, 512);
+    CHECK_THAT(instrumented, grading::ActiveLanesAtLeast(28));
 }
 
 #ifndef __CPU_DEVICE__
-// A copy moves twice the bytes. Wide enough for 16384 warps, and narrow enough that a block for a row would not do.
+// A copy moves twice the bytes. Wide enough for 16384 warps, and narrow enough that a block
+// for a row would not do.
 TEST_CASE("takes less than twice the time of a copy of the matrix") {
     constexpr int rows = 1 << 20, cols = 128;
-    const warpwise::DeviceBuffer<float> d_matrix(warpwise::uniform<float>(std::size_t{rows} * cols, 53));
+    const warpwise::DeviceBuffer<float> d_matrix(
+        warpwise::uniform<float>(std::size_t{rows} * cols, 53));
     const warpwise::DeviceBuffer<float> d_x(warpwise::uniform<float>(cols, 54));
     warpwise::DeviceBuffer<float> d_copy(d_matrix.size()), d_y(rows);
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { multiply(d_matrix.data(), cols, rows, cols, d_x.data(), d_y.data()); }, false},
+        {{[&] { multiply(d_matrix.data(), cols, rows, cols, d_x.data(), d_y.data()); },
+          false},
          {[&] {
-              warpwise::check(
-                  cudaMemcpyAsync(d_copy.data(), d_matrix.data(), d_matrix.bytes(), cudaMemcpyDeviceToDevice));
+              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_matrix.data(),
+                                              d_matrix.bytes(), cudaMemcpyDeviceToDevice));
           },
           false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     const double share = timings[0].median / timings[1].median;
-    INFO("your kernel: " << timings[0].median * 1e6 << " us; a copy: " << timings[1].median * 1e6 << " us");
+    INFO("your kernel: " << timings[0].median * 1e6
+                         << " us; a copy: " << timings[1].median * 1e6 << " us");
     INFO("Do neighboring lanes read neighboring floats, and do all lanes have work?");
     CHECK(share <= 2.0);
 }

@@ -1,4 +1,5 @@
-// Exercise: the tail of the last tile belongs to nobody. See README.md beside this file.
+// Exercise: the tail of the last tile belongs to nobody.
+// See README.md beside this file.
 #include "exercises/4_examples/nearest_neighbour_tail/nearest_neighbour_tail.h"
 
 constexpr int threads_per_block = 128;  // and points of a tile

@@ -1,4 +1,5 @@
-// Exercise: a search for the pivot without its barriers, and without a rule for ties. See README.md beside this file.
+// Exercise: a search for the pivot without its barriers, and without a rule for ties.
+// See README.md beside this file.
 #include "exercises/4_examples/pivot_search/pivot_search.h"
 
 #include <cuda_runtime.h>
@@ -12,7 +13,8 @@ __device__ bool beats(float magnitude, int row, float other_magnitude, int other
     return magnitude > other_magnitude;
 }
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     __shared__ float magnitudes[threads];
     __shared__ int rows_of[threads];
     const int thread = threadIdx.x;
@@ -31,9 +33,10 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     rows_of[thread] = best;
 
     for (int half = threads / 2; half > 0; half /= 2) {
-        // __syncthreads();  Takes time, and the results are the same. In the end one warp is enough anyway.
-        if (thread < half &&
-            beats(magnitudes[thread + half], rows_of[thread + half], magnitudes[thread], rows_of[thread])) {
+        // __syncthreads();  Takes time, and the results are the same. In the end one warp
+        // is enough anyway.
+        if (thread < half && beats(magnitudes[thread + half], rows_of[thread + half],
+                                   magnitudes[thread], rows_of[thread])) {
             magnitudes[thread] = magnitudes[thread + half];
             rows_of[thread] = rows_of[thread + half];
         }
@@ -41,6 +44,7 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     if (thread == 0) *pivot_row = rows_of[0];
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

@@ -13,8 +13,8 @@
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
-#include "common/grading/watched.h"
-#include "common/helpers/watch.h"
+#include "common/grading/instrumented.h"
+#include "common/helpers/instrument.h"
 
 const grading::Exercise grading::exercise{"4_examples", "tiled_product_any_size"};
 
@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t side = 16;  // of a tile, in the stub
 
-/// A product of random matrices, with the result as it should be, and as some mistakes make it.
+/// A product of random matrices, with the result as it should be, and as some mistakes make
+/// it.
 struct Product {
     Product(int rows, int cols, int terms)
         : m(static_cast<std::size_t>(rows)),
@@ -44,42 +45,49 @@ struct Product {
         return c;
     }
 
-    /// The terms are products of numbers between 1/4 and 1 with signs: their sums grow with the root of k, and rounding
-    /// errors of about so many sums add up.
+    /// The terms are products of numbers between 1/4 and 1 with signs: their sums grow with
+    /// the root of k, and rounding errors of about so many sums add up.
     warpwise::Tolerance tolerance() const {
-        return {.absolute = 6 * std::numeric_limits<float>::epsilon() / 2 * static_cast<double>(k + 1)};
+        return {.absolute = 6 * std::numeric_limits<float>::epsilon() / 2 *
+                            static_cast<double>(k + 1)};
     }
 
     std::size_t m, n, k;
     std::vector<float> a, b;
 };
 
-/// The wrong elements are those of another array, up to a rounding that is larger than that of the right sums.
+/// The wrong elements are those of another array, up to a rounding that is larger than that
+/// of the right sums.
 grading::Cause are_about(std::vector<double> other) {
-    return [other = std::move(other)](const grading::Mismatch& mismatch) {
-        return std::all_of(mismatch.wrong.begin(), mismatch.wrong.end(),
-                           [&](std::size_t i) { return std::fabs(mismatch.got[i] - other[i]) <= 1e-4; });
+    return [other = std::move(other)](const grading::MismatchedArray& mismatch) {
+        return std::all_of(
+            mismatch.wrong.begin(), mismatch.wrong.end(),
+            [&](std::size_t i) { return std::fabs(mismatch.got[i] - other[i]) <= 1e-4; });
     };
 }
 
 void check_values(const Product& product, const grading::Guarded<float>& d_c) {
-    const std::size_t whole = product.k / side * side, filled = (product.k + side - 1) / side * side;
+    const std::size_t whole = product.k / side * side,
+                      filled = (product.k + side - 1) / side * side;
     CHECK_THAT(d_c, grading::CloseTo(product.sum_of(product.k), product.tolerance())
                         .when(are_about(product.sum_of(whole)),
-                              "These sums have only the terms of the whole tiles. Who adds the terms after them?")
+                              "These sums have only the terms of the whole tiles. Who adds "
+                              "the terms after them?")
                         .when(are_about(product.sum_of(filled)),
-                              "The last term was added again for each place of the tile that has no element."));
+                              "The last term was added again for each place of the tile "
+                              "that has no element."));
 }
 
 /// Checks a product and that kernels computed it in tiles, and returns what they did.
-grading::Watched check_product(int m, int n, int k) {
-    INFO("m = " << m << ", n = " << n << ", k = " << k << ": A has " << m << " rows of " << k << ", B has " << k
-                << " rows of " << n);
+grading::Instrumented check_product(int m, int n, int k) {
+    INFO("m = " << m << ", n = " << n << ", k = " << k << ": A has " << m << " rows of "
+                << k << ", B has " << k << " rows of " << n);
     const Product product(m, n, k);
     const grading::Guarded<float> d_a(product.a), d_b(product.b);
     grading::Guarded<float> d_c(product.m * product.n);
     d_c.show_as_rows_of(product.n);
-    const grading::Watched watched = grading::watch([&] { multiply(d_a.data(), d_b.data(), d_c.data(), m, n, k); });
+    const grading::Instrumented instrumented =
+        grading::instrument([&] { multiply(d_a.data(), d_b.data(), d_c.data(), m, n, k); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(product, d_c);
     CHECK_THAT(d_c, grading::StaysInside());
@@ -88,16 +96,18 @@ grading::Watched check_product(int m, int n, int k) {
     if (d_c.size() > 0 && k > 0) {
         CHECK_THAT(d_c, grading::WrittenByThreads(d_c.size() / 16));
         CHECK_THAT(d_c, grading::WrittenByBlocks(d_c.size() / 4096));
-        CHECK_THAT(watched, grading::UsesSharedMemory());
+        CHECK_THAT(instrumented, grading::UsesSharedMemory());
     }
-    CHECK_THAT(watched, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-    CHECK_THAT(watched, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister"}));
-    CHECK_THAT(watched, grading::ReleasesWhatItMakes());
-    return watched;
+    CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
+    CHECK_THAT(instrumented, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc",
+                                                "cudaHostRegister"}));
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    return instrumented;
 }
 
 int random_extent(int stream) {
-    return static_cast<int>(grading::random_size(2, 90, static_cast<std::uint64_t>(stream)));
+    return static_cast<int>(
+        grading::random_size(2, 90, static_cast<std::uint64_t>(stream)));
 }
 
 }  // namespace
@@ -124,7 +134,8 @@ TEST_CASE("multiplies matrices of any size") {
         check_product(37, 23, extent);
     }
     for (const int stream : {10, 20, 30}) {
-        check_product(random_extent(stream), random_extent(stream + 1), random_extent(stream + 2));
+        check_product(random_extent(stream), random_extent(stream + 1),
+                      random_extent(stream + 2));
     }
     check_product(127, 129, 65);
     check_product(1, 257, 3);
@@ -139,27 +150,32 @@ TEST_CASE("handles matrices without elements") {
     check_product(0, 0, 0);
 }
 
-// With tiles of 16 x 16, each of m * n * k multiply-adds needs a 16th of an element of A and of B. Twice as much is
-// allowed: rows of 31 floats do not begin at sectors. Terms that bypass the tiles take more.
+// With tiles of 16 x 16, each of m * n * k multiply-adds needs a 16th of an element of A
+// and of B. Twice as much is allowed: rows of 31 floats do not begin at sectors. Terms that
+// bypass the tiles take more.
 TEST_CASE("loads all elements through tiles") {
     struct Extents {
         int m, n, k;
     };
     for (const Extents& x : {Extents{96, 96, 96}, {96, 96, 31}, {90, 96, 95}}) {
-        const grading::Watched watched = check_product(x.m, x.n, x.k);
+        const grading::Instrumented instrumented = check_product(x.m, x.n, x.k);
         INFO("m = " << x.m << ", n = " << x.n << ", k = " << x.k);
-        const double loads_of_tiles = 2.0 * 96 * 96 * ((x.k + 15) / 16 * 16) / 16 * sizeof(float);
+        const double loads_of_tiles =
+            2.0 * 96 * 96 * ((x.k + 15) / 16 * 16) / 16 * sizeof(float);
         const double stores = 96.0 * 96 * sizeof(float);
-        CHECK_THAT(watched, grading::BytesMovedAtMost(2 * loads_of_tiles + stores));
-        if (x.k == 96) CHECK_THAT(watched, grading::GlobalEfficiencyAtLeast(0.8));
+        CHECK_THAT(instrumented, grading::BytesMovedAtMost(2 * loads_of_tiles + stores));
+        if (x.k == 96) CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));
     }
 }
 
-// For the model answer only, because answers with a grid of two dimensions are right for all smaller matrices.
+// For the model answer only, because answers with a grid of two dimensions are right for
+// all smaller matrices.
 TEST_CASE("multiplies very long and very wide matrices", "[.very_large]") {
-    // Not watched: these are 34 million threads. One shape in the first run, and the other one in further runs.
-    const warpwise::Watching not_watched({});
-    const int m = grading::seed() == 1 ? 2'100'000 : 1, n = grading::seed() == 1 ? 1 : 2'100'000;
+    // Not instrumented: these are 34 million threads. One shape in the first run, and the
+    // other one in further runs.
+    const warpwise::Instrumentation not_instrumented({});
+    const int m = grading::seed() == 1 ? 2'100'000 : 1,
+              n = grading::seed() == 1 ? 1 : 2'100'000;
     INFO("m = " << m << ", n = " << n << ", k = 1");
     const Product product(m, n, 1);
     const grading::Guarded<float> d_a(product.a), d_b(product.b);

@@ -1,11 +1,13 @@
 // Solution: add up the parts of all threads of a block.
 //
-// Every round halves the number of parts: the upper half is added to the lower one, so 1024 parts take ten rounds.
-// With an odd number the part in the middle has no partner and waits for the next round.
+// Every round halves the number of parts: the upper half is added to the lower one, so 1024
+// parts take ten rounds. With an odd number the part in the middle has no partner and waits
+// for the next round.
 //
-// There is a barrier before every round: threads of other warps may be behind, and a part must be complete before it is
-// read. All threads of the block pass this barrier, also those that have nothing left to add. Inside the `if`, only
-// some of the threads would reach it.
+// There is a barrier before every round: threads of other warps may be behind, and a part
+// must be complete before it is read. All threads of the block pass this barrier, also
+// those that have nothing left to add. Inside the `if`, only some of the threads would
+// reach it.
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.

@@ -1,12 +1,14 @@
 // Solution: a filter whose coefficients are read by lane.
 //
-// There are two loops, over outputs and over coefficients, and the question is which of them the lanes of a warp share.
-// With a coefficient for each lane, constant memory is asked for 32 addresses at once and serves them one after the
-// other: 32 passes for a single output. Here the lanes share the outputs, and go through the coefficients together:
-// each read is one address, one pass, for 32 outputs. It is 32 passes for 32 outputs, and the shuffles are gone as
-// well.
+// There are two loops, over outputs and over coefficients, and the question is which of
+// them the lanes of a warp share. With a coefficient for each lane, constant memory is
+// asked for 32 addresses at once and serves them one after the other: 32 passes for a
+// single output. Here the lanes share the outputs, and go through the coefficients
+// together: each read is one address, one pass, for 32 outputs. It is 32 passes for 32
+// outputs, and the shuffles are gone as well.
 //
-// The input is read side by side either way; neighboring outputs read nearly the same of it, which the L1 cache holds.
+// The input is read side by side either way; neighboring outputs read nearly the same of
+// it, which the L1 cache holds.
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 __constant__ float filter[taps];

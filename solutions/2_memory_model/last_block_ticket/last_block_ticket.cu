@@ -1,14 +1,16 @@
 // Solution: the block that comes last finishes the sum, once.
 //
-// There were two mistakes. The block looked at the counter, which says how many blocks have drawn by now; between its
-// draw and its look others may draw, so that more than one block sees the full number. What atomicInc returns is the
-// number of draws before this one, a ticket that no other block has: the last one is gridDim.x - 1.
+// There were two mistakes. The block looked at the counter, which says how many blocks have
+// drawn by now; between its draw and its look others may draw, so that more than one block
+// sees the full number. What atomicInc returns is the number of draws before this one, a
+// ticket that no other block has: the last one is gridDim.x - 1.
 //
-// And with the limit gridDim.x the counter stood at gridDim.x after the first call. With gridDim.x - 1 it goes back to
-// 0 with the last draw, and the next call, with any number of blocks, begins as the first one did.
+// And with the limit gridDim.x the counter stood at gridDim.x after the first call. With
+// gridDim.x - 1 it goes back to 0 with the last draw, and the next call, with any number of
+// blocks, begins as the first one did.
 //
-// The first fence belongs to the ticket: whoever sees the draw sees the sum too. The second belongs to the last block:
-// what it reads below is not older than its ticket.
+// The first fence belongs to the ticket: whoever sees the draw sees the sum too. The second
+// belongs to the last block: what it reads below is not older than its ticket.
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/last_block_ticket/last_block_ticket.h"
@@ -27,9 +29,12 @@ __device__ float sum_of_block(float value) {
     return part[0];
 }
 
-__global__ void sum_in_one_launch(const float* values, int count, float* block_sums, unsigned* drawn, float* sum) {
+__global__ void sum_in_one_launch(const float* values, int count, float* block_sums,
+                                  unsigned* drawn, float* sum) {
     float my_sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) my_sum += values[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        my_sum += values[i];
     my_sum = sum_of_block(my_sum);
 
     __shared__ bool is_last;
@@ -49,6 +54,8 @@ __global__ void sum_in_one_launch(const float* values, int count, float* block_s
     if (threadIdx.x == 0) *sum = rest;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
-    sum_in_one_launch<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn, d_sum);
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
+    sum_in_one_launch<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn,
+                                                     d_sum);
 }

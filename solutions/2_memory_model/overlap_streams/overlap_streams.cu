@@ -1,8 +1,9 @@
 // Solution: copies that overlap with kernels and with each other.
 //
-// A stream keeps the order of one chunk: copy in, compute, copy out. Chunks in different streams have no order between
-// them, so that one is copied in while another is computed and a third is copied out. Page-locked memory is what makes
-// it so: from any other, the driver first copies into page-locked memory of its own, and the call waits for that.
+// A stream keeps the order of one chunk: copy in, compute, copy out. Chunks in different
+// streams have no order between them, so that one is copied in while another is computed
+// and a third is copied out. Page-locked memory is what makes it so: from any other, the
+// driver first copies into page-locked memory of its own, and the call waits for that.
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 
 #include <algorithm>
@@ -28,8 +29,10 @@ void queue_work(const Work& work) {
         const size_t bytes = count * sizeof(float);
         const cudaStream_t stream = work.streams[k % work.streams.size()];
         const unsigned blocks = static_cast<unsigned>((count + 255) / 256);
-        cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice, stream);
+        cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice,
+                        stream);
         compute<<<blocks, 256, 0, stream>>>(work.d_in + first, work.d_out + first, count);
-        cudaMemcpyAsync(work.out + first, work.d_out + first, bytes, cudaMemcpyDeviceToHost, stream);
+        cudaMemcpyAsync(work.out + first, work.d_out + first, bytes, cudaMemcpyDeviceToHost,
+                        stream);
     }
 }

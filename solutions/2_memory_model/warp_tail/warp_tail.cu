@@ -1,11 +1,12 @@
 // Solution: two waits that were missing in a sum of tiles.
 //
-// The lanes of a warp do not go in lockstep, at least not since 2017. A round of the tail reads what other lanes wrote
-// in the round before, so there is a __syncwarp() before each. It stands in front of the `if`, where all 32 lanes pass,
-// and one is enough: in a round nobody reads a part that somebody else writes.
+// The lanes of a warp do not go in lockstep, at least not since 2017. A round of the tail
+// reads what other lanes wrote in the round before, so there is a __syncwarp() before each.
+// It stands in front of the `if`, where all 32 lanes pass, and one is enough: in a round
+// nobody reads a part that somebody else writes.
 //
-// Nobody returns before a barrier that others wait at. Threads without an element put 0 into their places, which the
-// tree adds without harm, and come to every barrier.
+// Nobody returns before a barrier that others wait at. Threads without an element put 0
+// into their places, which the tree adds without harm, and come to every barrier.
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/warp_tail/warp_tail.h"

@@ -1,22 +1,25 @@
 // Solution: two places.
 //
-// The comparison in add() was the wrong way round. An addition keeps the leading digits of the larger number and
-// drops the last digits of the smaller one. (larger - next) + smaller is exactly what was dropped, since the first
-// difference is exact. (smaller - next) + larger rounds in the first difference, and loses the same digits again.
+// The comparison in add() was the wrong way round. An addition keeps the leading digits of
+// the larger number and drops the last digits of the smaller one. (larger - next) + smaller
+// is exactly what was dropped, since the first difference is exact. (smaller - next) +
+// larger rounds in the first difference, and loses the same digits again.
 //
-// And total_of_block() made one float of each thread's two before it added them up. The lost digits are those that
-// have no room in the sum: in the sum of the two they are rounded away. Both parts have to go through the tree, and
-// the tree's own additions lose digits as any others do: add() is the way to make them.
+// And total_of_block() made one float of each thread's two before it added them up. The
+// lost digits are those that have no room in the sum: in the sum of the two they are
+// rounded away. Both parts have to go through the tree, and the tree's own additions lose
+// digits as any others do: add() is the way to make them.
 //
-// `lost` itself is added up in plain float. Its errors are errors of errors, relative to it as its own are to the
-// sum.
+// `lost` itself is added up in plain float. Its errors are errors of errors, relative to it
+// as its own are to the sum.
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/compensated_sum/compensated_sum.h"
 
 constexpr unsigned threads_per_block = 128;
 
-/// A sum in two parts: the true one is near sum + lost, and `lost` is too small to find room in `sum`.
+/// A sum in two parts: the true one is near sum + lost, and `lost` is too small to find
+/// room in `sum`.
 struct Total {
     float sum;
     float lost;
@@ -50,9 +53,12 @@ __device__ Total total_of_block(Total mine) {
     return part[0];
 }
 
-__global__ void sum_blocks(const float* values, int count, float* block_sums, float* block_lost) {
+__global__ void sum_blocks(const float* values, int count, float* block_sums,
+                           float* block_lost) {
     Total mine = {0, 0};
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) add(mine, values[i]);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        add(mine, values[i]);
     const Total total = total_of_block(mine);
     if (threadIdx.x == 0) {
         block_sums[blockIdx.x] = total.sum;
@@ -60,7 +66,8 @@ __global__ void sum_blocks(const float* values, int count, float* block_sums, fl
     }
 }
 
-__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks, float* sum) {
+__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks,
+                           float* sum) {
     Total mine = {0, 0};
     for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
         add(mine, block_sums[i]);
@@ -70,7 +77,8 @@ __global__ void add_blocks(const float* block_sums, const float* block_lost, int
     if (threadIdx.x == 0) *sum = total.sum + total.lost;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost,
+            float* d_sum, int blocks) {
     sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_block_lost);
     add_blocks<<<1, threads_per_block>>>(d_block_sums, d_block_lost, blocks, d_sum);
 }

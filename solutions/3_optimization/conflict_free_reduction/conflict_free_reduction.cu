@@ -1,11 +1,13 @@
 // Solution: a sum over a block without idle lanes, bank conflicts and too many barriers.
 //
-// The upper half is added to the lower half. Threads 0 to half - 1 do it: whole warps, as long as half is at least
-// 32. Thread t reads words t and t + half, so 32 neighbors read 32 neighboring words, which lie in 32 different
-// banks. And what is left is again an array without gaps.
+// The upper half is added to the lower half. Threads 0 to half - 1 do it: whole warps, as
+// long as half is at least
+// 32. Thread t reads words t and t + half, so 32 neighbors read 32 neighboring words, which
+// lie in 32 different banks. And what is left is again an array without gaps.
 //
-// One barrier before a round is enough: in a round nobody reads a part that somebody else writes. When 64 parts are
-// left, a single warp goes on, and waits only for its own lanes. (Five shuffles would do the same without the array.)
+// One barrier before a round is enough: in a round nobody reads a part that somebody else
+// writes. When 64 parts are left, a single warp goes on, and waits only for its own lanes.
+// (Five shuffles would do the same without the array.)
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/conflict_free_reduction/conflict_free_reduction.h"

@@ -1,8 +1,9 @@
 // Solution: a bandwidth that no memory reaches.
 //
-// The clock belongs to the host, and the host does not wait for the device by itself. So both readings need a wait
-// right in front of them: the first one, lest work from before is timed as well, and the last one, lest the work itself
-// is left out. What is not to be measured stands outside of the two: the copies, and the first launch, at which the
+// The clock belongs to the host, and the host does not wait for the device by itself. So
+// both readings need a wait right in front of them: the first one, lest work from before is
+// timed as well, and the last one, lest the work itself is left out. What is not to be
+// measured stands outside of the two: the copies, and the first launch, at which the
 // kernel's code is loaded and the chip leaves its idle clocks.
 #include "exercises/3_optimization/stop_the_clock/stop_the_clock.h"
 
@@ -17,8 +18,11 @@ __global__ void twice_plus_one(const float* in, float* out, size_t count) {
 
 double gigabytes_per_second(const Job& job) {
     const size_t bytes = job.count * sizeof(float);
-    const unsigned blocks = static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
-    const auto launch = [&] { twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count); };
+    const unsigned blocks =
+        static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
+    const auto launch = [&] {
+        twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count);
+    };
 
     cudaMemcpy(job.d_in, job.in, bytes, cudaMemcpyHostToDevice);
     launch();  // once, to warm up

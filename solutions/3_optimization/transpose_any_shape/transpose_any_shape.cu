@@ -2,20 +2,23 @@
 //
 // There were three mistakes, and a square matrix of whole tiles hides all of them.
 //
-// The output has `cols` rows of `rows` elements, so from one of its rows to the next it is `rows` elements, not
-// `cols`.
+// The output has `cols` rows of `rows` elements, so from one of its rows to the next it is
+// `rows` elements, not `cols`.
 //
-// The store asked whether the element that the thread had loaded was inside of the matrix. It stores another one: the
-// element in row x and column y of the tile. Load and store each need a guard of their own.
+// The store asked whether the element that the thread had loaded was inside of the matrix.
+// It stores another one: the element in row x and column y of the tile. Load and store each
+// need a guard of their own.
 //
-// And a thread that has nothing to load may have something to store. It has to stay: in a tile that is cut short on
-// the right, x runs over the rows when the tile is stored, and all 32 threads of a row are needed. The barrier itself
-// does not need them, because it waits only for threads that have not exited; what an early return loses is the
-// elements that these threads should have stored.
+// And a thread that has nothing to load may have something to store. It has to stay: in a
+// tile that is cut short on the right, x runs over the rows when the tile is stored, and
+// all 32 threads of a row are needed. The barrier itself does not need them, because it
+// waits only for threads that have not exited; what an early return loses is the elements
+// that these threads should have stored.
 #include "exercises/3_optimization/transpose_any_shape/transpose_any_shape.h"
 
-constexpr int side = 32;       // of a tile
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows elements
+constexpr int side = 32;  // of a tile
+constexpr int block_rows =
+    8;  // rows of a block of threads; each thread takes side / block_rows elements
 
 __global__ void transpose_tiles(const float* in, float* out, int rows, int cols) {
     __shared__ float tile[side][side + 1];

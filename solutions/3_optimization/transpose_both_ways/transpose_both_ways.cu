@@ -1,18 +1,21 @@
 // Solution: a matrix and its transpose, added in place, with every access in whole sectors.
 //
-// Element (y, x) of the upper tile is averaged with element (x, y) of the lower one, so one of the two has to be read
-// across. In global memory that costs 32 sectors a request. So both tiles come into shared memory row by row, 4
-// sectors each, and are read across there. Rows of 33 floats put the 32 lanes of a column into 32 banks.
+// Element (y, x) of the upper tile is averaged with element (x, y) of the lower one, so one
+// of the two has to be read across. In global memory that costs 32 sectors a request. So
+// both tiles come into shared memory row by row, 4 sectors each, and are read across there.
+// Rows of 33 floats put the 32 lanes of a column into 32 banks.
 //
-// Each thread writes two averages: (y, x) of the upper tile, which takes (x, y) from the lower one, and (y, x) of the
-// lower tile, which takes (x, y) from the upper one. It works out every average twice, and that is cheap: additions
-// cost nothing next to sectors. No thread writes global memory before all have read: the barrier sees to that.
+// Each thread writes two averages: (y, x) of the upper tile, which takes (x, y) from the
+// lower one, and (y, x) of the lower tile, which takes (x, y) from the upper one. It works
+// out every average twice, and that is cheap: additions cost nothing next to sectors. No
+// thread writes global memory before all have read: the barrier sees to that.
 //
 // On the diagonal the two tiles are the same. One is enough there.
 #include "exercises/3_optimization/transpose_both_ways/transpose_both_ways.h"
 
-constexpr int side = 32;       // of a tile
-constexpr int block_rows = 8;  // rows of a block of threads; each thread takes side / block_rows elements
+constexpr int side = 32;  // of a tile
+constexpr int block_rows =
+    8;  // rows of a block of threads; each thread takes side / block_rows elements
 
 __global__ void average_with_mirror_image(float* a, int n) {
     if (blockIdx.x < blockIdx.y) return;
@@ -35,10 +38,12 @@ __global__ void average_with_mirror_image(float* a, int n) {
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + y < n && tile_col + x < n) {
             const float mirrored = on_diagonal ? upper[x][y] : lower[x][y];
-            a[static_cast<size_t>(tile_row + y) * n + tile_col + x] = (upper[y][x] + mirrored) / 2;
+            a[static_cast<size_t>(tile_row + y) * n + tile_col + x] =
+                (upper[y][x] + mirrored) / 2;
         }
         if (!on_diagonal && tile_col + y < n && tile_row + x < n) {
-            a[static_cast<size_t>(tile_col + y) * n + tile_row + x] = (lower[y][x] + upper[x][y]) / 2;
+            a[static_cast<size_t>(tile_col + y) * n + tile_row + x] =
+                (lower[y][x] + upper[x][y]) / 2;
         }
     }
 }

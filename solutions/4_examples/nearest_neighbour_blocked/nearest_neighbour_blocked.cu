@@ -1,12 +1,14 @@
 // Solution: every warp reads all points for itself.
 //
-// 1024 points are 32 warps, each of which loads 3 floats of 1024 points: 98304 requests, 32 bytes each, 3.1 MB. With
-// tiles in shared memory a block of 128 threads reads each point once, 8 blocks do so, and neighboring threads load
-// neighboring points: 0.33 MB, a ninth. The points are 12 bytes, so the three floats of 32 points take three requests
-// of 12 sectors; read as an array of floats they would take three of 4.
+// 1024 points are 32 warps, each of which loads 3 floats of 1024 points: 98304 requests, 32
+// bytes each, 3.1 MB. With tiles in shared memory a block of 128 threads reads each point
+// once, 8 blocks do so, and neighboring threads load neighboring points: 0.33 MB, a ninth.
+// The points are 12 bytes, so the three floats of 32 points take three requests of 12
+// sectors; read as an array of floats they would take three of 4.
 //
-// Two barriers: nobody looks at the tile before all of it is there, and nobody writes the next one while others still
-// look. The last tile has `count - first` points, the threads without a point of their own load like the others.
+// Two barriers: nobody looks at the tile before all of it is there, and nobody writes the
+// next one while others still look. The last tile has `count - first` points, the threads
+// without a point of their own load like the others.
 #include "exercises/4_examples/nearest_neighbour_blocked/nearest_neighbour_blocked.h"
 
 constexpr int threads_per_block = 128;

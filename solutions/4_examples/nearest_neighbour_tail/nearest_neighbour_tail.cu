@@ -1,13 +1,16 @@
 // Solution: the tail of the last tile belongs to nobody.
 //
-// The last tile has count - first points, and its other places hold what happens to be there: nothing in the first
-// round, and later the points of the tile before, under numbers that no point has. One of those is point i itself, at
-// distance 0, which `first + k != i` does not recognize any more. So only as many places are looked at as were written.
+// The last tile has count - first points, and its other places hold what happens to be
+// there: nothing in the first round, and later the points of the tile before, under numbers
+// that no point has. One of those is point i itself, at distance 0, which `first + k != i`
+// does not recognize any more. So only as many places are looked at as were written.
 //
-// The guards for i and for j are about other things: whether this thread has a point of its own, and whether it has one
-// to load. A thread without a point of its own still loads for the others, and still comes to the barriers.
+// The guards for i and for j are about other things: whether this thread has a point of its
+// own, and whether it has one to load. A thread without a point of its own still loads for
+// the others, and still comes to the barriers.
 //
-// Filling the places that are left with points infinitely far away is right as well; then the loop has a fixed length.
+// Filling the places that are left with points infinitely far away is right as well; then
+// the loop has a fixed length.
 #include "exercises/4_examples/nearest_neighbour_tail/nearest_neighbour_tail.h"
 
 constexpr int threads_per_block = 128;  // and points of a tile

@@ -1,12 +1,14 @@
 // Solution: the largest of a column, with the waits and the rule that it needs.
 //
-// In each round a thread reads what a thread of another warp wrote in the round before, so the whole block has to wait,
-// and all of its threads have to come: the barrier stands in front of the `if`. (It is true that from 64 parts on one
-// warp would be enough. Then __syncwarp() would do, but some wait it has to be.)
+// In each round a thread reads what a thread of another warp wrote in the round before, so
+// the whole block has to wait, and all of its threads have to come: the barrier stands in
+// front of the `if`. (It is true that from 64 parts on one warp would be enough. Then
+// __syncwarp() would do, but some wait it has to be.)
 //
-// Which of two equal elements is found must not depend on who looks at it. Thread 0 has rows 0, 256, 512 .., thread 1
-// rows 1, 257 ..: a part with a higher place may hold a lower row. So the rule asks for the row. And comparisons with
-// NaN are false, all of them, so NaN has to be asked for by name.
+// Which of two equal elements is found must not depend on who looks at it. Thread 0 has
+// rows 0, 256, 512 .., thread 1 rows 1, 257 ..: a part with a higher place may hold a lower
+// row. So the rule asks for the row. And comparisons with NaN are false, all of them, so
+// NaN has to be asked for by name.
 #include "exercises/4_examples/pivot_search/pivot_search.h"
 
 #include <cuda_runtime.h>
@@ -21,7 +23,8 @@ __device__ bool beats(float magnitude, int row, float other_magnitude, int other
     return row < other_row;  // equal, or both NaN
 }
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     __shared__ float magnitudes[threads];
     __shared__ int rows_of[threads];
     const int thread = threadIdx.x;
@@ -41,8 +44,8 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
 
     for (int half = threads / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (thread < half &&
-            beats(magnitudes[thread + half], rows_of[thread + half], magnitudes[thread], rows_of[thread])) {
+        if (thread < half && beats(magnitudes[thread + half], rows_of[thread + half],
+                                   magnitudes[thread], rows_of[thread])) {
             magnitudes[thread] = magnitudes[thread + half];
             rows_of[thread] = rows_of[thread + half];
         }
@@ -50,6 +53,7 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     if (thread == 0) *pivot_row = rows_of[0];
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

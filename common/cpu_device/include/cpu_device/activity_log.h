@@ -6,7 +6,7 @@
 //     cpu_device::stop_log();
 //     for (const cpu_device::WordLog& word : cpu_device::words_of(d_out, bytes)) ...
 //
-// Only accesses of watched kernels are seen, and only while mistakes are looked for: then all blocks run on one host
+// Only accesses of instrumented kernels are seen, and only while errors are looked for: then all blocks run on one host
 // thread. The log grows by eight times the memory that is touched.
 #pragma once
 
@@ -65,7 +65,7 @@ std::vector<WordLog> words_of(const void* memory, std::size_t bytes);
 /// The calls of the runtime API, successful or not, in their order.
 std::vector<LoggedCall> logged_calls();
 
-/// From now on the memory counts as never written: kernels that read it make a mistake.
+/// From now on the memory counts as never written: it is an error of a kernel to read it.
 void forget_contents(const void* memory, std::size_t bytes);
 
 }  // namespace cpu_device

@@ -3,15 +3,15 @@
 // All are templates restricted to the types that CUDA allows. A program may therefore define the overloads that older
 // GPUs lack, such as `double atomicAdd(double*, double)`: a function is preferred over a template.
 // All of them are relaxed, as in CUDA. The variants for a block (`_block`) and for the whole system (`_system`) are the
-// same operation here; while mistakes are looked for, their scopes decide what they order.
+// same operation here; while errors are looked for, their scopes decide what they order.
 #pragma once
 
 #include <concepts>
 #include <type_traits>
 
 #include "cpu_device/execution.h"
+#include "cpu_device/instrumented.h"
 #include "cpu_device/vector_types.h"
-#include "cpu_device/watched.h"
 
 namespace cpu_device {
 
@@ -150,10 +150,10 @@ CPU_DEVICE_INLINE T atomic_exclusive_or(T* address, T value) {
     return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
 }
 
-/// Whether a compare-and-swap is about to write. While accesses are watched, no other thread runs in between.
+/// Whether a compare-and-swap is about to write. While accesses are instrumented, no other thread runs in between.
 template <class T>
 CPU_DEVICE_UNSEEN AtomicUse use_of_compare_and_swap([[maybe_unused]] T* address, [[maybe_unused]] const T& compare) {
-#ifdef __CPU_DEVICE_WATCHED__
+#ifdef __CPU_DEVICE_INSTRUMENTED__
     if (!in_kernel()) return AtomicUse::compare_and_swap;
     T now;
     __atomic_load(address, &now, __ATOMIC_RELAXED);

@@ -4,7 +4,7 @@
 #include <time.h>  // clock(), too
 
 #include "cpu_device/execution.h"
-#include "cpu_device/watched.h"
+#include "cpu_device/instrumented.h"
 
 /// A counter that runs on while a kernel runs, in nanoseconds (a GPU counts cycles).
 inline long long clock64() {

@@ -14,12 +14,12 @@ namespace cpu_device {
 cudaError_t api_result(cudaError_t error);
 
 /// A launch was refused: seen by the next cudaGetLastError() or cudaPeekAtLastError(), not sticky. `reason` says why,
-/// with figures: "a block of 2048 x 1 x 1 threads: at most 1024 x 1024 x 64". While mistakes are looked for, an error
+/// with figures: "a block of 2048 x 1 x 1 threads: at most 1024 x 1024 x 64". While errors are looked for, an error
 /// at which the thread never looks is reported.
 void launch_refused(cudaError_t error, const LaunchSite& launch = {"", {}}, const std::string& reason = {});
 
 /// A kernel died. Nothing shows before the next call that waits for the device; from then on every call returns it.
-/// While mistakes are looked for, it is reported at the end of the process that no call ever waited.
+/// While errors are looked for, it is reported at the end of the process that no call ever waited.
 void kernel_failed(cudaError_t error, const LaunchSite& launch = {"", {}});
 
 /// To be called first by every API function. `waits`: the call waits for the device (synchronization, blocking
@@ -29,7 +29,7 @@ cudaError_t device_status(bool waits);
 /// True once a kernel failed: further launches do nothing.
 bool device_is_lost();
 
-/// While mistakes are looked for, reports the calling thread's calls and launches that failed and whose errors it has
+/// While errors are looked for, reports the calling thread's calls and launches that failed and whose errors it has
 /// not looked at, and a kernel's failure that no call has waited for. Shows what kernels have printed since the last
 /// call that waited. Happens by itself when the process ends.
 void report_unseen_errors();

@@ -10,12 +10,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "cpu_device/instrumented.h"
 #include "cpu_device/types.h"
-#include "cpu_device/watched.h"
 
 // The built-in variables. Real variables and not macros, because host code likes to call its own launch shapes
 // `blockDim` and `gridDim`.
-#ifdef __CPU_DEVICE_WATCHED__
+#ifdef __CPU_DEVICE_INSTRUMENTED__
 namespace cpu_device {
 /// A dim3 without constructors. Of a constant of such a type g++ knows that nothing ever writes it.
 struct ConstantDim3 {
@@ -25,7 +25,7 @@ struct ConstantDim3 {
     constexpr operator uint3() const { return {x, y, z}; }  // NOLINT
 };
 }  // namespace cpu_device
-// Watched code sees them as constants, which a thread's are: their loads need no watching.
+// Instrumented code sees them as constants, which a thread's are: their loads need no instrumenting.
 extern constinit const thread_local uint3 threadIdx __attribute__((tls_model("initial-exec")));
 extern constinit const thread_local uint3 blockIdx __attribute__((tls_model("initial-exec")));
 extern constinit const thread_local cpu_device::ConstantDim3 blockDim __attribute__((tls_model("initial-exec")));
@@ -72,7 +72,7 @@ struct ThreadState {
     unsigned linear_thread;  ///< rank of the thread in its block: x fastest, then y, then z
     unsigned block_threads;  ///< threads in the block
     unsigned next_thread;    ///< how many threads of the block have started
-    bool slowly;             ///< threads start in an order drawn from the schedule's seed, or are watched
+    bool slowly;             ///< threads start in an order drawn from the schedule's seed, or are instrumented
     unsigned row_start;      ///< linear rank of the first thread with the same y and z as the one started last
     unsigned row_end;        ///< one past the last of them
     unsigned row_y, row_z;   ///< their y and z
@@ -139,10 +139,10 @@ const void* pointer_or_null(const T& argument) {
 
 void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& launch, bool cooperative);
 
-/// The same for any block: one whose threads start in shuffled order, or that is watched.
+/// The same for any block: one whose threads start in shuffled order, or that is instrumented.
 bool start_next_thread_slowly();
 
-#ifdef __CPU_DEVICE_WATCHED__
+#ifdef __CPU_DEVICE_INSTRUMENTED__
 
 /// Makes the next thread of the block that has not started the running one; false when there is none.
 CPU_DEVICE_INLINE bool start_next_thread() { return start_next_thread_slowly(); }
@@ -408,7 +408,7 @@ LaneValues enter_collective(Collective operation, std::uint32_t mask, std::uint6
 void leave_collective(const LaneValues& values);
 
 /// The running lane, which came to a shuffle of `mask` together with the lanes `came`, took the value of lane `source`.
-/// If that lane did not come, and the program uses the value, a mistake is reported when the launch ends. Returns what
+/// If that lane did not come, and the program uses the value, an error is reported when the launch ends. Returns what
 /// to take for it then, in each 8 bytes: all-ones bits, and in one of two runs that are compared something else.
 std::uint64_t note_shuffle(std::uint32_t mask, std::uint32_t came, unsigned source, Site site);
 

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "cpu_device/watched.h"
+#include "cpu_device/instrumented.h"
 
 #define CPU_DEVICE_LOAD(name)                                  \
     template <class T>                                         \

@@ -4,7 +4,7 @@
 
 #define __host__
 #define __device__
-#ifdef __CPU_DEVICE_WATCHED__
+#ifdef __CPU_DEVICE_INSTRUMENTED__
 // As nvcc does, what a kernel calls is made part of it. Besides, g++ announces no structure that goes straight from
 // memory into a call, or back.
 #define __global__ __attribute__((__flatten__))

@@ -93,7 +93,7 @@ inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 
 /// Fresh memory holds bytes 0xFF, which are NaN as floating-point numbers and -1 as integers, in its first 1 MiB;
 /// the rest of a larger allocation is zero. Addresses are multiples of 512 bytes. The bytes right before and behind
-/// an allocation are watched: if somebody wrote there, freeing the memory reports it.
+/// an allocation are instrumented: if somebody wrote there, freeing the memory reports it.
 ///
 /// The last parameter of the functions that allocate is not for programs: reports name the line it stands for.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, cpu_device::Site site = cpu_device::call_site());
@@ -220,10 +220,10 @@ cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, uns
 
 namespace cpu_device {
 
-/// Reports device, managed and page-locked memory that was never freed, one finding for each line that allocated it,
+/// Reports device, managed and page-locked memory that was never freed, one diagnostic for each line that allocated it,
 /// with how often and how many bytes, and in the same way streams, events, arrays, texture and surface objects; what
-/// was reported once is not reported again. These are notes, or errors with WatchOptions::leaks. Happens by itself when
-/// a program in which mistakes are looked for ends with status 0.
+/// was reported once is not reported again. These are notes, or errors with InstrumentOptions::leaks. Happens by itself
+/// when a program in which errors are looked for ends with status 0.
 void report_leaks();
 
 }  // namespace cpu_device

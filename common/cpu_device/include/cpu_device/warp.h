@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "cpu_device/execution.h"
-#include "cpu_device/watched.h"
+#include "cpu_device/instrumented.h"
 
 struct __half;
 struct __half2;

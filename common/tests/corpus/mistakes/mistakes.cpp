@@ -2,7 +2,7 @@
 
 namespace corpus {
 
-std::vector<CaseList> mistakes() {
+std::vector<CaseList> diagnostics() {
     return {bounds(),
             bounds_of_objects(),
             bounds_on_chip(),

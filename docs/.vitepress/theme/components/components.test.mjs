@@ -103,7 +103,7 @@ const step = (name, kind, operations, bytes, median, passed = true) => ({
     operations,
     bytes,
     seconds: { median },
-    check: { passed },
+    comparison: { passed },
 });
 
 test('the roofline takes the fastest right step of each lesson, of one machine', () => {
@@ -152,7 +152,7 @@ test('a table with a step above the FP32 peak is work of tensor cores, and no le
         numbered(1, 'tiles', 3e13),
         numbered(2, 'registers', 5e13),
         numbered(null, 'vendor', 4e13, 'vendor'),
-        { ...numbered(3, 'wrong', 9e14), check: { passed: false } },
+        { ...numbered(3, 'wrong', 9e14), comparison: { passed: false } },
         numbered(1, 'mma', 6e13),
         numbered(2, 'wgmma', 4e14),
     ];
@@ -175,6 +175,11 @@ test('the recorded runs give a roofline', () => {
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
+    // The same as the lesson prints, which selects them in C++.
+    const counted = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_3.json'), 'utf8'));
+    const lesson = counted.lessons.find(({ name }) => name === 'strategy_and_amdahl');
+    const printed = lesson.tables.find(({ title }) => title.startsWith('Best steps'));
+    assert.deepEqual(data.points.map(({ lesson, step }) => [lesson, step]), printed.rows.map(([, lesson, step]) => [lesson, step]));
 });
 
 test('both languages have all words, and none is left in English', () => {

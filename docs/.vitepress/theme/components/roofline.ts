@@ -1,5 +1,6 @@
 // The roofline of recorded results: what bandwidth and arithmetic allow, and where lessons lie. The same points as
-// chapters/3_optimization/roofline.cpp takes: of each lesson the fastest step of its own that was right.
+// chapters/3_optimization/strategy_and_amdahl/roofline.cpp takes: of each lesson the fastest step of its own that was
+// right.
 
 export interface RooflinePoint {
     lesson: string;
@@ -37,7 +38,7 @@ export interface ChapterResults {
             bytes?: number | null;
             operations?: number | null;
             seconds?: { median: number } | null;
-            check: { passed: boolean };
+            comparison: { passed: boolean };
         }[];
     }[];
 }
@@ -63,8 +64,8 @@ export function belowFp32Peak(steps: Step[], peak: number): Step[] {
         last = step.number ?? last;
         tables[tables.length - 1].push(step);
     }
-    const isFaster = ({ seconds, operations, check }: Step) =>
-        seconds && check.passed && (operations ?? 0) / seconds.median > 1.05 * peak * 1e9;
+    const isFaster = ({ seconds, operations, comparison }: Step) =>
+        seconds && comparison.passed && (operations ?? 0) / seconds.median > 1.05 * peak * 1e9;
     return tables.filter((table) => !table.some(isFaster)).flat();
 }
 
@@ -85,7 +86,7 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
         for (const lesson of result.lessons) {
             const steps = belowFp32Peak(lesson.steps, gopPerS);
             if (steps.length < lesson.steps.length) onTensorCores.push(lesson.name);
-            const right = steps.filter((step) => step.kind === 'device' && step.seconds && step.check.passed);
+            const right = steps.filter((step) => step.kind === 'device' && step.seconds && step.comparison.passed);
             // Of those within 1 % of the fastest, the last: a difference that small is none.
             const least = Math.min(...right.map((step) => step.seconds!.median));
             const best = right.findLast((step) => step.seconds!.median <= 1.01 * least);

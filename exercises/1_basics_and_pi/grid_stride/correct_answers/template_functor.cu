@@ -16,6 +16,7 @@ __global__ void for_each_element(int n, Action action) {
     }
 }
 
-void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks, int threads_per_block) {
+void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks,
+                   int threads_per_block) {
     for_each_element<<<dim3(blocks), dim3(threads_per_block)>>>(n, Axpy{a, d_x, d_y});
 }

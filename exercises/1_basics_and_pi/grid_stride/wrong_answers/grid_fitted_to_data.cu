@@ -8,7 +8,8 @@ __global__ void scale_and_add_grid_stride(float a, const float* x, float* y, int
     if (i < n) y[i] = a * x[i] + y[i];
 }
 
-void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks, int threads_per_block) {
+void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks,
+                   int threads_per_block) {
     if (n == 0) return;
     blocks = (n + threads_per_block - 1) / threads_per_block;
     scale_and_add_grid_stride<<<blocks, threads_per_block>>>(a, d_x, d_y, n);

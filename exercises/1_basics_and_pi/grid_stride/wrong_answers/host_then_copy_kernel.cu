@@ -7,7 +7,8 @@ __global__ void take(const float* x, const float* from, float* y, int n) {
     const int stride = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) y[i] = from[i];
 }
-void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks, int threads_per_block) {
+void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks,
+                   int threads_per_block) {
     if (n == 0) return;
     std::vector<float> x(n), y(n);
     cudaMemcpy(x.data(), d_x, n * sizeof(float), cudaMemcpyDeviceToHost);

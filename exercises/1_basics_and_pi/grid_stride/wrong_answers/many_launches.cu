@@ -8,9 +8,11 @@ __global__ void scale_and_add_piece(float a, const float* x, float* y, int n) {
     if (i < n) y[i] = a * x[i] + y[i];
 }
 
-void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks, int threads_per_block) {
+void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks,
+                   int threads_per_block) {
     const int piece = blocks * threads_per_block;
     for (int done = 0; done < n; done += piece) {
-        scale_and_add_piece<<<blocks, threads_per_block>>>(a, d_x + done, d_y + done, n - done);
+        scale_and_add_piece<<<blocks, threads_per_block>>>(a, d_x + done, d_y + done,
+                                                           n - done);
     }
 }

@@ -13,7 +13,8 @@ __global__ void scale_and_add_grid_stride(float a, float* x, float* y, int n) {
     }
 }
 
-void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks, int threads_per_block) {
+void scale_and_add(float a, const float* d_x, float* d_y, int n, int blocks,
+                   int threads_per_block) {
     float* x = const_cast<float*>(d_x);
     scale_and_add_grid_stride<<<blocks, threads_per_block>>>(a, x, d_y, n);
 }

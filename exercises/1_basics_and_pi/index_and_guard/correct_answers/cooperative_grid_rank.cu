@@ -11,7 +11,8 @@ __global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int n) {
     }
 }
 
-void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n, int threads_per_block) {
+void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n,
+                           int threads_per_block) {
     if (n == 0) return;
     const dim3 grid((n + threads_per_block - 1) / threads_per_block);
     to_fahrenheit<<<grid, threads_per_block>>>(d_celsius, d_fahrenheit, n);

@@ -11,7 +11,8 @@ __global__ void transform(const float* in, float* out, int n, F f) {
     if (gid < n) out[gid] = f(in[gid]);
 }
 
-void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n, int threads_per_block) {
+void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n,
+                           int threads_per_block) {
     if (n <= 0) return;
     const dim3 block(threads_per_block);
     const dim3 grid((n - 1) / threads_per_block + 1);

@@ -9,7 +9,8 @@
 
 __global__ void to_fahrenheit(const float*, float*, int) {}
 
-void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n, int threads_per_block) {
+void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n,
+                           int threads_per_block) {
     if (n == 0) return;
     std::vector<float> t(n);
     cudaMemcpy(t.data(), d_celsius, n * sizeof(float), cudaMemcpyDeviceToHost);

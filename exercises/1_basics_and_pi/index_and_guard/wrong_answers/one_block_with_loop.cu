@@ -9,6 +9,7 @@ __global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int n) {
     }
 }
 
-void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n, int threads_per_block) {
+void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n,
+                           int threads_per_block) {
     if (n > 0) to_fahrenheit<<<1, threads_per_block>>>(d_celsius, d_fahrenheit, n);
 }

@@ -8,7 +8,8 @@ __global__ void to_fahrenheit(const float* celsius, float* fahrenheit) {
     fahrenheit[i] = 1.8f * celsius[i] + 32.0f;
 }
 
-void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n, int threads_per_block) {
+void convert_to_fahrenheit(const float* d_celsius, float* d_fahrenheit, int n,
+                           int threads_per_block) {
     const int full = n / threads_per_block, rest = n % threads_per_block;
     if (full > 0) to_fahrenheit<<<full, threads_per_block>>>(d_celsius, d_fahrenheit);
     const int done = n - rest;

@@ -5,7 +5,8 @@
 
 #include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
 
-__global__ void multiplication_table(int* table, const int* from, unsigned rows, unsigned cols) {
+__global__ void multiplication_table(int* table, const int* from, unsigned rows,
+                                     unsigned cols) {
     const unsigned col = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < rows && col < cols) table[row * cols + col] = from[row * cols + col];
@@ -23,6 +24,7 @@ void fill_multiplication_table(int* d_table, unsigned rows, unsigned cols, dim3 
     int* d_from;
     cudaMalloc(&d_from, table.size() * sizeof(int));
     cudaMemcpy(d_from, table.data(), table.size() * sizeof(int), cudaMemcpyHostToDevice);
-    multiplication_table<<<grid_for(rows, cols, block), block>>>(d_table, d_from, rows, cols);
+    multiplication_table<<<grid_for(rows, cols, block), block>>>(d_table, d_from, rows,
+                                                                 cols);
     cudaFree(d_from);
 }

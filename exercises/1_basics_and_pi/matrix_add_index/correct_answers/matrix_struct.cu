@@ -11,7 +11,8 @@ struct Matrix {
     __device__ bool has(int row, int col) const { return row < rows && col < cols; }
 };
 
-__global__ void add_elements(Matrix<const float> a, Matrix<const float> b, Matrix<float> sum) {
+__global__ void add_elements(Matrix<const float> a, Matrix<const float> b,
+                             Matrix<float> sum) {
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (sum.has(row, col)) sum(row, col) = a(row, col) + b(row, col);

@@ -11,8 +11,8 @@ __device__ int place(int row, int col, int width) { return col + width * row; }
 int blocks_for(int elements) { return (elements + edge - 1) / edge; }
 }  // namespace
 
-__global__ void add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int height,
-                    int width) {
+__global__ void add(const float* __restrict__ a, const float* __restrict__ b,
+                    float* __restrict__ c, int height, int width) {
     const int col = edge * blockIdx.x + threadIdx.x;
     const int row = edge * blockIdx.y + threadIdx.y;
     const bool inside = row < height && col < width;

@@ -3,7 +3,8 @@
 
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
-__global__ void add_elements(const float* a, const float* b, float* sum, int rows, int cols) {
+__global__ void add_elements(const float* a, const float* b, float* sum, int rows,
+                             int cols) {
     const int row = threadIdx.y + blockIdx.y * blockDim.y;
     if (row < rows) {
         const float* row_of_a = a + static_cast<size_t>(row) * cols;

@@ -3,7 +3,8 @@
 
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
-__global__ void add_elements(const float* a, const float* b, float* sum, int rows, int cols, int pitch) {
+__global__ void add_elements(const float* a, const float* b, float* sum, int rows, int cols,
+                             int pitch) {
     const unsigned col = blockIdx.x * 16u + threadIdx.x;
     const unsigned row = blockIdx.y * 16u + threadIdx.y;
     if (col < unsigned(cols) && row < unsigned(rows)) {

@@ -3,7 +3,8 @@
 
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
-__global__ void add_elements(const float* a, const float* b, float* sum, int rows, int cols) {
+__global__ void add_elements(const float* a, const float* b, float* sum, int rows,
+                             int cols) {
     const int step_x = gridDim.x * blockDim.x;
     const int step_y = gridDim.y * blockDim.y;
     for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += step_y) {

@@ -4,9 +4,10 @@
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
 template <int block_side>
-__global__ void add_elements(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ sum,
-                             int2 shape) {
-    const int2 at = make_int2(blockIdx.x * block_side + threadIdx.x, blockIdx.y * block_side + threadIdx.y);
+__global__ void add_elements(const float* __restrict__ a, const float* __restrict__ b,
+                             float* __restrict__ sum, int2 shape) {
+    const int2 at = make_int2(blockIdx.x * block_side + threadIdx.x,
+                              blockIdx.y * block_side + threadIdx.y);
     if (at.x >= shape.x || at.y >= shape.y) return;
     const int row_length = shape.x;
     const int i = at.y * row_length + at.x;

@@ -5,7 +5,8 @@
 
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
-__global__ void add_elements(const float* a, const float* b, float* sum, int rows, int cols) {
+__global__ void add_elements(const float* a, const float* b, float* sum, int rows,
+                             int cols) {
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row <= rows && col < cols) {

@@ -1,11 +1,13 @@
 // Wrong answer: the guard keeps indices inside of the array, the cause stays
 // Rejected by: adds matrices that are wider than high
-// Message: Right are just the elements at [row * rows + col]. How far is it to the next row?
+// Message: Right are just the elements at [row * rows + col]. How far is it to the next
+//     row?
 #include <cuda_runtime.h>
 
 #include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
 
-__global__ void add_elements(const float* a, const float* b, float* sum, int rows, int cols) {
+__global__ void add_elements(const float* a, const float* b, float* sum, int rows,
+                             int cols) {
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < rows && col < cols) {

@@ -17,7 +17,8 @@ struct Sum {
 __global__ void sum_slices(float* sums, int slices) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
     Sum sum;
-    for (int i = thread; i < slices; i += gridDim.x * blockDim.x) sum.add(slice_value(i, slices));
+    for (int i = thread; i < slices; i += gridDim.x * blockDim.x)
+        sum.add(slice_value(i, slices));
     sums[thread] = static_cast<float>(sum.value);
 }
 

@@ -7,7 +7,8 @@ namespace cg = cooperative_groups;
 
 __device__ float sum_of_my_slices(int slices) {
     float sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < slices; i += gridDim.x * blockDim.x) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < slices;
+         i += gridDim.x * blockDim.x) {
         const float x = (i + 0.5f) / slices;
         sum += 4.0f / (1.0f + x * x);
     }

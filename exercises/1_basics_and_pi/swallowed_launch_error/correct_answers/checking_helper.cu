@@ -3,19 +3,22 @@
 
 namespace {
 
-cudaError_t first_of(cudaError_t first, cudaError_t second) { return first == cudaSuccess ? second : first; }
+cudaError_t first_of(cudaError_t first, cudaError_t second) {
+    return first == cudaSuccess ? second : first;
+}
 
 }  // namespace
 
-__global__ void pick(const float* input, int input_size, const int* index, float* output, int n) {
+__global__ void pick(const float* input, int input_size, const int* index, float* output,
+                     int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     if (index[i] < 0 || index[i] >= input_size) __trap();
     output[i] = input[index[i]];
 }
 
-cudaError_t pick_elements(const float* d_input, int input_size, const int* d_index, float* d_output, int n,
-                          int threads_per_block) {
+cudaError_t pick_elements(const float* d_input, int input_size, const int* d_index,
+                          float* d_output, int n, int threads_per_block) {
     const int blocks = (n + threads_per_block - 1) / threads_per_block;
     cudaError_t result = cudaGetLastError();
     if (result == cudaSuccess) {

@@ -11,14 +11,16 @@ std::vector<float> arrange(const std::vector<Star>& stars) {
         out.push_back(s.luminosity);
     }
     for (const Star& s : stars) {
-        const float cold[] = {s.vx,  s.vy,          s.vz,       s.mass,      s.radius, s.temperature,
-                              s.age, s.metallicity, s.rotation, s.magnetism, s.color,  s.variability};
+        const float cold[] = {s.vx,       s.vy,          s.vz,    s.mass,
+                              s.radius,   s.temperature, s.age,   s.metallicity,
+                              s.rotation, s.magnetism,   s.color, s.variability};
         out.insert(out.end(), std::begin(cold), std::end(cold));
     }
     return out;
 }
 
-__global__ void compute_brightness(const float4* __restrict__ hot, float* __restrict__ result, int count) {
+__global__ void compute_brightness(const float4* __restrict__ hot,
+                                   float* __restrict__ result, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     const float4 s = hot[i];  // one load of 16 bytes
@@ -29,5 +31,6 @@ void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
     if (count == 0) return;
     const int block_size = 512;
     const int grid_size = (count + block_size - 1) / block_size;
-    compute_brightness<<<grid_size, block_size>>>(reinterpret_cast<const float4*>(d_stars), d_brightness, count);
+    compute_brightness<<<grid_size, block_size>>>(reinterpret_cast<const float4*>(d_stars),
+                                                  d_brightness, count);
 }

@@ -7,7 +7,8 @@ std::vector<float> arrange(const std::vector<Star>& stars) {
     std::vector<float> floats(stars.size() * star_members);
     auto to = floats.begin();
     for (std::size_t m = 0; m < star_members; ++m)
-        to = std::transform(stars.begin(), stars.end(), to, [m](const Star& star) { return (&star.x)[m]; });
+        to = std::transform(stars.begin(), stars.end(), to,
+                            [m](const Star& star) { return (&star.x)[m]; });
     return floats;
 }
 

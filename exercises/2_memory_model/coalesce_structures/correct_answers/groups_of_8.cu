@@ -19,7 +19,8 @@ std::vector<float> arrange(const std::vector<Star>& stars) {
 }
 
 __device__ float member(const float* stars, int i, int m) {
-    return stars[(static_cast<size_t>(i / sector) * star_members + m) * sector + i % sector];
+    return stars[(static_cast<size_t>(i / sector) * star_members + m) * sector +
+                 i % sector];
 }
 
 __global__ void compute_brightness(const float* stars, float* brightness, int count) {

@@ -12,8 +12,9 @@ std::vector<float> arrange(const std::vector<Star>& stars) {
     return v;
 }
 
-__global__ void compute_brightness(const float* xs, const float* ys, const float* zs, const float* luminosities,
-                                   float* brightness, int count) {
+__global__ void compute_brightness(const float* xs, const float* ys, const float* zs,
+                                   const float* luminosities, float* brightness,
+                                   int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     const float x = xs[i], y = ys[i], z = zs[i];
@@ -24,6 +25,6 @@ void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
     if (count == 0) return;
     const std::size_t stride = padded(count);
     const dim3 block(192), grid((count + block.x - 1) / block.x);
-    compute_brightness<<<grid, block>>>(d_stars, d_stars + stride, d_stars + 2 * stride, d_stars + 9 * stride,
-                                        d_brightness, count);
+    compute_brightness<<<grid, block>>>(d_stars, d_stars + stride, d_stars + 2 * stride,
+                                        d_stars + 9 * stride, d_brightness, count);
 }

@@ -18,5 +18,6 @@ __global__ void compute_brightness(const float4* stars, float* brightness, int c
 
 void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
     if (count == 0) return;
-    compute_brightness<<<(count + 255) / 256, 256>>>(reinterpret_cast<const float4*>(d_stars), d_brightness, count);
+    compute_brightness<<<(count + 255) / 256, 256>>>(
+        reinterpret_cast<const float4*>(d_stars), d_brightness, count);
 }

@@ -9,7 +9,8 @@ std::vector<float> arrange(const std::vector<Star>& stars) {
     for (std::size_t m : {0, 1, 2, 9}) {
         for (const Star& star : stars) floats.push_back((&star.x)[m]);
     }
-    for (const Star& star : stars) floats.insert(floats.end(), &star.x, &star.x + star_members);
+    for (const Star& star : stars)
+        floats.insert(floats.end(), &star.x, &star.x + star_members);
     return floats;
 }
 

@@ -1,4 +1,5 @@
-// Wrong answer: arrange computes the brightness as well and keeps it; the kernel copies it from constant memory
+// Wrong answer: arrange computes the brightness as well and keeps it; the kernel copies it
+//     from constant memory
 // Rejected by: works with several catalogs at a time
 // Message: 1000 elements: 1000 wrong
 #include <algorithm>
@@ -10,7 +11,8 @@ static std::vector<float> kept;
 
 std::vector<float> arrange(const std::vector<Star>& stars) {
     kept.clear();
-    for (const Star& s : stars) kept.push_back(s.luminosity / (s.x * s.x + s.y * s.y + s.z * s.z));
+    for (const Star& s : stars)
+        kept.push_back(s.luminosity / (s.x * s.x + s.y * s.y + s.z * s.z));
     std::vector<float> floats;
     for (std::size_t m = 0; m < star_members; ++m) {
         for (const Star& star : stars) floats.push_back((&star.x)[m]);
@@ -27,6 +29,7 @@ __global__ void compute_brightness(const float* stars, float* brightness, int co
 
 void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
     if (count == 0) return;
-    cudaMemcpyToSymbol(table, kept.data(), std::min<std::size_t>(kept.size(), 16384) * sizeof(float));
+    cudaMemcpyToSymbol(table, kept.data(),
+                       std::min<std::size_t>(kept.size(), 16384) * sizeof(float));
     compute_brightness<<<(count + 255) / 256, 256>>>(d_stars, d_brightness, count);
 }

@@ -1,4 +1,5 @@
-// Wrong answer: keeps the order and reads it through a texture, whose sectors are not counted
+// Wrong answer: keeps the order and reads it through a texture, whose sectors are not
+//     counted
 // Rejected by: computes the brightness of every star
 // Message: no kernel read x of star 0 from d_stars
 #include "exercises/2_memory_model/coalesce_structures/coalesce_structures.h"
@@ -8,7 +9,8 @@ std::vector<float> arrange(const std::vector<Star>& stars) {
     return {first, first + stars.size() * star_members};
 }
 
-__global__ void compute_brightness(cudaTextureObject_t stars, float* brightness, int count) {
+__global__ void compute_brightness(cudaTextureObject_t stars, float* brightness,
+                                   int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     const float x = tex1Dfetch<float>(stars, 16 * i);

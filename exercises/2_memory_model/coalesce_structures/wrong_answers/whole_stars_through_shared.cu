@@ -1,4 +1,5 @@
-// Wrong answer: fetches whole stars through shared memory: few sectors a request, most of them wasted
+// Wrong answer: fetches whole stars through shared memory: few sectors a request, most of
+//     them wasted
 // Rejected by: moves little more than the bytes that it needs
 // Message: 4 sectors/request
 #include "exercises/2_memory_model/coalesce_structures/coalesce_structures.h"
@@ -25,10 +26,12 @@ __global__ void compute_brightness(const float* stars, float* brightness, int co
     __syncthreads();
     if (static_cast<int>(threadIdx.x) >= here) return;
     const float* star = tile + threadIdx.x * (members + 1);
-    brightness[first + threadIdx.x] = star[9] / (star[0] * star[0] + star[1] * star[1] + star[2] * star[2]);
+    brightness[first + threadIdx.x] =
+        star[9] / (star[0] * star[0] + star[1] * star[1] + star[2] * star[2]);
 }
 
 void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
     if (count == 0) return;
-    compute_brightness<<<(count + block_size - 1) / block_size, block_size>>>(d_stars, d_brightness, count);
+    compute_brightness<<<(count + block_size - 1) / block_size, block_size>>>(
+        d_stars, d_brightness, count);
 }

@@ -1,4 +1,5 @@
-// Wrong answer: the host filters; the kernel reads constants and copies what the host has computed
+// Wrong answer: the host filters; the kernel reads constants and copies what the host has
+//     computed
 // Rejected by: filters signals of any length
 // Message: were not read by any kernel
 #include <vector>

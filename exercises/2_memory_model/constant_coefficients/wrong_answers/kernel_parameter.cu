@@ -1,4 +1,4 @@
-// Wrong answer: passes the coefficients as a kernel parameter, which the check cannot count
+// Wrong answer: passes the coefficients as a kernel parameter, which cannot be counted
 // Rejected by: reads one coefficient at a time in a warp
 // Message: no __constant__ variable was read
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
@@ -7,7 +7,8 @@ struct Coefficients {
     float value[taps];
 };
 
-__global__ void filter_by_threads(const Coefficients filter, const float* in, float* out, int n) {
+__global__ void filter_by_threads(const Coefficients filter, const float* in, float* out,
+                                  int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float sum = 0;

@@ -1,6 +1,7 @@
 // Wrong answer: reads a tile of inputs that other threads may not have filled
 // Rejected by: filters signals of any length
-// Message: data race: two lanes of a warp use the same memory, one of them writes it, and nothing orders them
+// Message: data race: two lanes of a warp use the same memory, one of them writes it, and
+//     nothing orders them
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 __constant__ float filter[taps];

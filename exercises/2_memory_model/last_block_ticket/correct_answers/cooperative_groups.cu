@@ -21,10 +21,13 @@ __device__ float block_sum(cg::thread_block block, float value) {
     return sum;
 }
 
-__global__ void one_pass(const float* values, int count, float* block_sums, unsigned* drawn, float* sum) {
+__global__ void one_pass(const float* values, int count, float* block_sums, unsigned* drawn,
+                         float* sum) {
     const cg::thread_block block = cg::this_thread_block();
     float mine = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) mine += values[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        mine += values[i];
     mine = block_sum(block, mine);
 
     __shared__ unsigned ticket;
@@ -37,12 +40,14 @@ __global__ void one_pass(const float* values, int count, float* block_sums, unsi
     block.sync();
     if (ticket == gridDim.x - 1) {
         float rest = 0;
-        for (unsigned b = block.thread_rank(); b < gridDim.x; b += block.size()) rest += block_sums[b];
+        for (unsigned b = block.thread_rank(); b < gridDim.x; b += block.size())
+            rest += block_sums[b];
         rest = block_sum(block, rest);
         if (block.thread_rank() == 0) *sum = rest;
     }
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
     one_pass<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn, d_sum);
 }

@@ -17,9 +17,12 @@ __device__ float sum_of_block(float value) {
     return part[0];
 }
 
-__global__ void sum_once(const float* values, int count, float* block_sums, unsigned* drawn, float* sum) {
+__global__ void sum_once(const float* values, int count, float* block_sums, unsigned* drawn,
+                         float* sum) {
     float total = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) total += values[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        total += values[i];
     total = sum_of_block(total);
     if (threadIdx.x != 0) return;  // no barrier behind this line
 
@@ -33,6 +36,7 @@ __global__ void sum_once(const float* values, int count, float* block_sums, unsi
     *sum = all;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
     sum_once<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn, d_sum);
 }

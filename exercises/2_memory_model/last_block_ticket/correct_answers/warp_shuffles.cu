@@ -20,8 +20,8 @@ __device__ float sum_of_block(float value) {
     return sum;
 }
 
-__global__ void reduce_all(const float* __restrict__ values, int count, volatile float* block_sums, unsigned* drawn,
-                           float* sum) {
+__global__ void reduce_all(const float* __restrict__ values, int count,
+                           volatile float* block_sums, unsigned* drawn, float* sum) {
     float v = 0.0f;
     for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < size_t(count);
          i += size_t{gridDim.x} * blockDim.x) {
@@ -37,11 +37,14 @@ __global__ void reduce_all(const float* __restrict__ values, int count, volatile
     }
     if (!__syncthreads_or(mine)) return;
     v = 0.0f;
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += threads_per_block) v += block_sums[b];
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += threads_per_block)
+        v += block_sums[b];
     v = sum_of_block(v);
     if (threadIdx.x == 0) *sum = v;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
-    reduce_all<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn, d_sum);
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
+    reduce_all<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_drawn,
+                                              d_sum);
 }

@@ -27,7 +27,8 @@ __global__ void sum_in_first_block(const float* values, int count, float* sum) {
     if (threadIdx.x == 0) *sum = my_sum;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
     (void)d_block_sums;
     (void)d_drawn;
     sum_in_first_block<<<blocks, threads_per_block>>>(d_values, count, d_sum);

@@ -23,12 +23,15 @@ __device__ float sum_of_block(float value) {
 
 __global__ void sum_blocks(const float* values, int count, float* block_sums) {
     float my_sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) my_sum += values[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        my_sum += values[i];
     my_sum = sum_of_block(my_sum);
     if (threadIdx.x == 0) block_sums[blockIdx.x] = my_sum;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
     (void)d_drawn;
     sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums);
     std::vector<float> sums(blocks);

@@ -25,8 +25,11 @@ void queue_work(const Work& work) {
         const cudaStream_t stream = work.streams[k % work.streams.size()];
         const size_t bytes = (end - begin) * sizeof(float);
         const dim3 grid(static_cast<unsigned>((end - begin - 1) / 256 + 1));
-        cudaMemcpyAsync(&work.d_in[begin], &work.in[begin], bytes, cudaMemcpyDefault, stream);
-        compute<<<grid, 256, 0, stream>>>(&work.d_in[begin], &work.d_out[begin], end - begin);
-        cudaMemcpyAsync(&work.out[begin], &work.d_out[begin], bytes, cudaMemcpyDefault, stream);
+        cudaMemcpyAsync(&work.d_in[begin], &work.in[begin], bytes, cudaMemcpyDefault,
+                        stream);
+        compute<<<grid, 256, 0, stream>>>(&work.d_in[begin], &work.d_out[begin],
+                                          end - begin);
+        cudaMemcpyAsync(&work.out[begin], &work.d_out[begin], bytes, cudaMemcpyDefault,
+                        stream);
     }
 }

@@ -3,7 +3,8 @@
 
 float* allocate_on_host(size_t count) {
     void* memory = nullptr;
-    if (cudaHostAlloc(&memory, count * sizeof(float), cudaHostAllocPortable) != cudaSuccess) memory = nullptr;
+    if (cudaHostAlloc(&memory, count * sizeof(float), cudaHostAllocPortable) != cudaSuccess)
+        memory = nullptr;
     return static_cast<float*>(memory);
 }
 
@@ -11,7 +12,8 @@ void free_on_host(float* memory) { (void)cudaFreeHost(memory); }
 
 constexpr unsigned threads = 64;
 
-__global__ void compute(const float* __restrict__ in, float* __restrict__ out, size_t count) {
+__global__ void compute(const float* __restrict__ in, float* __restrict__ out,
+                        size_t count) {
     size_t i = 2 * static_cast<size_t>(blockIdx.x) * threads + threadIdx.x;
     for (int round = 0; round < 2; ++round, i += threads) {
         if (i < count) out[i] = fmaf(2.0f, in[i], 1.0f);

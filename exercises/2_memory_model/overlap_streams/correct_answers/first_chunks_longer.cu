@@ -3,7 +3,8 @@
 
 float* allocate_on_host(std::size_t count) {
     float* p = nullptr;
-    const cudaError_t err = cudaHostAlloc(reinterpret_cast<void**>(&p), count * sizeof(float), cudaHostAllocDefault);
+    const cudaError_t err = cudaHostAlloc(reinterpret_cast<void**>(&p),
+                                          count * sizeof(float), cudaHostAllocDefault);
     return err == cudaSuccess ? p : nullptr;
 }
 
@@ -22,9 +23,11 @@ void queue_work(const Work& w) {
         const std::size_t n = length + (k < longer ? 1 : 0);
         if (n == 0) break;
         cudaStream_t s = w.streams[k % w.streams.size()];
-        cudaMemcpyAsync(w.d_in + begin, w.in + begin, n * sizeof(float), cudaMemcpyHostToDevice, s);
+        cudaMemcpyAsync(w.d_in + begin, w.in + begin, n * sizeof(float),
+                        cudaMemcpyHostToDevice, s);
         affine<<<(n + 127) / 128, 128, 0, s>>>(w.d_in + begin, w.d_out + begin, n);
-        cudaMemcpyAsync(w.out + begin, w.d_out + begin, n * sizeof(float), cudaMemcpyDeviceToHost, s);
+        cudaMemcpyAsync(w.out + begin, w.d_out + begin, n * sizeof(float),
+                        cudaMemcpyDeviceToHost, s);
         begin += n;
     }
 }

@@ -13,7 +13,8 @@ void free_on_host(float* memory) { cudaFreeHost(memory); }
 
 __global__ void double_and_increment(const float* in, float* out, size_t count) {
     const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
-    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += step) {
         out[i] = 2 * in[i] + 1;
     }
 }
@@ -21,10 +22,12 @@ __global__ void double_and_increment(const float* in, float* out, size_t count) 
 static void queue_chunk(const Work& work, size_t first, size_t last, cudaStream_t stream) {
     const size_t count = last - first;
     const size_t bytes = count * sizeof(float);
-    const unsigned blocks = static_cast<unsigned>(std::min<size_t>((count + 511) / 512, 128));
+    const unsigned blocks =
+        static_cast<unsigned>(std::min<size_t>((count + 511) / 512, 128));
     const float* const d_in = work.d_in + first;
     float* const d_out = work.d_out + first;
-    cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice, stream);
+    cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice,
+                    stream);
     double_and_increment<<<blocks, 512, 0, stream>>>(d_in, d_out, count);
     cudaMemcpyAsync(work.out + first, d_out, bytes, cudaMemcpyDeviceToHost, stream);
 }

@@ -27,12 +27,14 @@ void queue_work(const Work& work) {
             float* const d_in = work.d_in + first;
             float* const d_out = work.d_out + first;
             if (stage == 0) {
-                cudaMemcpyAsync(d_in, work.in + first, bytes, cudaMemcpyHostToDevice, stream);
+                cudaMemcpyAsync(d_in, work.in + first, bytes, cudaMemcpyHostToDevice,
+                                stream);
             } else if (stage == 1) {
                 const unsigned blocks = static_cast<unsigned>((count + 255) / 256);
                 compute<<<blocks, 256, 0, stream>>>(d_in, d_out, count);
             } else {
-                cudaMemcpyAsync(work.out + first, d_out, bytes, cudaMemcpyDeviceToHost, stream);
+                cudaMemcpyAsync(work.out + first, d_out, bytes, cudaMemcpyDeviceToHost,
+                                stream);
             }
         }
     }

@@ -27,9 +27,10 @@ void queue_work(const Work& work) {
         const size_t count = std::min(chunk, work.count - first);
         const size_t bytes = count * sizeof(float);
         const unsigned blocks = static_cast<unsigned>((count + 255) / 256);
-        cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice, work.streams[0]);
-        compute<<<blocks, 256, 0, work.streams[1 % work.streams.size()]>>>(work.d_in + first, work.d_out + first,
-                                                                           count);
+        cudaMemcpyAsync(work.d_in + first, work.in + first, bytes, cudaMemcpyHostToDevice,
+                        work.streams[0]);
+        compute<<<blocks, 256, 0, work.streams[1 % work.streams.size()]>>>(
+            work.d_in + first, work.d_out + first, count);
         cudaMemcpyAsync(work.out + first, work.d_out + first, bytes, cudaMemcpyDeviceToHost,
                         work.streams[2 % work.streams.size()]);
     }

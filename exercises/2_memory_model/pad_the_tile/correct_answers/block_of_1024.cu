@@ -7,7 +7,8 @@ __global__ void rotate_kernel(const float* image, float* rotated, int rows, int 
     __shared__ float tile[32][33];
     const int row = tile_y * 32 + threadIdx.y;
     const int col = tile_x * 32 + threadIdx.x;
-    if (row < rows && col < cols) tile[threadIdx.y][threadIdx.x] = image[static_cast<size_t>(row) * cols + col];
+    if (row < rows && col < cols)
+        tile[threadIdx.y][threadIdx.x] = image[static_cast<size_t>(row) * cols + col];
     __syncthreads();
     const int from_row = tile_y * 32 + threadIdx.x;
     const int from_col = tile_x * 32 + threadIdx.y;

@@ -4,7 +4,8 @@
 constexpr int tile_dim = 32;
 constexpr int pitch = tile_dim + 1;
 
-__global__ void rotate90(const float* __restrict__ src, float* __restrict__ dst, int rows, int cols) {
+__global__ void rotate90(const float* __restrict__ src, float* __restrict__ dst, int rows,
+                         int cols) {
     const int tiles_across = (cols + 31) / 32;  // tiles are numbered in one dimension
     const int tile_y = blockIdx.x / tiles_across, tile_x = blockIdx.x % tiles_across;
     extern __shared__ float tile[];
@@ -17,7 +18,8 @@ __global__ void rotate90(const float* __restrict__ src, float* __restrict__ dst,
     __syncthreads();
     for (int j = 0; j < tile_dim; j += blockDim.y) {
         const int r = r0 + tx, c = c0 + ty + j;
-        if (r < rows && c < cols) dst[size_t(c) * rows + (rows - 1 - r)] = tile[tx * pitch + ty + j];
+        if (r < rows && c < cols)
+            dst[size_t(c) * rows + (rows - 1 - r)] = tile[tx * pitch + ty + j];
     }
 }
 

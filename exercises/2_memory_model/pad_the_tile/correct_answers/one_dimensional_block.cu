@@ -19,12 +19,14 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
 #pragma unroll
     for (int k = first; k < Side; k += Threads / Side) {
         const int row = row0 + lane, col = col0 + k;
-        if (row < rows && col < cols) rotated[(size_t)col * rows + (rows - row - 1)] = tile[lane][k];
+        if (row < rows && col < cols)
+            rotated[(size_t)col * rows + (rows - row - 1)] = tile[lane][k];
     }
 }
 
 void rotate_image(const float* d_image, float* d_rotated, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
-    const unsigned grid = static_cast<unsigned>((cols - 1) / 32 + 1) * ((rows - 1) / 32 + 1);
+    const unsigned grid =
+        static_cast<unsigned>((cols - 1) / 32 + 1) * ((rows - 1) / 32 + 1);
     rotate_tiles<32, 256><<<grid, 256>>>(d_image, d_rotated, rows, cols);
 }

@@ -29,6 +29,7 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
 
 void rotate_image(const float* d_image, float* d_rotated, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
-    const unsigned grid = static_cast<unsigned>((cols + side - 1) / side) * ((rows + side - 1) / side);
+    const unsigned grid =
+        static_cast<unsigned>((cols + side - 1) / side) * ((rows + side - 1) / side);
     rotate_tiles<<<grid, dim3(side, block_rows)>>>(d_image, d_rotated, rows, cols);
 }

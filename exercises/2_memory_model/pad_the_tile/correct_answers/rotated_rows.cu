@@ -14,7 +14,8 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     const int x = threadIdx.x;
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + y < rows && tile_col + x < cols) {
-            tile[y * side + (x + y) % side] = image[static_cast<size_t>(tile_row + y) * cols + tile_col + x];
+            tile[y * side + (x + y) % side] =
+                image[static_cast<size_t>(tile_row + y) * cols + tile_col + x];
         }
     }
     __syncthreads();
@@ -22,13 +23,15 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + x < rows && tile_col + y < cols) {
             const size_t row = tile_col + y;
-            rotated[row * rows + (rows - 1 - (tile_row + x))] = tile[x * side + (y + x) % side];
+            rotated[row * rows + (rows - 1 - (tile_row + x))] =
+                tile[x * side + (y + x) % side];
         }
     }
 }
 
 void rotate_image(const float* d_image, float* d_rotated, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
-    const unsigned grid = static_cast<unsigned>((cols + side - 1) / side) * ((rows + side - 1) / side);
+    const unsigned grid =
+        static_cast<unsigned>((cols + side - 1) / side) * ((rows + side - 1) / side);
     rotate_tiles<<<grid, dim3(side, block_rows)>>>(d_image, d_rotated, rows, cols);
 }

@@ -5,7 +5,9 @@
 
 #include <vector>
 
-__global__ void rotate_tiles(const float*, float*, int, int) { __shared__ float tile[32][33]; }
+__global__ void rotate_tiles(const float*, float*, int, int) {
+    __shared__ float tile[32][33];
+}
 
 void rotate_image(const float* d_image, float* d_rotated, int rows, int cols) {
     if (rows == 0 || cols == 0) return;

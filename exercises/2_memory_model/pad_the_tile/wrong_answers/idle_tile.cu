@@ -10,7 +10,8 @@ __global__ void rotate_pixels(const float* image, float* rotated, int rows, int 
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= rows || col >= cols) return;
     const size_t to = static_cast<size_t>(col) * rows + rows - 1 - row;
-    rotated[to] = image[static_cast<size_t>(row) * cols + col] + tile[threadIdx.y][threadIdx.x];
+    rotated[to] =
+        image[static_cast<size_t>(row) * cols + col] + tile[threadIdx.y][threadIdx.x];
 }
 
 void rotate_image(const float* d_image, float* d_rotated, int rows, int cols) {

@@ -1,6 +1,7 @@
 // Wrong answer: reads the tile before all of it is there
 // Rejected by: turns images of any shape
-// Message: data race: two lanes of a warp use the same memory, one of them writes it, and nothing orders them
+// Message: data race: two lanes of a warp use the same memory, one of them writes it, and
+//     nothing orders them
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;       // of a tile, in pixels

@@ -9,10 +9,12 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     const int x = threadIdx.x, y = threadIdx.y;
     for (int t = 0; t < across * down; ++t) {
         const int top = t / across * 32, left = t % across * 32;
-        if (top + y < rows && left + x < cols) tile[y][x] = image[static_cast<size_t>(top + y) * cols + left + x];
+        if (top + y < rows && left + x < cols)
+            tile[y][x] = image[static_cast<size_t>(top + y) * cols + left + x];
         __syncthreads();
         if (top + x < rows && left + y < cols) {
-            rotated[static_cast<size_t>(left + y) * rows + (rows - 1 - (top + x))] = tile[x][y];
+            rotated[static_cast<size_t>(left + y) * rows + (rows - 1 - (top + x))] =
+                tile[x][y];
         }
         __syncthreads();
     }

@@ -14,7 +14,8 @@ __global__ void rotate_tiles(const float* image, float* rotated, int rows, int c
     const int x = threadIdx.x;
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (tile_row + y < rows && tile_col + x < cols) {
-            tile[y][(x + y / 8) % side] = image[static_cast<size_t>(tile_row + y) * cols + tile_col + x];
+            tile[y][(x + y / 8) % side] =
+                image[static_cast<size_t>(tile_row + y) * cols + tile_col + x];
         }
     }
     __syncthreads();

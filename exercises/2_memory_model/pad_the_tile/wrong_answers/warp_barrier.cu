@@ -1,6 +1,7 @@
 // Wrong answer: waits for the own warp only, but warps exchange pixels
 // Rejected by: turns images of any shape
-// Message: data race: two threads of a block use the same memory, one of them writes it, and nothing orders them
+// Message: data race: two threads of a block use the same memory, one of them writes it,
+//     and nothing orders them
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;       // of a tile, in pixels

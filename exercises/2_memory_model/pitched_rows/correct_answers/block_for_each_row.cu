@@ -11,12 +11,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 #include <algorithm>
@@ -30,5 +32,6 @@ __global__ void add_by_blocks(char* first, size_t pitch, int rows, int cols) {
 
 void add_row_numbers(PitchedMatrix matrix) {
     const int blocks = std::min(matrix.rows, 1 << 16);
-    add_by_blocks<<<blocks, 128>>>(reinterpret_cast<char*>(matrix.first), matrix.pitch, matrix.rows, matrix.cols);
+    add_by_blocks<<<blocks, 128>>>(reinterpret_cast<char*>(matrix.first), matrix.pitch,
+                                   matrix.rows, matrix.cols);
 }

@@ -4,7 +4,8 @@
 cudaError_t allocate(PitchedMatrix& matrix) {
     float* rows = nullptr;
     std::size_t pitch = 0;
-    const cudaError_t status = cudaMallocPitch(&rows, &pitch, sizeof(float) * matrix.cols, matrix.rows);
+    const cudaError_t status =
+        cudaMallocPitch(&rows, &pitch, sizeof(float) * matrix.cols, matrix.rows);
     if (status != cudaSuccess) return status;
     matrix.first = rows;
     matrix.pitch = pitch;
@@ -13,12 +14,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 template <class T>
@@ -29,7 +32,8 @@ __device__ T* step(T* pointer, size_t bytes) {
 __global__ void add_row_number(PitchedMatrix matrix) {
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < matrix.rows && col < matrix.cols) step(matrix.first, row * matrix.pitch)[col] += row;
+    if (row < matrix.rows && col < matrix.cols)
+        step(matrix.first, row * matrix.pitch)[col] += row;
 }
 
 void add_row_numbers(PitchedMatrix matrix) {

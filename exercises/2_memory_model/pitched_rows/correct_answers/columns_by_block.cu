@@ -11,12 +11,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 __global__ void go_down(PitchedMatrix matrix, int rows_of_block) {
@@ -33,6 +35,7 @@ __global__ void go_down(PitchedMatrix matrix, int rows_of_block) {
 
 void add_row_numbers(PitchedMatrix matrix) {
     const int rows_of_block = 16;
-    const dim3 grid((matrix.cols + 127) / 128, (matrix.rows + rows_of_block - 1) / rows_of_block);
+    const dim3 grid((matrix.cols + 127) / 128,
+                    (matrix.rows + rows_of_block - 1) / rows_of_block);
     go_down<<<grid, 128>>>(matrix, rows_of_block);
 }

@@ -11,12 +11,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 __global__ void add_row_number(PitchedMatrix matrix) {
@@ -24,11 +26,14 @@ __global__ void add_row_number(PitchedMatrix matrix) {
     const size_t step_y = size_t{gridDim.y} * blockDim.y;
     const size_t rows = matrix.rows, cols = matrix.cols;
     for (size_t row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += step_y) {
-        auto* const bytes = reinterpret_cast<unsigned char*>(matrix.first) + row * matrix.pitch;
+        auto* const bytes =
+            reinterpret_cast<unsigned char*>(matrix.first) + row * matrix.pitch;
         auto* const floats = reinterpret_cast<float*>(bytes);
         for (size_t col = blockIdx.x * blockDim.x + threadIdx.x; col < cols; col += step_x)
             floats[col] += static_cast<float>(row);
     }
 }
 
-void add_row_numbers(PitchedMatrix matrix) { add_row_number<<<dim3(4, 32), dim3(32, 8)>>>(matrix); }
+void add_row_numbers(PitchedMatrix matrix) {
+    add_row_number<<<dim3(4, 32), dim3(32, 8)>>>(matrix);
+}

@@ -2,17 +2,20 @@
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& m) {
-    return cudaMallocPitch(reinterpret_cast<void**>(&m.first), &m.pitch, m.cols * sizeof(float), m.rows);
+    return cudaMallocPitch(reinterpret_cast<void**>(&m.first), &m.pitch,
+                           m.cols * sizeof(float), m.rows);
 }
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 __global__ void add_rows(float* a, size_t floats, int rows, int cols) {

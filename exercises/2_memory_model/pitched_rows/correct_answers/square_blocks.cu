@@ -11,12 +11,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 #include <cstdint>
@@ -26,7 +28,8 @@ __global__ void kernel(PitchedMatrix m) {
     const int r = blockIdx.y * 32 + threadIdx.y;
     if (c < m.cols) {
         if (r < m.rows) {
-            const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(m.first) + r * m.pitch + c * sizeof(float);
+            const std::uintptr_t address =
+                reinterpret_cast<std::uintptr_t>(m.first) + r * m.pitch + c * sizeof(float);
             *reinterpret_cast<float*>(address) += r;
         }
     }

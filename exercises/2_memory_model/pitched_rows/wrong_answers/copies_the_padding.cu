@@ -13,12 +13,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, matrix.pitch, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, matrix.pitch, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 __global__ void add_row_number(PitchedMatrix matrix) {

@@ -13,12 +13,14 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows, cudaMemcpyDeviceToHost);
+    return cudaMemcpy2D(tight, width, matrix.first, matrix.pitch, width, matrix.rows,
+                        cudaMemcpyDeviceToHost);
 }
 
 #include <vector>
@@ -29,7 +31,8 @@ void add_row_numbers(PitchedMatrix matrix) {
     std::vector<float> tight(static_cast<size_t>(matrix.rows) * matrix.cols);
     copy_out(tight.data(), matrix);
     for (int row = 0; row < matrix.rows; ++row) {
-        for (int col = 0; col < matrix.cols; ++col) tight[static_cast<size_t>(row) * matrix.cols + col] += row;
+        for (int col = 0; col < matrix.cols; ++col)
+            tight[static_cast<size_t>(row) * matrix.cols + col] += row;
     }
     copy_in(matrix, tight.data());
     add_row_number<<<1, 1>>>(matrix);

@@ -13,14 +13,16 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
-    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows, cudaMemcpyHostToDevice);
+    return cudaMemcpy2D(matrix.first, matrix.pitch, tight, width, width, matrix.rows,
+                        cudaMemcpyHostToDevice);
 }
 
 cudaError_t copy_out(float* tight, PitchedMatrix matrix) {
     const size_t width = matrix.cols * sizeof(float);
     const char* from = reinterpret_cast<const char*>(matrix.first);
     for (int row = 0; row < matrix.rows; ++row) {
-        const cudaError_t status = cudaMemcpy(tight, from + row * matrix.pitch, width, cudaMemcpyDeviceToHost);
+        const cudaError_t status =
+            cudaMemcpy(tight, from + row * matrix.pitch, width, cudaMemcpyDeviceToHost);
         if (status != cudaSuccess) return status;
         tight += matrix.cols;
     }

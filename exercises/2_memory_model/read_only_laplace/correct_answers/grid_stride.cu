@@ -5,7 +5,8 @@
 
 __global__ void laplacian(const float* in, float* out, size_t n) {
     const size_t total = static_cast<size_t>(gridDim.x) * blockDim.x;
-    for (size_t k = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < n; k += total) {
+    for (size_t k = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < n;
+         k += total) {
         const float* const before = k == 0 ? in + (n - 1) : in + (k - 1);
         const float* const after = k + 1 == n ? in : in + (k + 1);
         out[k] = __ldg(before) - 2.f * __ldg(in + k) + __ldg(after);

@@ -1,7 +1,8 @@
 // Correct answer: lanes pass their elements on; only those at the edges load twice
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
-__global__ void laplace_shuffled(const float* __restrict__ x, float* __restrict__ y, int count) {
+__global__ void laplace_shuffled(const float* __restrict__ x, float* __restrict__ y,
+                                 int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int lane = threadIdx.x & 31;
     const float own = i < count ? __ldg(&x[i]) : 0.0f;

@@ -3,7 +3,8 @@
 
 constexpr int threads = 128;
 
-__global__ void laplace_in_tiles(const float* __restrict__ x, float* __restrict__ y, int count) {
+__global__ void laplace_in_tiles(const float* __restrict__ x, float* __restrict__ y,
+                                 int count) {
     __shared__ float tile[threads + 2];
     const int begin = blockIdx.x * threads;
     const int here = min(threads, count - begin);  // elements of this block, at least one

@@ -1,6 +1,7 @@
 // Wrong answer: both applications in one kernel, with a barrier of the block between
 // Rejected by: applies the operator twice
-// Message: data race: threads of two blocks use the same memory, one of them writes it, and nothing orders them
+// Message: data race: threads of two blocks use the same memory, one of them writes it, and
+//     nothing orders them
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
 __device__ void laplace_on_ring(const float* x, float* y, int i, int count) {

@@ -3,7 +3,8 @@
 // Message: of the 32-byte sectors that were touched are needed
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
-__global__ void laplace_on_ring(const float* __restrict__ x, float* __restrict__ y, int count) {
+__global__ void laplace_on_ring(const float* __restrict__ x, float* __restrict__ y,
+                                int count) {
     const int first = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
     for (int i = first; i < first + 8 && i < count; ++i) {
         const int left = i == 0 ? count - 1 : i - 1;

@@ -5,7 +5,8 @@
 
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
-__global__ void copy_results(const float* __restrict__ x, float* __restrict__ y, int count) {
+__global__ void copy_results(const float* __restrict__ x, float* __restrict__ y,
+                             int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) y[i] = __ldg(&x[i]);
 }
@@ -15,7 +16,8 @@ void laplace(const float* d_x, float* d_y, int count) {
     const size_t bytes = count * sizeof(float);
     std::vector<float> x(count), y(count);
     cudaMemcpy(x.data(), d_x, bytes, cudaMemcpyDeviceToHost);
-    for (int i = 0; i < count; ++i) y[i] = x[(i + count - 1) % count] - 2 * x[i] + x[(i + 1) % count];
+    for (int i = 0; i < count; ++i)
+        y[i] = x[(i + count - 1) % count] - 2 * x[i] + x[(i + 1) % count];
     float* d_results = nullptr;
     cudaMalloc(&d_results, bytes);
     cudaMemcpy(d_results, y.data(), bytes, cudaMemcpyHostToDevice);

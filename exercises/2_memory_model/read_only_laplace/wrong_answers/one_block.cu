@@ -3,9 +3,11 @@
 // Message: the task asks for at least 4 blocks
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
-__global__ void laplace_in_one_block(const float* __restrict__ x, float* __restrict__ y, int count) {
+__global__ void laplace_in_one_block(const float* __restrict__ x, float* __restrict__ y,
+                                     int count) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        y[i] = __ldg(&x[i == 0 ? count - 1 : i - 1]) - 2 * __ldg(&x[i]) + __ldg(&x[i == count - 1 ? 0 : i + 1]);
+        y[i] = __ldg(&x[i == 0 ? count - 1 : i - 1]) - 2 * __ldg(&x[i]) +
+               __ldg(&x[i == count - 1 ? 0 : i + 1]);
     }
 }
 

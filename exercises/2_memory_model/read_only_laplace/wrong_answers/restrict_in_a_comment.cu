@@ -7,7 +7,8 @@
 __global__ void laplace_on_ring(const float* x, float* __restrict__ y, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    y[i] = x[i == 0 ? count - 1 : i - 1] - 2 * x[i] + x[i == count - 1 ? 0 : i + 1];  // __ldg(&x[i])
+    y[i] = x[i == 0 ? count - 1 : i - 1] - 2 * x[i] +
+           x[i == count - 1 ? 0 : i + 1];  // __ldg(&x[i])
 }
 
 void laplace(const float* d_x, float* d_y, int count) {

@@ -1,13 +1,15 @@
 // Wrong answer: trusts a linear texture to wrap around at its ends
 // Rejected by: closes the ring
-// Message: There the neighbor outside of the array counts as 0. Which element is the left neighbor of element 0, and
+// Message: There the neighbor outside of the array counts as 0. Which element is the left
+//     neighbor of element 0, and
 // which one the right neighbor of the last element?
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
 __global__ void laplace_by_texture(cudaTextureObject_t x, float* y, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    y[i] = tex1Dfetch<float>(x, i - 1) - 2 * tex1Dfetch<float>(x, i) + tex1Dfetch<float>(x, i + 1);
+    y[i] = tex1Dfetch<float>(x, i - 1) - 2 * tex1Dfetch<float>(x, i) +
+           tex1Dfetch<float>(x, i + 1);
 }
 
 void laplace(const float* d_x, float* d_y, int count) {

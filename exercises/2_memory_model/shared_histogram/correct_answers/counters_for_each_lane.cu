@@ -7,14 +7,16 @@ constexpr int bins = 256;
 constexpr int threads = 256;
 constexpr int bytes_of_block = 16384;  // at least
 
-__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts,
+                                       int count) {
     __shared__ unsigned own[bins][32];
     const unsigned lane = threadIdx.x % 32;
     for (int bin = threadIdx.x / 32; bin < bins; bin += threads / 32) own[bin][lane] = 0;
     __syncthreads();
 
     const size_t n = count;
-    for (size_t i = size_t{blockIdx.x} * threads + threadIdx.x; i < n; i += size_t{gridDim.x} * threads) {
+    for (size_t i = size_t{blockIdx.x} * threads + threadIdx.x; i < n;
+         i += size_t{gridDim.x} * threads) {
         atomicAdd(&own[bytes[i]][lane], 1u);  // other warps use this column, too
     }
     __syncthreads();

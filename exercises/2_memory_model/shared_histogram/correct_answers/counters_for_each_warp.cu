@@ -9,7 +9,8 @@ constexpr int bytes_of_block = 16384;  // at least
 
 constexpr int warps = threads / 32;
 
-__global__ void count_in_shared_memory(const unsigned char* data, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* data, unsigned* counts,
+                                       int count) {
     __shared__ unsigned histograms[warps][bins];
     const int t = threadIdx.x;
     for (int w = 0; w < warps; ++w) histograms[w][t] = 0;
@@ -17,7 +18,8 @@ __global__ void count_in_shared_memory(const unsigned char* data, unsigned* coun
 
     unsigned* const mine = histograms[t / 32];
     const size_t n = count;
-    for (size_t i = blockIdx.x * size_t{threads} + t; i < n; i += gridDim.x * size_t{threads})
+    for (size_t i = blockIdx.x * size_t{threads} + t; i < n;
+         i += gridDim.x * size_t{threads})
         atomicAdd(mine + data[i], 1u);
     __syncthreads();
 

@@ -11,7 +11,8 @@ __device__ void count_word(unsigned* own, unsigned word) {
     for (int shift = 0; shift < 32; shift += 8) atomicAdd(&own[(word >> shift) & 0xff], 1u);
 }
 
-__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts,
+                                       int count) {
     __shared__ unsigned own[bins];
     own[threadIdx.x] = 0;
     __syncthreads();

@@ -5,13 +5,15 @@ constexpr int kBins = 256;
 constexpr int kThreads = 512;
 constexpr long long kStretch = 16384;
 
-__global__ void histogram(const unsigned char* __restrict__ data, unsigned* counts, long long n) {
+__global__ void histogram(const unsigned char* __restrict__ data, unsigned* counts,
+                          long long n) {
     extern __shared__ unsigned local[];
     for (int b = threadIdx.x; b < kBins; b += blockDim.x) local[b] = 0u;
     __syncthreads();
     const long long begin = blockIdx.x * kStretch;
     const long long end = begin + kStretch < n ? begin + kStretch : n;
-    for (long long i = begin + threadIdx.x; i < end; i += blockDim.x) atomicAdd(&local[data[i]], 1u);
+    for (long long i = begin + threadIdx.x; i < end; i += blockDim.x)
+        atomicAdd(&local[data[i]], 1u);
     __syncthreads();
     for (int b = threadIdx.x; b < kBins; b += blockDim.x) {
         if (local[b]) atomicAdd(&counts[b], local[b]);

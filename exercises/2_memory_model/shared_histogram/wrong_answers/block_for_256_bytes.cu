@@ -7,7 +7,8 @@ constexpr int bins = 256;
 constexpr int threads = 256;
 constexpr int bytes_of_block = threads;
 
-__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts,
+                                       int count) {
     __shared__ unsigned own[bins];
     for (int bin = threadIdx.x; bin < bins; bin += threads) own[bin] = 0;
     __syncthreads();
@@ -19,7 +20,8 @@ __global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* cou
     }
     __syncthreads();
 
-    for (int bin = threadIdx.x; bin < bins; bin += threads) atomicAdd(&counts[bin], own[bin]);
+    for (int bin = threadIdx.x; bin < bins; bin += threads)
+        atomicAdd(&counts[bin], own[bin]);
 }
 
 void count_bytes(const unsigned char* d_bytes, unsigned* d_counts, int count) {

@@ -9,7 +9,8 @@ constexpr int bins = 256;
 constexpr int threads = 256;
 constexpr int bytes_of_block = 131072;  // at least
 
-__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts,
+                                       int count) {
     __shared__ unsigned own[bins / 2];
     if (threadIdx.x < bins / 2) own[threadIdx.x] = 0;
     __syncthreads();

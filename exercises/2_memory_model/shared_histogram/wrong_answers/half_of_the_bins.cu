@@ -9,7 +9,8 @@ constexpr int bins = 256;
 constexpr int threads = 128;
 constexpr int bytes_of_block = 16384;  // at least
 
-__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts,
+                                       int count) {
     __shared__ unsigned own[bins];
     for (int bin = threadIdx.x; bin < bins; bin += threads) own[bin] = 0;
     __syncthreads();

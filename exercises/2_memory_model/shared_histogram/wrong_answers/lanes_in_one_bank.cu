@@ -9,7 +9,8 @@ constexpr int bins = 256;
 constexpr int threads = 256;
 constexpr int bytes_of_block = 16384;  // at least
 
-__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts, int count) {
+__global__ void count_in_shared_memory(const unsigned char* bytes, unsigned* counts,
+                                       int count) {
     __shared__ unsigned own[32][bins];
     const int lane = threadIdx.x % 32;
     for (int k = 0; k < 32; ++k) own[k][threadIdx.x] = 0;

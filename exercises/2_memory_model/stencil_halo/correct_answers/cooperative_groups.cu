@@ -24,8 +24,10 @@ __global__ void windows(const float* in, float* out, int count, int radius) {
     }
 }
 
-void sum_windows(const float* d_in, float* d_out, int count, int radius, int threads_per_block) {
+void sum_windows(const float* d_in, float* d_out, int count, int radius,
+                 int threads_per_block) {
     if (count <= 0) return;
     const dim3 block(threads_per_block), grid((count - 1) / threads_per_block + 1);
-    windows<<<grid, block, sizeof(float) * (block.x + 2 * radius)>>>(d_in, d_out, count, radius);
+    windows<<<grid, block, sizeof(float) * (block.x + 2 * radius)>>>(d_in, d_out, count,
+                                                                     radius);
 }

@@ -23,7 +23,8 @@ __global__ void box_filter(const float* in, float* out, int count, int radius) {
     out[gid] = total;
 }
 
-void sum_windows(const float* d_in, float* d_out, int count, int radius, int threads_per_block) {
+void sum_windows(const float* d_in, float* d_out, int count, int radius,
+                 int threads_per_block) {
     if (count == 0) return;
     const int grid = count / threads_per_block + (count % threads_per_block != 0);
     const size_t bytes = sizeof(float) * (threads_per_block + 2 * radius);

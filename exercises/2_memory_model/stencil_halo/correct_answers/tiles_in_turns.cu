@@ -15,14 +15,16 @@ __global__ void sum_windows_in_turns(const float* in, float* out, int count, int
         const int i = begin + threadIdx.x;
         if (i < count) {
             float sum = 0;
-            for (int place = 0; place <= 2 * radius; ++place) sum += tile[threadIdx.x + place];
+            for (int place = 0; place <= 2 * radius; ++place)
+                sum += tile[threadIdx.x + place];
             out[i] = sum;
         }
         __syncthreads();  // all have read before the next tile comes
     }
 }
 
-void sum_windows(const float* d_in, float* d_out, int count, int radius, int threads_per_block) {
+void sum_windows(const float* d_in, float* d_out, int count, int radius,
+                 int threads_per_block) {
     if (count == 0) return;
     const int tiles = (count + threads_per_block - 1) / threads_per_block;
     const size_t bytes = (threads_per_block + 2 * radius) * sizeof(float);

@@ -16,9 +16,11 @@ __global__ void sum_windows_of_block(const float* in, float* out, int count, int
     out[i] = sum;
 }
 
-void sum_windows(const float* d_in, float* d_out, int count, int radius, int threads_per_block) {
+void sum_windows(const float* d_in, float* d_out, int count, int radius,
+                 int threads_per_block) {
     if (count == 0) return;
     const int blocks = (count + threads_per_block - 1) / threads_per_block;
     const size_t shared_bytes = (threads_per_block + 2 * radius) * sizeof(float);
-    sum_windows_of_block<<<blocks, threads_per_block, shared_bytes>>>(d_in, d_out, count, radius);
+    sum_windows_of_block<<<blocks, threads_per_block, shared_bytes>>>(d_in, d_out, count,
+                                                                      radius);
 }

@@ -8,12 +8,14 @@
 
 __global__ void nothing() {}
 
-void sum_windows(const float* d_in, float* d_out, int count, int radius, int threads_per_block) {
+void sum_windows(const float* d_in, float* d_out, int count, int radius,
+                 int threads_per_block) {
     if (count == 0) return;
     std::vector<float> in(count), out(count);
     cudaMemcpy(in.data(), d_in, count * sizeof(float), cudaMemcpyDeviceToHost);
     for (int i = 0; i < count; ++i) {
-        for (int k = std::max(0, i - radius); k <= std::min(count - 1, i + radius); ++k) out[i] += in[k];
+        for (int k = std::max(0, i - radius); k <= std::min(count - 1, i + radius); ++k)
+            out[i] += in[k];
     }
     cudaMemcpy(d_out, out.data(), count * sizeof(float), cudaMemcpyHostToDevice);
     nothing<<<1, threads_per_block>>>();

@@ -1,4 +1,5 @@
-// Wrong answer: takes windows from global memory through a texture, and writes a tile that it does not need
+// Wrong answer: takes windows from global memory through a texture, and writes a tile that
+//     it does not need
 // Rejected by: shares loads and sums among the threads of a block
 // Message: lanes of a warp take part in a load from global memory
 #include "exercises/2_memory_model/stencil_halo/stencil_halo.h"
@@ -14,7 +15,8 @@ __global__ void by_texture(cudaTextureObject_t in, float* out, int count, int ra
     out[i] = sum;
 }
 
-void sum_windows(const float* d_in, float* d_out, int count, int radius, int threads_per_block) {
+void sum_windows(const float* d_in, float* d_out, int count, int radius,
+                 int threads_per_block) {
     if (count == 0) return;
     cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypeLinear;

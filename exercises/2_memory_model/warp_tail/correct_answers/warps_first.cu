@@ -6,7 +6,8 @@
 constexpr unsigned tile_size = 256;  // floats in a tile, and threads in a block
 
 __device__ float sum_of_warp(float value) {
-    for (unsigned mask = 16; mask > 0; mask >>= 1) value += __shfl_xor_sync(0xffffffffu, value, mask);
+    for (unsigned mask = 16; mask > 0; mask >>= 1)
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
     return value;
 }
 

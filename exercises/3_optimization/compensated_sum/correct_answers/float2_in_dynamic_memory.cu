@@ -31,7 +31,8 @@ __device__ float2 block_total(float2 mine) {
     return part[0];
 }
 
-__global__ void sum_blocks(const float* values, size_t count, float* block_sums, float* block_lost) {
+__global__ void sum_blocks(const float* values, size_t count, float* block_sums,
+                           float* block_lost) {
     float2 mine = make_float2(0.0f, 0.0f);
     const size_t first = static_cast<size_t>(blockIdx.x) * block_size + threadIdx.x;
     const size_t stride = static_cast<size_t>(gridDim.x) * block_size;
@@ -43,7 +44,8 @@ __global__ void sum_blocks(const float* values, size_t count, float* block_sums,
     }
 }
 
-__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks, float* sum) {
+__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks,
+                           float* sum) {
     float2 mine = make_float2(0.0f, 0.0f);
     for (int b = threadIdx.x; b < blocks; b += block_size) {
         mine = added(mine, block_sums[b]);
@@ -53,7 +55,8 @@ __global__ void add_blocks(const float* block_sums, const float* block_lost, int
     if (threadIdx.x == 0) *sum = total.x + total.y;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost,
+            float* d_sum, int blocks) {
     const size_t shared = block_size * sizeof(float2);
     sum_blocks<<<blocks, block_size, shared>>>(d_values, count, d_block_sums, d_block_lost);
     add_blocks<<<1, block_size, shared>>>(d_block_sums, d_block_lost, blocks, d_sum);

@@ -38,7 +38,8 @@ __device__ DoubleFloat block_total(DoubleFloat x) {
     return x;  // of thread 0
 }
 
-__global__ void sum_blocks(const float* values, int count, float* block_hi, float* block_lo) {
+__global__ void sum_blocks(const float* values, int count, float* block_hi,
+                           float* block_lo) {
     DoubleFloat x;
     const int threads = gridDim.x * block_size;
     for (int i = blockIdx.x * block_size + threadIdx.x; i < count; i += threads) {
@@ -50,7 +51,8 @@ __global__ void sum_blocks(const float* values, int count, float* block_hi, floa
     block_lo[blockIdx.x] = x.lo;
 }
 
-__global__ void add_blocks(const float* block_hi, const float* block_lo, int blocks, float* sum) {
+__global__ void add_blocks(const float* block_hi, const float* block_lo, int blocks,
+                           float* sum) {
     DoubleFloat x;
     for (int i = threadIdx.x; i < blocks; i += block_size) {
         x = plus(x, {block_hi[i], block_lo[i]});
@@ -59,7 +61,8 @@ __global__ void add_blocks(const float* block_hi, const float* block_lo, int blo
     if (threadIdx.x == 0) *sum = x.hi + x.lo;
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost,
+            float* d_sum, int blocks) {
     sum_blocks<<<blocks, block_size>>>(d_values, count, d_block_sums, d_block_lost);
     add_blocks<<<1, block_size>>>(d_block_sums, d_block_lost, blocks, d_sum);
 }

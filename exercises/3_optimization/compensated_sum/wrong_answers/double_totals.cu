@@ -17,7 +17,8 @@ __device__ double total_of_block(double mine) {
     return part[0];
 }
 
-__global__ void sum_blocks(const float* values, int count, float* block_sums, float* block_lost) {
+__global__ void sum_blocks(const float* values, int count, float* block_sums,
+                           float* block_lost) {
     double mine = 0;
     const int stride = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
@@ -30,7 +31,8 @@ __global__ void sum_blocks(const float* values, int count, float* block_sums, fl
     }
 }
 
-__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks, float* sum) {
+__global__ void add_blocks(const float* block_sums, const float* block_lost, int blocks,
+                           float* sum) {
     double mine = 0;
     for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
         mine += static_cast<double>(block_sums[i]) + block_lost[i];
@@ -39,7 +41,8 @@ __global__ void add_blocks(const float* block_sums, const float* block_lost, int
     if (threadIdx.x == 0) *sum = static_cast<float>(total);
 }
 
-void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost, float* d_sum, int blocks) {
+void add_up(const float* d_values, int count, float* d_block_sums, float* d_block_lost,
+            float* d_sum, int blocks) {
     sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums, d_block_lost);
     add_blocks<<<1, threads_per_block>>>(d_block_sums, d_block_lost, blocks, d_sum);
 }

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,
+             const Camera& camera) {
     if (rows <= 0 || cols <= 0) return;
     const Counted scale = camera.exposure * camera.gain;
     const Counted rate = camera.line_time / camera.lifetime;

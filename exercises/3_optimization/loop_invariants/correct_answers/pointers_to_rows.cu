@@ -1,7 +1,8 @@
 // Correct answer: pointers to the row, and the row's quantities one by one
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
-void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,
+             const Camera& camera) {
     const Counted sensitivity = camera.exposure * camera.gain;
     for (int row = 0; row < rows; ++row) {
         const Counted waited = row * camera.line_time;

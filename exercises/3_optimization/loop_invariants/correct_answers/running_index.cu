@@ -1,7 +1,8 @@
 // Correct answer: one index runs through the picture; fields copied into locals
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
-void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,
+             const Camera& camera) {
     const Counted exposure = camera.exposure, gain = camera.gain;
     const Counted line_time = camera.line_time, lifetime = camera.lifetime;
     const Counted inverse_lifetime = 1 / lifetime;

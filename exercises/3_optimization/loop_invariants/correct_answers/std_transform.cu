@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,
+             const Camera& camera) {
     const Counted scale = camera.exposure * camera.gain;
     for (int row = 0; row < rows; ++row) {
         const Counted left = exp(-(row * camera.line_time) / camera.lifetime);

@@ -3,7 +3,8 @@
 // Message: The inner loop multiplies more than once per pixel.
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
-void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols, const Camera& camera) {
+void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,
+             const Camera& camera) {
     const Counted unscale = 1 / (camera.exposure * camera.gain);
     const Counted decay = camera.line_time / camera.lifetime;
     for (int row = 0; row < rows; ++row) {

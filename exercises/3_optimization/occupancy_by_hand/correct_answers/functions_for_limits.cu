@@ -7,7 +7,9 @@ namespace {
 
 int warps_of(const Block& block) { return (block.threads + 31) >> 5; }
 
-int fits_warps(const Multiprocessor& sm, const Block& block) { return sm.warps / warps_of(block); }
+int fits_warps(const Multiprocessor& sm, const Block& block) {
+    return sm.warps / warps_of(block);
+}
 
 int fits_registers(const Multiprocessor& sm, const Block& block) {
     const int needed = (block.registers_of_a_thread * 32 + 255) & ~255;

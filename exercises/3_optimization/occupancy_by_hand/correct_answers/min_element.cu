@@ -12,7 +12,8 @@ Occupancy occupancy_of(const Multiprocessor& sm, const Block& block) {
     const std::size_t warps = div_up(block.threads, 32);
     const std::size_t units = div_up(32u * block.registers_of_a_thread, 256);
     const std::size_t warps_of_quarter = sm.registers / 4 / (256 * units);
-    const std::size_t bytes = sm.shared_unit * div_up(block.shared_bytes + sm.reserved_bytes, sm.shared_unit);
+    const std::size_t bytes =
+        sm.shared_unit * div_up(block.shared_bytes + sm.reserved_bytes, sm.shared_unit);
 
     const std::array<std::size_t, 4> fits = {
         static_cast<std::size_t>(sm.blocks),
@@ -22,5 +23,6 @@ Occupancy occupancy_of(const Multiprocessor& sm, const Block& block) {
     };
     const auto least = std::min_element(fits.begin(), fits.end());
     const int blocks = static_cast<int>(*least);
-    return {blocks, static_cast<Limit>(least - fits.begin()), static_cast<double>(*least * warps) / sm.warps};
+    return {blocks, static_cast<Limit>(least - fits.begin()),
+            static_cast<double>(*least * warps) / sm.warps};
 }

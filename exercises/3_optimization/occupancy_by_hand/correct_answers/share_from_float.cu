@@ -19,7 +19,8 @@ Occupancy occupancy_of(const Multiprocessor& sm, const Block& block) {
 
     const std::size_t wanted = block.shared_bytes + sm.reserved_bytes;
     const std::size_t taken = round_up(wanted, sm.shared_unit);
-    const int by_shared_memory = taken == 0 ? sm.blocks : static_cast<int>(sm.shared_bytes / taken);
+    const int by_shared_memory =
+        taken == 0 ? sm.blocks : static_cast<int>(sm.shared_bytes / taken);
 
     int resident_blocks = sm.blocks;
     Limit limit = Limit::blocks;

@@ -28,15 +28,16 @@ private:
 
 double gigabytes_per_second(const Job& job) {
     const size_t bytes = job.count * sizeof(float);
-    const unsigned blocks = static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
+    const unsigned blocks =
+        static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
     cudaMemcpy(job.d_in, job.in, bytes, cudaMemcpyHostToDevice);
     twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count);
 
-    Stopwatch watch(job);
+    Stopwatch stopwatch(job);
     for (int i = 0; i < job.repeats; ++i) {
         twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count);
     }
-    const double elapsed = watch.stop();
+    const double elapsed = stopwatch.stop();
 
     cudaMemcpy(job.out, job.d_out, bytes, cudaMemcpyDeviceToHost);
     const double per_launch = elapsed / job.repeats;

@@ -14,7 +14,8 @@ static void wait_for_device() { cudaStreamSynchronize(nullptr); }
 
 double gigabytes_per_second(const Job& job) {
     const size_t bytes = job.count * sizeof(float);
-    const unsigned blocks = static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
+    const unsigned blocks =
+        static_cast<unsigned>((job.count + threads_per_block - 1) / threads_per_block);
     const auto run = [&](int times) {
         while (times-- > 0) {
             twice_plus_one<<<blocks, threads_per_block>>>(job.d_in, job.d_out, job.count);

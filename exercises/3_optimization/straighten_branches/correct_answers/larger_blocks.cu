@@ -32,7 +32,8 @@ __global__ void scramble(const unsigned* words, unsigned* scrambled, int count) 
                 return w ^ (w << 5);
             });
         } else {
-            scrambled[mine] = repeat(word, [](unsigned w) { return (w ^ (w >> 15)) * 0x2C1B3C6Du; });
+            scrambled[mine] =
+                repeat(word, [](unsigned w) { return (w ^ (w >> 15)) * 0x2C1B3C6Du; });
         }
     }
 }

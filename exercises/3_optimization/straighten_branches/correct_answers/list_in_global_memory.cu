@@ -41,7 +41,8 @@ __global__ void list_by_kind(const unsigned* words, int count, int* list, int* c
     list[kind == 1 ? place : count - 1 - place] = i;
 }
 
-__global__ void scramble_list(const unsigned* words, unsigned* scrambled, const int* list, int count) {
+__global__ void scramble_list(const unsigned* words, unsigned* scrambled, const int* list,
+                              int count) {
     const int k = blockIdx.x * threads + threadIdx.x;
     if (k >= count) return;
     const int i = list[k];

@@ -34,7 +34,8 @@ __global__ void list_by_kind(const unsigned* words, int* list, int count) {
     }
 }
 
-__global__ void scramble(const unsigned* words, unsigned* scrambled, const int* list, int count) {
+__global__ void scramble(const unsigned* words, unsigned* scrambled, const int* list,
+                         int count) {
     const int k = blockIdx.x * threads + threadIdx.x;
     if (k >= count) return;
     const int i = list[k];

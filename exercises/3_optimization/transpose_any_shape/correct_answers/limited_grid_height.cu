@@ -4,9 +4,11 @@
 #define TILE_DIM 32
 #define BLOCK_ROWS 8
 
-__global__ void transposeNoBankConflicts(float* odata, const float* idata, int width, int height) {
+__global__ void transposeNoBankConflicts(float* odata, const float* idata, int width,
+                                         int height) {
     __shared__ float tile[TILE_DIM][TILE_DIM + 1];
-    for (long long y0 = (long long)blockIdx.y * TILE_DIM; y0 < height; y0 += (long long)gridDim.y * TILE_DIM) {
+    for (long long y0 = (long long)blockIdx.y * TILE_DIM; y0 < height;
+         y0 += (long long)gridDim.y * TILE_DIM) {
         long long xIndex = (long long)blockIdx.x * TILE_DIM + threadIdx.x;
         long long yIndex = y0 + threadIdx.y;
         for (int i = 0; i < TILE_DIM; i += BLOCK_ROWS) {

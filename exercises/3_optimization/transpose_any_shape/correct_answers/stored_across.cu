@@ -4,7 +4,8 @@
 constexpr int side = 32;       // of a tile
 constexpr int block_rows = 8;  // rows of a block of threads
 
-__global__ void transpose_tiles(const float* in, float* out, int rows, int cols, int across) {
+__global__ void transpose_tiles(const float* in, float* out, int rows, int cols,
+                                int across) {
     __shared__ float turned[side][side + 1];
     const int first_row = blockIdx.x / across * side;
     const int first_col = blockIdx.x % across * side;

@@ -10,7 +10,8 @@ struct Matrix {
     __device__ size_t place(int row, int col) const { return size_t(row) * cols + col; }
 };
 
-__global__ void transpose_tiles(const float* in, float* out, int rows, int cols, long long tiles) {
+__global__ void transpose_tiles(const float* in, float* out, int rows, int cols,
+                                long long tiles) {
     __shared__ float tile[side][side + 1];
     const Matrix input{rows, cols}, output{cols, rows};
     const int across = (cols - 1) / side + 1;

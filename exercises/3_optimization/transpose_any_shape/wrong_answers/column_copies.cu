@@ -9,6 +9,7 @@ void transpose(const float* d_in, float* d_out, int rows, int cols) {
     const size_t f = sizeof(float);
     for (int col = 0; col < cols; ++col) {
         float* row_of_output = d_out + size_t(col) * rows;
-        cudaMemcpy2D(row_of_output, f, d_in + col, cols * f, f, rows, cudaMemcpyDeviceToDevice);
+        cudaMemcpy2D(row_of_output, f, d_in + col, cols * f, f, rows,
+                     cudaMemcpyDeviceToDevice);
     }
 }

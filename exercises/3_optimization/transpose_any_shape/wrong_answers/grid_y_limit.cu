@@ -1,4 +1,5 @@
-// Wrong answer: puts the tiles of a column on the y of the grid, which has 65,535 blocks at most
+// Wrong answer: puts the tiles of a column on the y of the grid, which has 65,535 blocks at
+//     most
 // Rejected by: transposes matrices with more tiles on a side than a grid has blocks in y
 // Message: a grid has at most 65,535 blocks in y
 #include "exercises/3_optimization/transpose_any_shape/transpose_any_shape.h"

@@ -26,7 +26,8 @@ __global__ void average_with_mirror_image(float* a, int n) {
         for (int y = threadIdx.y; y < side; y += block_rows) {
             const int row = corner_row[k] + y;
             if (row < n && col < n) {
-                a[size_t(row) * n + col] = 0.5f * (tiles[k][y][threadIdx.x] + tiles[other][threadIdx.x][y]);
+                a[size_t(row) * n + col] =
+                    0.5f * (tiles[k][y][threadIdx.x] + tiles[other][threadIdx.x][y]);
             }
         }
     }

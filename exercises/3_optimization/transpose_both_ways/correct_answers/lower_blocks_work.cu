@@ -14,7 +14,8 @@ __device__ void load(Tile& tile, const float* a, int n, int row, int col) {
     }
 }
 
-__device__ void store_average(const Tile& tile, const Tile& mirror, float* a, int n, int row, int col) {
+__device__ void store_average(const Tile& tile, const Tile& mirror, float* a, int n,
+                              int row, int col) {
     for (int y = threadIdx.y; y < side; y += block_rows) {
         if (row + y < n && col + threadIdx.x < n) {
             const float sum = tile[y][threadIdx.x] + mirror[threadIdx.x][y];

@@ -31,10 +31,12 @@ __global__ void average_with_mirror_image(float* a, int n) {
     for (int k = 0; k < steps; ++k) {
         const int y = threadIdx.y + k * block_rows;
         if (y < n - tile_row && x < n - tile_col) {
-            a[static_cast<size_t>(tile_row + y) * n + tile_col + x] = (mine_above[k] + lower[x][y]) / 2;
+            a[static_cast<size_t>(tile_row + y) * n + tile_col + x] =
+                (mine_above[k] + lower[x][y]) / 2;
         }
         if (pair && y < n - tile_col && x < n - tile_row) {
-            a[static_cast<size_t>(tile_col + y) * n + tile_row + x] = (mine_below[k] + upper[x][y]) / 2;
+            a[static_cast<size_t>(tile_col + y) * n + tile_row + x] =
+                (mine_below[k] + upper[x][y]) / 2;
         }
     }
 }

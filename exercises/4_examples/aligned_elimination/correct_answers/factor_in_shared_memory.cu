@@ -8,7 +8,8 @@ int first_column(int column) { return (column + 1) & ~31; }
 
 size_t floats_from_row_to_row(int cols) { return (cols + 15) / 16 * 16; }
 
-__global__ void eliminate_tile(float* a, size_t pitch, int rows, int cols, int column, int begin) {
+__global__ void eliminate_tile(float* a, size_t pitch, int rows, int cols, int column,
+                               int begin) {
     __shared__ float factor[tall];
     const int first_row = blockIdx.y * tall;
     const int t = threadIdx.y * width + threadIdx.x;

@@ -12,7 +12,8 @@ __global__ void step(float* a, size_t pitch, int rows, int cols, int column) {
         const float* pivot_row = a + column * pitch;
         const float pivot = pivot_row[column];
         const float above = pivot_row[col];
-        for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y) {
+        for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;
+             row += gridDim.y * blockDim.y) {
             if (row == column) continue;
             float* const r = a + row * pitch;
             r[col] -= r[column] / pivot * above;

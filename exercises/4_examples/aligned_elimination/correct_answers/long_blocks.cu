@@ -6,7 +6,8 @@ constexpr size_t round_up(size_t n, size_t to) { return round_down(n + to - 1, t
 
 size_t floats_from_row_to_row(int cols) { return round_up(cols, 32); }
 
-__global__ void subtract_rows(float* matrix, size_t pitch, size_t rows, size_t cols, size_t c) {
+__global__ void subtract_rows(float* matrix, size_t pitch, size_t rows, size_t cols,
+                              size_t c) {
     const size_t x = round_down(c + 1, 128) + size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (x <= c || x >= cols) return;
     const float* const top = matrix + c * pitch;

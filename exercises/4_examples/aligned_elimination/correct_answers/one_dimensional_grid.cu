@@ -5,7 +5,8 @@ constexpr int tile = 32;
 
 size_t floats_from_row_to_row(int cols) { return cols + (8 - cols % 8) % 8; }
 
-__global__ void eliminate_tile(float* a, size_t pitch, int rows, int cols, int column, int tiles_across) {
+__global__ void eliminate_tile(float* a, size_t pitch, int rows, int cols, int column,
+                               int tiles_across) {
     const int tile_x = blockIdx.x % tiles_across, tile_y = blockIdx.x / tiles_across;
     const int lane = threadIdx.x % tile, warp = threadIdx.x / tile;
     const int col = (column + 1) / tile * tile + tile_x * tile + lane;
@@ -25,5 +26,6 @@ void eliminate(float* d_a, size_t pitch, int rows, int cols, int column) {
     if (left >= cols) return;
     const int tiles_across = (cols - left + tile - 1) / tile;
     const int tiles_down = (rows + tile - 1) / tile;
-    eliminate_tile<<<tiles_across * tiles_down, 256>>>(d_a, pitch, rows, cols, column, tiles_across);
+    eliminate_tile<<<tiles_across * tiles_down, 256>>>(d_a, pitch, rows, cols, column,
+                                                       tiles_across);
 }

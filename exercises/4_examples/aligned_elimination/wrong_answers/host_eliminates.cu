@@ -17,7 +17,8 @@ void eliminate(float* d_a, size_t pitch, int rows, int cols, int column) {
     for (int row = 0; row < rows; ++row) {
         if (row == column) continue;
         const float factor = a[row * pitch + column] / a[column * pitch + column];
-        for (int col = column + 1; col < cols; ++col) a[row * pitch + col] -= factor * a[column * pitch + col];
+        for (int col = column + 1; col < cols; ++col)
+            a[row * pitch + col] -= factor * a[column * pitch + col];
     }
     cudaMemcpy(d_a, a.data(), a.size() * sizeof(float), cudaMemcpyHostToDevice);
     eliminate_behind<<<1, 1>>>();

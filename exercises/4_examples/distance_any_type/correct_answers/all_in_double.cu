@@ -36,23 +36,27 @@ __global__ void root(const double* block_sums, unsigned blocks, double* distance
 }
 
 template <class T>
-void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
+            double* d_distance) {
     const std::size_t full = (count + threads_per_block - 1) / threads_per_block;
-    const unsigned blocks = std::max<std::size_t>(1, std::min<std::size_t>(full, most_blocks));
+    const unsigned blocks =
+        std::max<std::size_t>(1, std::min<std::size_t>(full, most_blocks));
     double* const sums = static_cast<double*>(d_block_sums);
     squares<T><<<blocks, threads_per_block>>>(d_a, d_b, count, sums);
     root<<<1, threads_per_block>>>(sums, blocks, d_distance);
 }
 
-void euclidean_distance(const float* d_a, const float* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const float* d_a, const float* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const double* d_a, const double* d_b, std::size_t count, void* d_block_sums,
-                        double* d_distance) {
+void euclidean_distance(const double* d_a, const double* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const int* d_a, const int* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const int* d_a, const int* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }

@@ -51,22 +51,25 @@ __global__ void total(const S* in, double* distance) {
 }
 
 template <class T>
-void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
+            double* d_distance) {
     using S = typename Wide<T>::type;
     S* const sums = static_cast<S*>(d_block_sums);
     partial<T, S><<<most_blocks, 256>>>(d_a, d_b, count, sums);
     total<S><<<1, most_blocks>>>(sums, d_distance);
 }
 
-void euclidean_distance(const float* d_a, const float* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const float* d_a, const float* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const double* d_a, const double* d_b, std::size_t count, void* d_block_sums,
-                        double* d_distance) {
+void euclidean_distance(const double* d_a, const double* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const int* d_a, const int* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const int* d_a, const int* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }

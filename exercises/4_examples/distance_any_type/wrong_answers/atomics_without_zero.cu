@@ -20,21 +20,24 @@ __global__ void sum_squares(const T* a, const T* b, std::size_t count, double* t
 __global__ void finish(const double* total, double* distance) { *distance = sqrt(*total); }
 
 template <class T>
-void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
+            double* d_distance) {
     double* const total = static_cast<double*>(d_block_sums);
     sum_squares<<<64, 256>>>(d_a, d_b, count, total);
     finish<<<1, 1>>>(total, d_distance);
 }
 
-void euclidean_distance(const float* d_a, const float* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const float* d_a, const float* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const double* d_a, const double* d_b, std::size_t count, void* d_block_sums,
-                        double* d_distance) {
+void euclidean_distance(const double* d_a, const double* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const int* d_a, const int* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const int* d_a, const int* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }

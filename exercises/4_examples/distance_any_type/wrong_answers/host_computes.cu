@@ -12,7 +12,8 @@ template <class T>
 __global__ void nothing() {}
 
 template <class T>
-void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
+            double* d_distance) {
     (void)d_block_sums;
     std::vector<T> a(count), b(count);
     cudaMemcpy(a.data(), d_a, count * sizeof(T), cudaMemcpyDeviceToHost);
@@ -27,15 +28,17 @@ void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, d
     nothing<T><<<1, 1>>>();
 }
 
-void euclidean_distance(const float* d_a, const float* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const float* d_a, const float* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const double* d_a, const double* d_b, std::size_t count, void* d_block_sums,
-                        double* d_distance) {
+void euclidean_distance(const double* d_a, const double* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const int* d_a, const int* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const int* d_a, const int* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }

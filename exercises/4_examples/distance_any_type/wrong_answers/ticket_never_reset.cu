@@ -29,10 +29,12 @@ __device__ S add_block(S value) {
 }
 
 template <class T>
-__global__ void distance_in_one_go(const T* a, const T* b, std::size_t count, Total<T>* sums, double* distance) {
+__global__ void distance_in_one_go(const T* a, const T* b, std::size_t count,
+                                   Total<T>* sums, double* distance) {
     using S = Total<T>;
     S sum = 0;
-    for (std::size_t i = blockIdx.x * size + threadIdx.x; i < count; i += gridDim.x * size) {
+    for (std::size_t i = blockIdx.x * size + threadIdx.x; i < count;
+         i += gridDim.x * size) {
         const S difference = S(a[i]) - S(b[i]);
         sum += difference * difference;
     }
@@ -52,22 +54,26 @@ __global__ void distance_in_one_go(const T* a, const T* b, std::size_t count, To
 }
 
 template <class T>
-void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
+            double* d_distance) {
     unsigned blocks = most_blocks;
     if (count < std::size_t{most_blocks} * size) blocks = (count + size - 1) / size;
     if (blocks == 0) blocks = 1;
-    distance_in_one_go<T><<<blocks, size>>>(d_a, d_b, count, static_cast<Total<T>*>(d_block_sums), d_distance);
+    distance_in_one_go<T><<<blocks, size>>>(
+        d_a, d_b, count, static_cast<Total<T>*>(d_block_sums), d_distance);
 }
 
-void euclidean_distance(const float* d_a, const float* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const float* d_a, const float* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const double* d_a, const double* d_b, std::size_t count, void* d_block_sums,
-                        double* d_distance) {
+void euclidean_distance(const double* d_a, const double* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }
 
-void euclidean_distance(const int* d_a, const int* d_b, std::size_t count, void* d_block_sums, double* d_distance) {
+void euclidean_distance(const int* d_a, const int* d_b, std::size_t count,
+                        void* d_block_sums, double* d_distance) {
     launch(d_a, d_b, count, d_block_sums, d_distance);
 }

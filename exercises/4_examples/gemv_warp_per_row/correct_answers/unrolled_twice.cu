@@ -13,8 +13,8 @@ __device__ float sum_over_lanes(float value) {
     }
 }
 
-__global__ void row_times_vector(const float* matrix, size_t pitch, size_t rows, size_t cols, const float* x,
-                                 float* y) {
+__global__ void row_times_vector(const float* matrix, size_t pitch, size_t rows,
+                                 size_t cols, const float* x, float* y) {
     const size_t thread = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const size_t row = thread / 32, lane = thread % 32;
     if (row >= rows) return;
@@ -30,7 +30,8 @@ __global__ void row_times_vector(const float* matrix, size_t pitch, size_t rows,
     if (lane == 0) y[row] = sum;
 }
 
-void multiply(const float* d_matrix, size_t pitch, int rows, int cols, const float* d_x, float* d_y) {
+void multiply(const float* d_matrix, size_t pitch, int rows, int cols, const float* d_x,
+              float* d_y) {
     if (rows == 0) return;
     const int threads = 256;
     const unsigned blocks = (static_cast<size_t>(rows) * 32 + threads - 1) / threads;

@@ -5,7 +5,8 @@
 
 #include <cuda_runtime.h>
 
-__global__ void a_block_for_each_row(const float* matrix, size_t pitch, int cols, const float* x, float* y) {
+__global__ void a_block_for_each_row(const float* matrix, size_t pitch, int cols,
+                                     const float* x, float* y) {
     __shared__ float part[256];
     const float* const row = matrix + blockIdx.x * pitch;
     float sum = 0;
@@ -13,12 +14,14 @@ __global__ void a_block_for_each_row(const float* matrix, size_t pitch, int cols
     part[threadIdx.x] = sum;
     for (int half = 128; half > 0; half /= 2) {
         __syncthreads();
-        if (static_cast<int>(threadIdx.x) < half) part[threadIdx.x] += part[threadIdx.x + half];
+        if (static_cast<int>(threadIdx.x) < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
     }
     if (threadIdx.x == 0) y[blockIdx.x] = part[0];
 }
 
-void multiply(const float* d_matrix, size_t pitch, int rows, int cols, const float* d_x, float* d_y) {
+void multiply(const float* d_matrix, size_t pitch, int rows, int cols, const float* d_x,
+              float* d_y) {
     if (rows == 0) return;
     a_block_for_each_row<<<rows, 256>>>(d_matrix, pitch, cols, d_x, d_y);
 }

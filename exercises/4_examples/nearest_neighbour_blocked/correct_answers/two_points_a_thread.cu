@@ -43,5 +43,6 @@ __global__ void find_two(const Point* points, int count, int* nearest) {
 
 void find_nearest(const Point* d_points, int count, int* d_nearest) {
     if (count == 0) return;
-    find_two<<<(count + 2 * threads - 1) / (2 * threads), threads>>>(d_points, count, d_nearest);
+    find_two<<<(count + 2 * threads - 1) / (2 * threads), threads>>>(d_points, count,
+                                                                     d_nearest);
 }

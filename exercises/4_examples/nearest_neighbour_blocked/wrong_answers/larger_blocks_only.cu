@@ -1,4 +1,5 @@
-// Wrong answer: takes larger blocks, but each warp still reads all points from global memory
+// Wrong answer: takes larger blocks, but each warp still reads all points from global
+//     memory
 // Rejected by: finds the neighbors of full blocks
 // Message: no shared memory was used
 #include "exercises/4_examples/nearest_neighbour_blocked/nearest_neighbour_blocked.h"

@@ -3,7 +3,8 @@
 
 constexpr int size = 128;
 
-__global__ void nearest_of_all(const Point* __restrict__ points, int n, int* __restrict__ nearest) {
+__global__ void nearest_of_all(const Point* __restrict__ points, int n,
+                               int* __restrict__ nearest) {
     __shared__ float xs[size], ys[size], zs[size];
     const int t = threadIdx.x;
     const int me = blockIdx.x * size + t;

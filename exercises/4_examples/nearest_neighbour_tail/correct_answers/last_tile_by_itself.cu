@@ -38,7 +38,8 @@ __global__ void find_nearest_in_tiles(const Point* points, int count, int* neare
     }
     const int left = count - whole;
     if (left > 0) {  // alike for all threads
-        if (static_cast<int>(threadIdx.x) < left) tile[threadIdx.x] = points[whole + threadIdx.x];
+        if (static_cast<int>(threadIdx.x) < left)
+            tile[threadIdx.x] = points[whole + threadIdx.x];
         __syncthreads();
         search.look_at(tile, whole, left);
     }
@@ -46,5 +47,6 @@ __global__ void find_nearest_in_tiles(const Point* points, int count, int* neare
 }
 
 void find_nearest(const Point* d_points, int count, int* d_nearest) {
-    if (count > 0) find_nearest_in_tiles<<<(count + n - 1) / n, n>>>(d_points, count, d_nearest);
+    if (count > 0)
+        find_nearest_in_tiles<<<(count + n - 1) / n, n>>>(d_points, count, d_nearest);
 }

@@ -8,7 +8,8 @@ __device__ float squared_distance(const Point& a, const Point& b) {
     return x * x + y * y + z * z;
 }
 
-__global__ void find_nearest_in_global_memory(const Point* points, int count, int* nearest) {
+__global__ void find_nearest_in_global_memory(const Point* points, int count,
+                                              int* nearest) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     const Point own = points[i];

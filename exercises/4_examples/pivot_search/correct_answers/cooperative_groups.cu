@@ -12,7 +12,8 @@ __device__ bool is_better(float a, int row_a, float b, int row_b) {
     return a > b || (a == b && row_a < row_b);
 }
 
-__global__ void search(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search(const float* matrix, size_t pitch, int rows, int column,
+                       int* pivot_row) {
     __shared__ float values[8];
     __shared__ int numbers[8];
     const cg::thread_block block = cg::this_thread_block();
@@ -51,6 +52,7 @@ __global__ void search(const float* matrix, size_t pitch, int rows, int column, 
     }
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search<<<1, 256>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

@@ -11,7 +11,8 @@ __device__ unsigned long long key_of(float value, int row) {
     return static_cast<unsigned long long>(bits) << 32 | (0xffffffffu - row);
 }
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     __shared__ unsigned long long keys[threads];
     unsigned long long mine = 0;  // less than the key of any row
     for (int row = column + threadIdx.x; row < rows; row += threads) {
@@ -24,9 +25,11 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
         if (threadIdx.x < half && keys[threadIdx.x + half] > keys[threadIdx.x])
             keys[threadIdx.x] = keys[threadIdx.x + half];
     }
-    if (threadIdx.x == 0) *pivot_row = static_cast<int>(0xffffffffu - (keys[0] & 0xffffffffu));
+    if (threadIdx.x == 0)
+        *pivot_row = static_cast<int>(0xffffffffu - (keys[0] & 0xffffffffu));
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

@@ -25,13 +25,15 @@ __device__ Candidate better(const Candidate& a, const Candidate& b) {
     return a.row <= b.row ? a : b;
 }
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     __shared__ int rank_of[threads];
     __shared__ float magnitude_of[threads];
     __shared__ int row_of[threads];
     const int t = threadIdx.x;
     Candidate mine;
-    for (int row = column + t; row < rows; row += threads) mine = better(mine, make(matrix[row * pitch + column], row));
+    for (int row = column + t; row < rows; row += threads)
+        mine = better(mine, make(matrix[row * pitch + column], row));
     rank_of[t] = mine.rank;
     magnitude_of[t] = mine.magnitude;
     row_of[t] = mine.row;
@@ -51,6 +53,7 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     if (t == 0) *pivot_row = mine.row;
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

@@ -26,7 +26,8 @@ __device__ Pivot best_of_warp(Pivot mine) {
     return mine;
 }
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     __shared__ Pivot of_warps[threads / 32];
     Pivot best = {-1.0f, rows};
     for (int row = column + threadIdx.x; row < rows; row += blockDim.x) {
@@ -43,6 +44,7 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     if (lane == 0) *pivot_row = best.row;
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

@@ -7,7 +7,8 @@
 
 constexpr int threads = 256;
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     __shared__ int largest;
     if (threadIdx.x == 0) largest = 0;
     __syncthreads();
@@ -15,10 +16,12 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
         atomicMax(&largest, __float_as_int(fabsf(matrix[row * pitch + column])));
     __syncthreads();
     for (int row = column + threadIdx.x; row < rows; row += threads) {
-        if (__float_as_int(fabsf(matrix[row * pitch + column])) == largest) atomicMin(pivot_row, row);
+        if (__float_as_int(fabsf(matrix[row * pitch + column])) == largest)
+            atomicMin(pivot_row, row);
     }
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

@@ -9,12 +9,14 @@
 
 __global__ void store(int* pivot_row, int row) { *pivot_row = row; }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     int best = column;
     float largest = -1;
     for (int row = column; row < rows; ++row) {
         float value = 0;
-        cudaMemcpy(&value, d_matrix + row * pitch + column, sizeof value, cudaMemcpyDeviceToHost);
+        cudaMemcpy(&value, d_matrix + row * pitch + column, sizeof value,
+                   cudaMemcpyDeviceToHost);
         if (std::isnan(value)) {
             best = row;
             break;

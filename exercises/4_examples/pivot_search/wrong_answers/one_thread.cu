@@ -14,7 +14,8 @@ __device__ bool beats(float magnitude, int row, float other_magnitude, int other
     return row < other_row;
 }
 
-__global__ void search_column(const float* matrix, size_t pitch, int rows, int column, int* pivot_row) {
+__global__ void search_column(const float* matrix, size_t pitch, int rows, int column,
+                              int* pivot_row) {
     if (threadIdx.x != 0) return;
     int best = column;
     float largest = fabsf(matrix[column * pitch + column]);
@@ -28,6 +29,7 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     *pivot_row = best;
 }
 
-void find_pivot(const float* d_matrix, size_t pitch, int rows, int column, int* d_pivot_row) {
+void find_pivot(const float* d_matrix, size_t pitch, int rows, int column,
+                int* d_pivot_row) {
     search_column<<<1, threads>>>(d_matrix, pitch, rows, column, d_pivot_row);
 }

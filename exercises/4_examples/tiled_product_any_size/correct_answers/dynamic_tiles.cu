@@ -13,8 +13,10 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
     float sum = 0;
     int left = k;  // terms that are still to come
     while (left > 0) {
-        a_tile[threadIdx.x] = row < m && x < left ? a[size_t(row) * k + (k - left) + x] : 0.0f;
-        b_tile[threadIdx.x] = col < n && y < left ? b[size_t(k - left + y) * n + col] : 0.0f;
+        a_tile[threadIdx.x] =
+            row < m && x < left ? a[size_t(row) * k + (k - left) + x] : 0.0f;
+        b_tile[threadIdx.x] =
+            col < n && y < left ? b[size_t(k - left + y) * n + col] : 0.0f;
         __syncthreads();
         for (int p = 0; p < Side; ++p) sum += a_tile[y * Side + p] * b_tile[p * Side + x];
         __syncthreads();

@@ -3,8 +3,8 @@
 
 constexpr size_t T = 16;
 
-__global__ void matmul(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, size_t M,
-                       size_t N, size_t K) {
+__global__ void matmul(const float* __restrict__ A, const float* __restrict__ B,
+                       float* __restrict__ C, size_t M, size_t N, size_t K) {
     __shared__ float As[T][T + 1];
     __shared__ float Bs[T][T + 1];
     const size_t across = (N + T - 1) / T;
@@ -24,7 +24,8 @@ __global__ void matmul(const float* __restrict__ A, const float* __restrict__ B,
             Bs[threadIdx.y][threadIdx.x] = 0.0f;
         __syncthreads();
 #pragma unroll
-        for (size_t p = 0; p < T; ++p) acc = fmaf(As[threadIdx.y][p], Bs[p][threadIdx.x], acc);
+        for (size_t p = 0; p < T; ++p)
+            acc = fmaf(As[threadIdx.y][p], Bs[p][threadIdx.x], acc);
         __syncthreads();
     }
     if (i < M && j < N) C[i * N + j] = acc;

@@ -4,7 +4,8 @@
 constexpr int side = 16;
 constexpr int half = side / 2;
 
-__global__ void product_tiles(const float* a, const float* b, float* c, int m, int n, int k) {
+__global__ void product_tiles(const float* a, const float* b, float* c, int m, int n,
+                              int k) {
     __shared__ float a_tile[side][side];
     __shared__ float b_tile[side][side];
     const int x = threadIdx.x;

@@ -3,12 +3,14 @@
 
 constexpr int side = 16;
 
-__device__ float element_or_zero(const float* matrix, int row, int col, int rows, int cols) {
+__device__ float element_or_zero(const float* matrix, int row, int col, int rows,
+                                 int cols) {
     if (row >= rows || col >= cols) return 0.0f;
     return matrix[static_cast<size_t>(row) * cols + col];
 }
 
-__global__ void product_tiles(const float* a, const float* b, float* c, int m, int n, int k) {
+__global__ void product_tiles(const float* a, const float* b, float* c, int m, int n,
+                              int k) {
     __shared__ float a_tile[2][side][side];
     __shared__ float b_tile[2][side][side];
     const int x = threadIdx.x, y = threadIdx.y;

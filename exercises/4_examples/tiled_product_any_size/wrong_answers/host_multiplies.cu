@@ -15,7 +15,8 @@ void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int 
     cudaMemcpy(b.data(), d_b, b.size() * sizeof(float), cudaMemcpyDeviceToHost);
     for (size_t row = 0; row < rows; ++row) {
         for (size_t col = 0; col < cols; ++col) {
-            for (size_t p = 0; p < terms; ++p) c[row * cols + col] += a[row * terms + p] * b[p * cols + col];
+            for (size_t p = 0; p < terms; ++p)
+                c[row * cols + col] += a[row * terms + p] * b[p * cols + col];
         }
     }
     cudaMemcpy(d_c, c.data(), c.size() * sizeof(float), cudaMemcpyHostToDevice);

@@ -43,5 +43,6 @@ void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int 
     float* c = padded(nullptr, m, n);
     const dim3 grid(whole(n) / side, whole(m) / side);
     product_tiles<<<grid, dim3(side, side)>>>(a, b, c, whole(k), whole(n));
-    cudaMemcpy2D(d_c, n * sizeof(float), c, whole(n) * sizeof(float), n * sizeof(float), m, cudaMemcpyDeviceToDevice);
+    cudaMemcpy2D(d_c, n * sizeof(float), c, whole(n) * sizeof(float), n * sizeof(float), m,
+                 cudaMemcpyDeviceToDevice);
 }

@@ -8,7 +8,8 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= m || col >= n) return;
     float sum = 0;
-    for (int p = 0; p < k; ++p) sum += a[static_cast<size_t>(row) * k + p] * b[static_cast<size_t>(p) * n + col];
+    for (int p = 0; p < k; ++p)
+        sum += a[static_cast<size_t>(row) * k + p] * b[static_cast<size_t>(p) * n + col];
     c[static_cast<size_t>(row) * n + col] = sum;
 }
 

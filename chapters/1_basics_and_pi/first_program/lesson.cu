@@ -1,0 +1,314 @@
+// Problem: have a GPU square 1000 numbers, and bring the squares back.
+//
+// The complete program, with main and without anything of this book, is
+// complete/square.cu beside this file: read it first, and run it by itself. (The build
+// takes the sources of this folder into the chapter's program, but none of its
+// subfolders, and so the two functions main do not meet. The test "tries the first
+// program" of common/tests runs it.)
+//
+// Here the same moves are looked at one by one: first what is where after each of them,
+// then what happens when one of them is forgotten. Some mistakes leave a GPU unusable for
+// the process that made them. So each is made by a second process: this program starts
+// itself once more, and tells the copy by an environment variable what to forget.
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chapters/1_basics_and_pi/first_program/kernels.cuh"
+#include "chapters/1_basics_and_pi/first_program/moves.cuh"
+#include "common/helpers/check.h"
+#include "common/helpers/child_process.h"
+#include "common/helpers/instrument.h"
+#include "common/lesson/lesson.h"
+
+namespace basics_and_pi {
+namespace {
+
+constexpr int kCount = 1000;
+constexpr std::size_t kBytes = kCount * sizeof(float);
+
+// 2, 3, 4 ... 1001: no number among them is its own square.
+std::vector<float> numbers_to_square() {
+    std::vector<float> numbers(kCount);
+    for (int i = 0; i < kCount; ++i) numbers[i] = static_cast<float>(i + 2);
+    return numbers;
+}
+
+int right_ones(const std::vector<float>& numbers, const std::vector<float>& squares) {
+    int right = 0;
+    for (int i = 0; i < kCount; ++i) right += squares[i] == numbers[i] * numbers[i];
+    return right;
+}
+
+std::string text_of(float value) {
+    if (std::isnan(value)) return "nan";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", static_cast<double>(value));
+    return text;
+}
+
+// ---- what is where after each move ------------------------------------------------------
+
+void show_two_memories(warpwise::Lesson& lesson) {
+    const std::vector<float> numbers = numbers_to_square();
+    std::vector<float> squares(kCount);
+    float* d_values = nullptr;
+
+    std::vector<std::vector<std::string>> rows;
+    const auto note = [&](const std::string& move, const std::string& on_device) {
+        rows.push_back({move, text_of(numbers[1]), on_device, text_of(squares[1])});
+    };
+    const auto read_from_device = [&] {
+        float value = 0;
+        warpwise::check(
+            cudaMemcpy(&value, d_values + 1, sizeof value, cudaMemcpyDeviceToHost));
+        return text_of(value);
+    };
+
+    note("before the first move", "no memory");
+    warpwise::check(cudaMalloc(&d_values, kBytes));
+    note("1. allocate", "anything");
+    warpwise::check(cudaMemcpy(d_values, numbers.data(), kBytes, cudaMemcpyHostToDevice));
+    note("2. copy in", read_from_device());
+    lesson.expect(rows.back()[2] == "3", "the number has arrived on the device");
+    square<<<(kCount + 255) / 256, 256>>>(d_values, kCount);
+    warpwise::check_launch();
+    note("3. launch", read_from_device());
+    lesson.expect(rows.back()[2] == "9", "the kernel has squared the device's number");
+    lesson.expect(rows.back()[3] == "0", "the host has no result before it is copied");
+    warpwise::check(cudaMemcpy(squares.data(), d_values, kBytes, cudaMemcpyDeviceToHost));
+    note("4. copy out", read_from_device());
+    warpwise::check(cudaFree(d_values));
+    note("5. free", "no memory");
+
+    lesson.table("One of the 1000 numbers after each move",
+                 {"move", "numbers[1], host", "d_values[1], device", "squares[1], host"},
+                 rows);
+    lesson.expect(right_ones(numbers, squares) == kCount, "all squares are right");
+}
+
+// ---- what happens when a move is forgotten ----------------------------------------------
+
+struct Program {
+    const char* forgotten;
+    cudaError_t (*run)(const float* numbers, float* squares, int count);
+    int right;                         // so many squares of kCount; -1: nobody can know
+    std::vector<cudaError_t> returns;  // one of them; versions of CUDA differ
+    const char* found;                 // what the CPU device says; empty: nothing
+};
+
+// A GPU that reaches the host's ordinary memory by itself, as a few systems offer it.
+bool reaches_host_memory() {
+    int reaches = 0;
+    warpwise::check(cudaDeviceGetAttribute(&reaches, cudaDevAttrPageableMemoryAccess, 0));
+    return reaches != 0;
+}
+
+std::vector<Program> programs() {
+    const std::vector<cudaError_t> fine = {cudaSuccess};
+    const std::vector<cudaError_t> refused = {cudaErrorInvalidValue,
+                                              cudaErrorInvalidConfiguration};
+    // The CPU device's kernels can use the host's memory, and it reports that they do.
+    const bool host_pointer_works = !warpwise::Lesson::on_gpu() || reaches_host_memory();
+    return {
+        {"nothing", all_five_moves, kCount, fine, ""},
+        {"allocate", without_allocation, host_pointer_works ? kCount : 0,
+         host_pointer_works ? fine : std::vector{cudaErrorIllegalAddress},
+         "host and device memory mixed up"},
+        {"copy in", without_copy_in, -1, fine, "read of uninitialized memory"},
+        {"launch", without_launch, 0, fine, ""},
+        {"copy out", without_copy_out, 0, fine, ""},
+        {"free", without_free, kCount, fine, "memory leak"},
+        {"rounding up", without_rounding_up, kCount / 256 * 256, fine, ""},
+        {"nothing, blocks of 2048", too_large_a_block, 0, refused, ""},
+        {"the status, blocks of 2048", without_look_at_status, 0, fine, "unseen error"},
+    };
+}
+
+// By this variable the second process is told what to forget.
+constexpr const char* kVariable = "WARPWISE_FIRST_PROGRAM_FORGETS";
+
+// The second process: runs one of the programs, prints what came of it in lines that begin
+// with @, and ends without cleaning up.
+[[noreturn]] void run_alone(std::string_view forgotten) {
+    const warpwise::Instrumentation instrumenting(
+        {.diagnostics = warpwise::can_instrument(), .leaks = warpwise::can_instrument()});
+    const std::vector<float> numbers = numbers_to_square();
+    std::vector<float> squares(kCount);
+    for (const Program& program : programs()) {
+        if (forgotten != program.forgotten) continue;
+        const cudaError_t status = program.run(numbers.data(), squares.data(), kCount);
+        warpwise::report_leaks();
+        std::printf("\n@status %d\n@right %d\n@second %s\n", static_cast<int>(status),
+                    right_ones(numbers, squares), text_of(squares[1]).c_str());
+        for (const warpwise::Diagnostic& diagnostic : warpwise::take_diagnostics()) {
+            std::istringstream lines(diagnostic.text);
+            for (std::string line; std::getline(lines, line);)
+                std::printf("@says %s\n", line.c_str());
+        }
+    }
+    std::fflush(stdout);
+    std::_Exit(EXIT_SUCCESS);
+}
+
+struct Outcome {
+    bool answered = false;
+    cudaError_t status = cudaSuccess;
+    int right = 0;
+    std::string second;             // what became of numbers[1], which is 3
+    std::vector<std::string> says;  // lines of the CPU device
+};
+
+// The first process's side of that: starts the second one, and reads its lines.
+class SecondProcess {
+public:
+    explicit SecondProcess(const std::string& forgotten)
+        : process_(command(), {{kVariable, forgotten}, {"CUDA_LAUNCH_BLOCKING", "0"}},
+                   output_.path()) {}
+
+    Outcome wait() {
+        process_.wait();
+        Outcome outcome;
+        std::istringstream lines(output_.read());
+        for (std::string line; std::getline(lines, line);) {
+            const std::size_t space = line.find(' ');
+            if (!line.starts_with('@') || space == line.npos) continue;
+            const std::string what = line.substr(1, space - 1);
+            const std::string value = line.substr(space + 1);
+            if (what == "status") {
+                outcome.answered = true;
+                outcome.status = static_cast<cudaError_t>(std::atoi(value.c_str()));
+            } else if (what == "right") {
+                outcome.right = std::atoi(value.c_str());
+            } else if (what == "second") {
+                outcome.second = value;
+            } else if (what == "says") {
+                outcome.says.push_back(value);
+            }
+        }
+        return outcome;
+    }
+
+private:
+    static std::vector<std::string> command() {
+        return {warpwise::own_program(),
+                "first_program",
+                "--device",
+                warpwise::Lesson::on_gpu() ? "cuda" : "cpu",
+                warpwise::can_instrument() ? "--diagnose" : "--no-counters",
+                "--no-color"};
+    }
+
+    warpwise::TemporaryFile output_;
+    warpwise::ChildProcess process_;
+};
+
+// "memory leak" of "CPU device: memory leak: 'd_values', 4000 bytes ..."
+std::string kind_of(std::string_view line) {
+    for (const std::string_view prefix : {"CPU device: ", "note: "}) {
+        if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
+    }
+    return std::string(line.substr(0, line.find(": ")));
+}
+
+// Returns what the CPU device says of the copy in that is missing.
+std::string show_forgotten_moves(warpwise::Lesson& lesson) {
+    const std::vector<Program> all = programs();
+    std::deque<SecondProcess> processes;
+    for (const Program& program : all) processes.emplace_back(program.forgotten);
+
+    std::string listing;
+    std::vector<std::vector<std::string>> rows;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Program& program = all[i];
+        const std::string name = std::string("forgotten: ") + program.forgotten;
+        const Outcome outcome = processes[i].wait();
+        lesson.expect(outcome.answered, name + ": the second process has answered");
+        if (!outcome.answered) continue;
+        const std::string found = outcome.says.empty() ? "" : kind_of(outcome.says[0]);
+        rows.push_back({program.forgotten, outcome.second, std::to_string(outcome.right),
+                        cudaGetErrorName(outcome.status)});
+        if (warpwise::can_instrument()) rows.back().push_back(found.empty() ? "-" : found);
+
+        bool expected = false;
+        for (const cudaError_t one : program.returns)
+            expected = expected || outcome.status == one;
+        lesson.expect(expected, name + ": the program learns what the text says");
+        if (program.right >= 0) {
+            lesson.expect(outcome.right == program.right,
+                          name + ": so many squares are right");
+        }
+        if (warpwise::can_instrument()) {
+            lesson.expect(found == program.found,
+                          name + ": the CPU device says what the text says");
+        }
+        if (program.run == without_copy_in) {
+            for (const std::string& line : outcome.says) listing += "    " + line + "\n";
+        }
+    }
+    std::vector<std::string> header = {"forgotten", "3 becomes", "right of 1000",
+                                       "the program learns"};
+    if (warpwise::can_instrument()) header.push_back("the CPU device says");
+    lesson.table("Each move forgotten, in a process of its own", header, rows);
+    return listing;
+}
+
+}  // namespace
+
+void first_program(warpwise::Lesson& lesson) {
+    if (const char* const forgotten = std::getenv(kVariable)) run_alone(forgotten);
+
+    lesson.question(
+        R"(A GPU has a memory of its own. So a program makes five moves: it allocates memory
+there, copies its numbers in, launches a function that runs on the GPU, copies the results
+out, and frees the memory. The complete program, with main, is
+first_program/complete/square.cu. Which of the two memories holds what after each move?)");
+    lesson.prediction(
+        R"(The launch is square<<<blocks, 256>>>: every block has 256 threads, and every
+thread squares one of the 1000 numbers. How many blocks does it need? After which move does
+the device hold 9 instead of 3, and after which move does the host?)");
+    show_two_memories(lesson);
+    lesson.conclusion(
+        R"(Four blocks, which are 1024 threads: the last 24 find no number, so the guard,
+if (i < count), keeps them from doing anything. The launch changes only the device's memory.
+The host has the 9 after the copy out.)");
+
+    lesson.question(
+        R"(What happens when one of the moves is forgotten? Here that is done on purpose,
+with one thing missing at a time. "Rounding up" is the number of blocks: count / 256 instead
+of (count + 255) / 256. In the last two rows a block has 2048 threads, more than any GPU
+accepts. The first of them looks at the status, and the second does not.)");
+    lesson.prediction(
+        R"(For each row: how many of the 1000 squares are right, and does the program learn
+that something went wrong?)");
+    const std::string listing = show_forgotten_moves(lesson);
+    lesson.conclusion(
+        warpwise::Lesson::on_gpu()
+            ? R"(A status tells of calls that were refused, and of kernels that died. It
+does not tell of results that are wrong because a move is missing. So look at the status of
+every program, compare its results with something that you know, and let the CPU device or
+compute-sanitizer look for the rest.)"
+            : R"(The status is cudaSuccess in all rows but one. It tells of calls that were
+refused, and on a GPU also of kernels that died, as with the host's pointer. It does not
+tell of a missing move. Where it looks for errors, the CPU device finds four mistakes. The
+others show only in the results, so compare these with something that you know.)");
+
+    if (listing.empty()) return;
+    lesson.question(
+        R"(What does the CPU device say about the missing copy in? Its message names the
+line, the thread, the memory, and one thing to try:)");
+    lesson.text(listing);
+    lesson.conclusion(
+        R"(Run your own programs by ./warpwise try my.cu: it looks for such errors
+in all of them, and needs no GPU.)");
+}
+
+}  // namespace basics_and_pi

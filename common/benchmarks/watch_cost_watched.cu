@@ -1,2 +1,0 @@
-#define WATCH_COST_NAMESPACE watched
-#include "common/benchmarks/watch_cost_kernels.cuh"

@@ -1,0 +1,102 @@
+// Finds errors in the memory accesses of instrumented blocks: bounds, alignment, freed and host memory, reads of
+// memory nobody wrote, and data races on shared and global memory, inside a block and between blocks.
+//
+// While errors are looked for, all blocks of a launch run on one host thread, so nothing here locks. Every access is
+// shown before it happens, in the order in which the threads run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "cpu_device/execution.h"
+#include "cpu_device/instrumented.h"
+
+namespace cpu_device {
+
+struct Launch;
+
+enum class AccessKind : unsigned char {
+    read,
+    write,
+    atomic,  ///< looks at the old value and writes
+    volatile_read,
+    volatile_write,
+    atomic_read,   ///< a load: writes nothing
+    atomic_write,  ///< a store: the old value does not matter
+};
+
+struct Access {
+    const std::byte* address = nullptr;
+    std::uint32_t bytes = 0;
+    AccessKind kind = AccessKind::read;
+    bool is_block_copy = false;  ///< of a structure: padding between its members may never have been written
+    ThreadScope scope = ThreadScope::system;  ///< of an atomic; volatile accesses count as relaxed ones of the system
+    MemoryOrder order = MemoryOrder::relaxed;
+    const void* code = nullptr;  ///< return address behind the access
+};
+
+/// What is known of memory during one launch. Made when a launch begins, destroyed when it has ended and all of its
+/// blocks are gone.
+class LaunchDiagnoser {
+public:
+    explicit LaunchDiagnoser(Launch& launch);
+    ~LaunchDiagnoser();
+    LaunchDiagnoser(const LaunchDiagnoser&) = delete;
+    LaunchDiagnoser& operator=(const LaunchDiagnoser&) = delete;
+
+    /// All blocks have reached grid.sync().
+    void grid_barrier();
+    /// How many accesses were looked at so far.
+    std::uint64_t accesses() const;
+
+    struct State;
+    State& state() { return *state_; }
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+/// What is known of one block.
+class BlockDiagnoser {
+public:
+    /// `block` is its linear index in the grid; `arena` the start of its shared memory. Without `for_races` only races
+    /// are not looked for, which costs a fraction of the time.
+    BlockDiagnoser(LaunchDiagnoser& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,
+                   std::size_t arena_bytes, bool for_races);
+    ~BlockDiagnoser();
+
+    /// Not cudaSuccess: the access must not be carried out, and the kernel has to end with this error as on a GPU.
+    [[nodiscard]] cudaError_t access(unsigned thread, const Access& access);
+    /// The access that was announced last writes, and may not have been carried out yet.
+    bool awaits_a_write() const;
+    /// The running thread waits: another one of this block or of another goes on.
+    void pause();
+    /// All threads of the block (that have not returned) have reached a barrier.
+    void barrier(Site site);
+    /// `lanes` of `warp` have met for a warp-wide operation. Only __syncwarp orders their accesses.
+    void meeting(unsigned warp, std::uint32_t lanes, Collective operation, Site site);
+    void fence(unsigned thread, ThreadScope scope, MemoryOrder order);
+
+    struct State;
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+/// True if the last access that a kernel made was reported and touches `address`: the fault that follows need not be
+/// reported again.
+bool was_reported(const void* address);
+
+/// Host code has written memory that kernels may read: copies, memsets. Cheap when `memory` is not device memory.
+void note_host_write(const void* memory, std::size_t bytes);
+/// Fresh memory: nobody has written it. Remembered only while errors are looked for. `host_writes_unseen`: host code
+/// may write there without a word; the memory has to be filled with kManagedPoison.
+void note_allocation(const void* memory, std::size_t bytes, bool host_writes_unseen = false);
+void note_release(const void* memory, std::size_t bytes);
+/// A launch runs whose accesses nobody sees: it may write any memory.
+void note_unseen_launch();
+/// Memory that a kernel allocated for itself with malloc or new.
+void note_kernel_heap(void* begin, std::size_t bytes);
+
+}  // namespace cpu_device

@@ -1,0 +1,34 @@
+// What code that was compiled for instrumenting calls: the callbacks of `-fsanitize=thread` and
+// `-fsanitize-coverage=trace-pc`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "instrumented_thread.h"
+
+namespace cpu_device {
+
+/// While it lives, the running thread's accesses are the runtime's own. Instrumented code and the runtime share
+/// functions of the standard library's templates, and the linker keeps the ones that were compiled for instrumenting.
+class Uninstrumented {
+public:
+    Uninstrumented() : was_active_(instrumented_thread.active) { instrumented_thread.active = false; }
+    ~Uninstrumented() { instrumented_thread.active = was_active_; }
+    Uninstrumented(const Uninstrumented&) = delete;
+    Uninstrumented& operator=(const Uninstrumented&) = delete;
+
+private:
+    bool was_active_;
+};
+
+/// Device memory, which host code must not touch, lies in between; noted while errors are looked for.
+void note_device_memory(const void* begin, std::size_t bytes);
+
+/// True when some code of this program was compiled for instrumenting.
+bool has_instrumented_code();
+
+/// Fills in `own_variables`, once for each host thread.
+void find_own_variables();
+
+}  // namespace cpu_device

@@ -1,0 +1,34 @@
+#include "common/grading/diagnostics.h"
+
+#include <cuda_runtime.h>
+
+#ifdef __CPU_DEVICE__
+
+#include "cpu_device/diagnostics.h"
+
+namespace grading {
+
+std::string take_diagnostics() {
+    std::string text;
+    for (const cpu_device::Diagnostic& diagnostic : cpu_device::take_diagnostics()) {
+        if (!text.empty()) text += "\n\n";
+        text += cpu_device::text_of(diagnostic);
+    }
+    return text;
+}
+
+void show_diagnostics_only_when_taken() { cpu_device::print_diagnostics(false); }
+
+}  // namespace grading
+
+#else
+
+namespace grading {
+
+std::string take_diagnostics() { return {}; }
+
+void show_diagnostics_only_when_taken() {}
+
+}  // namespace grading
+
+#endif

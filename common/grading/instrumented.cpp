@@ -1,0 +1,529 @@
+#include "common/grading/instrumented.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace grading {
+namespace {
+
+using warpwise::bytes_moved_text;
+using warpwise::count_text;
+using warpwise::Counts;
+using warpwise::Diagnostic;
+using warpwise::LaunchCounts;
+using warpwise::LineCounts;
+using warpwise::ratio_text;
+using warpwise::RequestCounts;
+
+constexpr std::size_t lines_shown = 3;
+constexpr std::size_t longest_source = 60;  // Catch2 breaks lines of more than 80 characters
+constexpr double lanes_of_a_warp = 32;
+
+bool left_out = false;
+
+/// The text of a line without its indentation, cut when it is long; empty when the file cannot be read.
+std::string source_text(const std::string& file, int line) {
+    std::ifstream source(file);
+    std::string text;
+    for (int number = 0; number < line; ++number) {
+        if (!std::getline(source, text)) return {};
+    }
+    text.erase(0, text.find_first_not_of(" \t"));
+    text.erase(text.find_last_not_of(" \t\r") + 1);
+    if (text.size() > longest_source) text = text.substr(0, longest_source - 3) + "...";
+    return text;
+}
+
+using Cost = std::function<double(const Counts&)>;
+using Describe = std::function<std::string(const Counts&)>;
+
+/// The lines that cost most, each with its source and what it costs, every line begun by a line break.
+std::string costly_lines(const Instrumented& instrumented, const Cost& cost, const Describe& describe) {
+    std::vector<LineCounts> lines = warpwise::lines_of(instrumented.launches);
+    std::erase_if(lines, [&](const LineCounts& line) { return cost(line.counts) <= 0; });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [&](const LineCounts& a, const LineCounts& b) { return cost(a.counts) > cost(b.counts); });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(lines_shown, lines.size()); ++i) {
+        const LineCounts& line = lines[i];
+        text += "\n" + std::filesystem::path(line.file).filename().string() + ":" + std::to_string(line.line);
+        const std::string source = source_text(line.file, line.line);
+        if (!source.empty()) text += ": " + source;
+        text += "\n    " + describe(line.counts);
+    }
+    if (lines.size() > lines_shown) text += "\nand " + std::to_string(lines.size() - lines_shown) + " more lines";
+    return text;
+}
+
+std::string plural(double count, const std::string& word) {
+    return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s");
+}
+
+/// "32 sectors/request (8192 requests, 8.39 MB moved)"
+std::string sectors_text(const RequestCounts& requests) {
+    return ratio_text(requests.sectors_per_request()) + " sectors/request (" + plural(requests.requests, "request") +
+           ", " + bytes_moved_text(requests.bytes_moved()) + " moved)";
+}
+
+/// A judge of what is seen: accepts what nobody saw, and refuses a program without kernels.
+template <class Judge>
+InstrumentedMatcher counting_matcher(Judge judge, std::string hint) {
+    return {[judge = std::move(judge)](const Instrumented& instrumented) -> Judgement {
+                if (!instrumented.countable) {
+                    left_out = true;
+                    return {true, "not counted on this device"};
+                }
+                if (instrumented.launches.empty()) return {false, "no kernel was launched"};
+                return judge(instrumented);
+            },
+            std::move(hint)};
+}
+
+Judgement judge_sectors(const Instrumented& instrumented, RequestCounts Counts::*which, const std::string& name,
+                        double limit) {
+    const RequestCounts all = warpwise::sum_of(instrumented.launches).*which;
+    const std::string figure = ratio_text(all.sectors_per_request()) + " sectors/request";
+    if (all.sectors_per_request() <= limit) return {true, name + ": " + figure};
+    const auto cost = [which, limit](const Counts& counts) {
+        const RequestCounts& requests = counts.*which;
+        return requests.sectors_per_request() > limit ? requests.sectors : 0;
+    };
+    const auto describe = [which](const Counts& counts) { return sectors_text(counts.*which); };
+    return {false, name + ": " + figure + " on average, at most " + ratio_text(limit) + " allowed" +
+                       costly_lines(instrumented, cost, describe)};
+}
+
+std::string percent_text(double fraction) { return std::to_string(std::lround(100 * fraction)) + " %"; }
+
+Judgement judge_efficiency(const Instrumented& instrumented, RequestCounts Counts::*which, const std::string& name,
+                           double fraction) {
+    const RequestCounts requests = warpwise::sum_of(instrumented.launches).*which;
+    const double efficiency = requests.sector_efficiency();
+    if (efficiency >= fraction) return {true, name + ": " + percent_text(efficiency)};
+    const auto cost = [which](const Counts& counts) {
+        return (counts.*which).sectors - (counts.*which).needed_sectors;
+    };
+    const auto describe = [which](const Counts& counts) {
+        const RequestCounts& line = counts.*which;
+        return ratio_text(line.sectors_per_request()) + " sectors per request, " +
+               ratio_text(line.needed_sectors / line.requests) + " needed (" + plural(line.requests, "request") + ")";
+    };
+    return {false, name + ": " + percent_text(efficiency) +
+                       " of the 32-byte sectors that were touched are needed, at least " + percent_text(fraction) +
+                       " wanted" + costly_lines(instrumented, cost, describe)};
+}
+
+/// Lines with bank conflicts, worst first.
+std::string conflicting_lines(const Instrumented& instrumented) {
+    return costly_lines(
+        instrumented, [](const Counts& counts) { return counts.shared().conflicts(); },
+        [](const Counts& counts) {
+            const RequestCounts shared = counts.shared();
+            return plural(shared.conflicts(), "conflict") + ": " + ratio_text(shared.wavefronts_per_request()) +
+                   " wavefronts for each of " + plural(shared.requests, "request");
+        });
+}
+
+Judgement judge_conflicts(const Instrumented& instrumented) {
+    const double conflicts = warpwise::sum_of(instrumented.launches).shared().conflicts();
+    if (conflicts == 0) return {true, "no bank conflicts"};
+    return {false, plural(conflicts, "bank conflict") + " in shared memory" + conflicting_lines(instrumented)};
+}
+
+/// "my.cu:12: kernel<<<(4, 1, 1), (32, 1, 1)>>>" for each launch, every line begun by a line break.
+std::string launch_lines(const Instrumented& instrumented) {
+    const auto shape = [](const std::array<unsigned, 3>& sides) {
+        if (sides[1] == 1 && sides[2] == 1) return std::to_string(sides[0]);
+        return "(" + std::to_string(sides[0]) + ", " + std::to_string(sides[1]) +
+               (sides[2] == 1 ? "" : ", " + std::to_string(sides[2])) + ")";
+    };
+    std::string text;
+    const std::size_t done = instrumented.launches.size();
+    for (std::size_t i = 0; i < std::min(2 * lines_shown, done); ++i) {
+        const LaunchCounts& launch = instrumented.launches[i];
+        text += "\n" + std::filesystem::path(launch.file).filename().string() + ":" + std::to_string(launch.line) +
+                ": " + launch.kernel + "<<<" + shape(launch.grid) + ", " + shape(launch.block) + ">>>";
+    }
+    if (done > 2 * lines_shown) text += "\n...";
+    return text;
+}
+
+/// For what is known of launches and calls without counting anything in kernels.
+InstrumentedMatcher host_matcher(InstrumentedMatcher::Judge judge, std::string hint) {
+    return {[judge = std::move(judge)](const Instrumented& instrumented) -> Judgement {
+                if (instrumented.countable) return judge(instrumented);
+                left_out = true;
+                return {true, "not counted on this device"};
+            },
+            std::move(hint)};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+/// What makes something, and what undoes that. One of several functions may do each.
+struct Pair {
+    const char* noun;
+    std::vector<std::string_view> makers;
+    std::vector<std::string_view> releasers;
+};
+const std::vector<Pair>& pairs() {
+    static const std::vector<Pair> all = {
+        {"event", {"cudaEventCreate", "cudaEventCreateWithFlags"}, {"cudaEventDestroy"}},
+        {"stream",
+         {"cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"},
+         {"cudaStreamDestroy"}},
+        {"texture object", {"cudaCreateTextureObject"}, {"cudaDestroyTextureObject"}},
+        {"surface object", {"cudaCreateSurfaceObject"}, {"cudaDestroySurfaceObject"}},
+        {"array", {"cudaMallocArray", "cudaMalloc3DArray"}, {"cudaFreeArray"}},
+        {"graph", {"cudaGraphCreate", "cudaStreamEndCapture"}, {"cudaGraphDestroy"}},
+        {"executable graph", {"cudaGraphInstantiate"}, {"cudaGraphExecDestroy"}},
+        {"allocation of page-locked memory", {"cudaHostAlloc", "cudaMallocHost"}, {"cudaFreeHost"}},
+        {"allocation of device memory",
+         {"cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch", "cudaMalloc3D"},
+         {"cudaFree", "cudaFreeAsync"}}};
+    return all;
+}
+
+std::size_t count_calls(const Instrumented& instrumented, const std::vector<std::string_view>& functions) {
+    return static_cast<std::size_t>(
+        std::count_if(instrumented.calls.begin(), instrumented.calls.end(), [&](const warpwise::ApiCall& call) {
+            return std::find(functions.begin(), functions.end(), call.function) != functions.end();
+        }));
+}
+
+InstrumentedMatcher diagnostic_matcher(std::initializer_list<std::string_view> kinds, std::string none,
+                                       std::string hint) {
+    return {[kinds = std::vector<std::string_view>(kinds),
+             none = std::move(none)](const Instrumented& instrumented) -> Judgement {
+                if (!instrumented.countable) left_out = true;
+                std::vector<Diagnostic> found;
+                for (const Diagnostic& diagnostic : instrumented.diagnostics) {
+                    if (std::find(kinds.begin(), kinds.end(), diagnostic.kind) != kinds.end())
+                        found.push_back(diagnostic);
+                }
+                if (found.empty()) return {true, none};
+                std::string text;
+                for (const Diagnostic& diagnostic : found) text += (text.empty() ? "" : "\n\n") + diagnostic.text;
+                warpwise::forget_diagnostics(found);  // told now: not once more at the end
+                return {false, text};
+            },
+            std::move(hint)};
+}
+
+}  // namespace
+
+Instrumented instrument(const std::function<void()>& body) {
+    Instrumented instrumented{.countable = warpwise::can_instrument(), .launches = {}, .diagnostics = {}};
+    instrumented.diagnostics = warpwise::diagnostics_during([&] {
+        instrumented.launches =
+            warpwise::count_launches([&] { instrumented.calls = warpwise::log_during(body); }, {.blocks = 0});
+    });
+    return instrumented;
+}
+
+std::size_t Instrumented::calls_of(std::initializer_list<std::string_view> functions) const {
+    return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](const warpwise::ApiCall& call) {
+        return std::find(functions.begin(), functions.end(), call.function) != functions.end();
+    }));
+}
+
+std::size_t Instrumented::copies(std::string_view direction) const {
+    return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](const warpwise::ApiCall& call) {
+        return call.direction == direction || call.direction == "cudaMemcpyDefault";
+    }));
+}
+
+bool InstrumentedMatcher::match(const Instrumented& instrumented) const {
+    const Judgement judgement = judge_(instrumented);
+    text_ = judgement.text;
+    if (judgement.passed) return true;
+    if (!hint_.empty()) text_ += "\n" + hint_;
+    for (const auto& [cause, hint] : hints_) {
+        if (!cause(instrumented)) continue;
+        text_ += "\n" + hint;
+        break;
+    }
+    return false;
+}
+
+InstrumentedMatcher GlobalEfficiencyAtLeast(double fraction, std::string hint) {
+    return GlobalEfficiencyAtLeast(fraction, Accesses::loads_and_stores, std::move(hint));
+}
+
+InstrumentedMatcher GlobalEfficiencyAtLeast(double fraction, Accesses accesses, std::string hint) {
+    const auto judge = [fraction, accesses](const Instrumented& instrumented) -> Judgement {
+        const Judgement loads = judge_efficiency(instrumented, &Counts::global_load, "global loads", fraction);
+        if (accesses != Accesses::stores && !loads.passed) return loads;
+        const Judgement stores = judge_efficiency(instrumented, &Counts::global_store, "global stores", fraction);
+        if (accesses != Accesses::loads && !stores.passed) return stores;
+        return {true, loads.text + ", " + stores.text};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher SectorsPerRequestAtMost(double limit, std::string hint) {
+    return SectorsPerRequestAtMost(limit, Accesses::loads_and_stores, std::move(hint));
+}
+
+InstrumentedMatcher SectorsPerRequestAtMost(double limit, Accesses accesses, std::string hint) {
+    const auto judge = [limit, accesses](const Instrumented& instrumented) -> Judgement {
+        const Judgement loads = judge_sectors(instrumented, &Counts::global_load, "global loads", limit);
+        if (accesses != Accesses::stores && !loads.passed) return loads;
+        const Judgement stores = judge_sectors(instrumented, &Counts::global_store, "global stores", limit);
+        if (accesses != Accesses::loads && !stores.passed) return stores;
+        return {true, loads.text + ", " + stores.text};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher BytesMovedAtMost(double bytes, std::string hint) {
+    const auto judge = [bytes](const Instrumented& instrumented) -> Judgement {
+        const double moved = warpwise::sum_of(instrumented.launches).global().bytes_moved();
+        if (moved <= bytes) return {true, bytes_moved_text(moved) + " moved"};
+        return {false, bytes_moved_text(moved) + " of global memory moved, at most " + bytes_moved_text(bytes) +
+                           " allowed" +
+                           costly_lines(
+                               instrumented, [](const Counts& counts) { return counts.global().bytes_moved(); },
+                               [](const Counts& counts) { return sectors_text(counts.global()); })};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher NoBankConflicts(std::string hint) { return counting_matcher(judge_conflicts, std::move(hint)); }
+
+InstrumentedMatcher UsesSharedMemory(std::string hint) {
+    const auto judge = [](const Instrumented& instrumented) -> Judgement {
+        const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
+        if (requests > 0) return {true, plural(requests, "request") + " to shared memory"};
+        return {false, "no shared memory was used"};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher NoBankConflictsOn(std::string array, std::string hint) {
+    const auto judge = [array = std::move(array)](const Instrumented& instrumented) -> Judgement {
+        const std::optional<Counts> counts = warpwise::array_of(instrumented.launches, array);
+        const double accesses = warpwise::sum_of(instrumented.launches).shared().requests;
+        if (accesses == 0) return {false, "no shared memory was used"};
+        if (!counts || counts->shared().requests == 0) return judge_conflicts(instrumented);
+        const double conflicts = counts->shared().conflicts();
+        if (conflicts == 0) return {true, "no bank conflicts on " + array};
+        return {false, plural(conflicts, "bank conflict") + " on " + array + conflicting_lines(instrumented)};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher ActiveLanesAtLeast(double lanes, std::string hint) {
+    const auto judge = [lanes](const Instrumented& instrumented) -> Judgement {
+        const double active = warpwise::sum_of(instrumented.launches).active_lanes_per_step();
+        if (active >= lanes) return {true, ratio_text(active) + " active lanes"};
+        return {false,
+                ratio_text(active) + " of 32 lanes active on average, at least " + ratio_text(lanes) + " wanted" +
+                    costly_lines(
+                        instrumented,
+                        [](const Counts& counts) { return counts.steps * lanes_of_a_warp - counts.active_lanes; },
+                        [](const Counts& counts) {
+                            return ratio_text(counts.active_lanes_per_step()) + " active lanes, run " +
+                                   plural(counts.steps, "time") + " by a warp";
+                        })};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher BarriersAtMost(double barriers, std::string hint) {
+    const auto judge = [barriers](const Instrumented& instrumented) -> Judgement {
+        const auto most = std::max_element(
+            instrumented.launches.begin(), instrumented.launches.end(),
+            [](const LaunchCounts& a, const LaunchCounts& b) { return a.barriers_per_warp() < b.barriers_per_warp(); });
+        const double passed = most->barriers_per_warp();
+        if (passed <= barriers) return {true, ratio_text(passed) + " barriers a warp"};
+        const Instrumented worst{.countable = true, .launches = {*most}, .diagnostics = {}};
+        return {false, "a warp of " + most->kernel + " passes " + ratio_text(passed) + " barriers, at most " +
+                           ratio_text(barriers) + " allowed" +
+                           costly_lines(
+                               worst, [](const Counts& counts) { return counts.barriers; },
+                               [](const Counts& counts) { return plural(counts.barriers, "barrier") + " of warps"; })};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher AtomicsAtMost(double operations, std::string hint) {
+    const auto judge = [operations](const Instrumented& instrumented) -> Judgement {
+        const double done = warpwise::sum_of(instrumented.launches).global_atomic.lanes;
+        if (done <= operations) return {true, plural(done, "atomic operation")};
+        return {false, plural(done, "atomic operation") + " on global memory, at most " + count_text(operations) +
+                           " allowed" +
+                           costly_lines(
+                               instrumented, [](const Counts& counts) { return counts.global_atomic.lanes; },
+                               [](const Counts& counts) {
+                                   return plural(counts.global_atomic.lanes, "operation") + ", " +
+                                          count_text(counts.global_atomic.same_address) +
+                                          " of them wait for another lane of their warp";
+                               })};
+    };
+    return counting_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher LaunchesAtMost(std::size_t launches, std::string hint) {
+    const auto judge = [launches](const Instrumented& instrumented) -> Judgement {
+        const std::size_t done = instrumented.launches.size();
+        if (done <= launches) return {true, plural(static_cast<double>(done), "launch")};
+        return {false, std::to_string(done) + " launches, at most " + std::to_string(launches) + " allowed" +
+                           launch_lines(instrumented)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher LaunchesExactly(std::size_t launches, std::string hint) {
+    const auto judge = [launches](const Instrumented& instrumented) -> Judgement {
+        const std::size_t done = instrumented.launches.size();
+        const std::string text = plural(static_cast<double>(done), "launch");
+        if (done == launches) return {true, text};
+        return {false, text + ", " + std::to_string(launches) + " wanted" + launch_lines(instrumented)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher EveryLaunchHas(Shape grid, Shape block, std::string hint) {
+    const auto judge = [grid, block](const Instrumented& instrumented) -> Judgement {
+        const auto fits = [](const Shape& wanted, const std::array<unsigned, 3>& got) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                if (wanted[i] != 0 && wanted[i] != got[i]) return false;
+            }
+            return true;
+        };
+        if (instrumented.launches.empty()) return {false, "no kernel was launched"};
+        for (const LaunchCounts& launch : instrumented.launches) {
+            if (fits(grid, launch.grid) && fits(block, launch.block)) continue;
+            const auto text = [](const Shape& shape) {
+                std::string sides;
+                for (const unsigned side : shape) {
+                    sides += (sides.empty() ? "(" : ", ") + (side == 0 ? std::string("any") : std::to_string(side));
+                }
+                return sides + ")";
+            };
+            return {false, "the launch has another shape than grid " + text(grid) + " and block " + text(block) +
+                               launch_lines(instrumented)};
+        }
+        return {true, "launched as wanted"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher ThreadsAtLeast(std::size_t threads, std::string hint) {
+    const auto judge = [threads](const Instrumented& instrumented) -> Judgement {
+        std::size_t most = 0;
+        for (const LaunchCounts& launch : instrumented.launches) {
+            const std::size_t in_block = std::size_t{launch.block[0]} * launch.block[1] * launch.block[2];
+            most = std::max(most, launch.blocks * in_block);
+        }
+        const std::string text = "the largest launch has " + plural(static_cast<double>(most), "thread");
+        if (most >= threads) return {true, text};
+        if (instrumented.launches.empty()) return {false, "no kernel was launched"};
+        return {false, text + ", at least " + std::to_string(threads) + " wanted" + launch_lines(instrumented)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher BlocksAtLeast(std::size_t blocks, std::string hint) {
+    const auto judge = [blocks](const Instrumented& instrumented) -> Judgement {
+        std::size_t most = 0;
+        for (const LaunchCounts& launch : instrumented.launches) most = std::max<std::size_t>(most, launch.blocks);
+        const std::string text = "the largest launch has " + plural(static_cast<double>(most), "block");
+        if (most >= blocks) return {true, text};
+        if (instrumented.launches.empty()) return {false, "no kernel was launched"};
+        return {false, text + ", at least " + std::to_string(blocks) + " wanted" + launch_lines(instrumented)};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher CallsNot(std::vector<std::string> functions, std::string hint) {
+    const auto judge = [functions = std::move(functions)](const Instrumented& instrumented) -> Judgement {
+        for (const std::string& function : functions) {
+            const std::size_t times = instrumented.calls_of({function});
+            if (times > 0) return {false, function + " was called " + plural(static_cast<double>(times), "time")};
+        }
+        return {true, joined(functions) + " not called"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher Calls(std::vector<std::string> functions, std::string hint) {
+    const auto judge = [functions = std::move(functions)](const Instrumented& instrumented) -> Judgement {
+        for (const std::string& function : functions) {
+            if (instrumented.calls_of({function}) == 0) return {false, function + " was not called"};
+        }
+        return {true, joined(functions) + " called"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher WaitsForNothing(std::string hint) {
+    const auto judge = [](const Instrumented& instrumented) -> Judgement {
+        for (const warpwise::ApiCall& call : instrumented.calls) {
+            if (call.waits) return {false, call.function + " was called, which waits for the device"};
+        }
+        return {true, "no call waits for the device"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher CopiesNothing(std::string direction, std::string hint) {
+    const auto judge = [direction = std::move(direction)](const Instrumented& instrumented) -> Judgement {
+        const std::size_t copies = instrumented.copies(direction);
+        if (copies == 0) return {true, "nothing copied with " + direction};
+        return {false, "copied " + plural(static_cast<double>(copies), "time") + " with " + direction};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher ReleasesWhatItMakes(std::string hint) {
+    const auto judge = [](const Instrumented& instrumented) -> Judgement {
+        for (const Pair& pair : pairs()) {
+            const std::size_t made = count_calls(instrumented, pair.makers);
+            const std::size_t released = count_calls(instrumented, pair.releasers);
+            if (made <= released) continue;
+            return {false, plural(static_cast<double>(made), pair.noun) + " made (" +
+                               joined({pair.makers.begin(), pair.makers.end()}) + "), " + std::to_string(released) +
+                               " released (" + joined({pair.releasers.begin(), pair.releasers.end()}) + ")"};
+        }
+        return {true, "everything released"};
+    };
+    return host_matcher(judge, std::move(hint));
+}
+
+InstrumentedMatcher NoRace(std::string hint) {
+    return diagnostic_matcher({"data_race"}, "no data race", std::move(hint));
+}
+
+InstrumentedMatcher CleanMemory(std::string hint) {
+    return diagnostic_matcher({"out_of_bounds", "misaligned_access", "use_after_free", "host_memory",
+                               "uninitialized_read", "illegal_access", "invalid_free"},
+                              "clean memory", std::move(hint));
+}
+
+bool counts_were_left_out() { return left_out; }
+
+void note_left_out() { left_out = true; }
+
+}  // namespace grading
+
+std::string Catch::StringMaker<grading::Instrumented>::convert(const grading::Instrumented& instrumented) {
+    if (!instrumented.countable) return "kernels that nobody instrumented";
+    std::string text =
+        std::to_string(instrumented.launches.size()) + (instrumented.launches.size() == 1 ? " launch" : " launches");
+    for (std::size_t i = 0; i < instrumented.launches.size() && i < 3; ++i) {
+        text += (i == 0 ? " of " : ", ") + instrumented.launches[i].kernel;
+    }
+    return text + (instrumented.launches.size() > 3 ? ", ...:" : ":");
+}
