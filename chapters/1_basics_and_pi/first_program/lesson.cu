@@ -25,9 +25,9 @@
 #include "chapters/1_basics_and_pi/first_program/kernels.cuh"
 #include "chapters/1_basics_and_pi/first_program/moves.cuh"
 #include "common/helpers/check.h"
-#include "common/helpers/child_process.h"
 #include "common/helpers/instrument.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/second_process.h"
 
 namespace basics_and_pi {
 namespace {
@@ -167,49 +167,27 @@ struct Outcome {
     std::vector<std::string> says;  // lines of the CPU device
 };
 
-// The first process's side of that: starts the second one, and reads its lines.
-class SecondProcess {
-public:
-    explicit SecondProcess(const std::string& forgotten)
-        : process_(command(), {{kVariable, forgotten}, {"CUDA_LAUNCH_BLOCKING", "0"}},
-                   output_.path()) {}
-
-    Outcome wait() {
-        process_.wait();
-        Outcome outcome;
-        std::istringstream lines(output_.read());
-        for (std::string line; std::getline(lines, line);) {
-            const std::size_t space = line.find(' ');
-            if (!line.starts_with('@') || space == line.npos) continue;
-            const std::string what = line.substr(1, space - 1);
-            const std::string value = line.substr(space + 1);
-            if (what == "status") {
-                outcome.answered = true;
-                outcome.status = static_cast<cudaError_t>(std::atoi(value.c_str()));
-            } else if (what == "right") {
-                outcome.right = std::atoi(value.c_str());
-            } else if (what == "second") {
-                outcome.second = value;
-            } else if (what == "says") {
-                outcome.says.push_back(value);
-            }
+// What the second process printed.
+Outcome outcome_in(const std::vector<std::string>& lines) {
+    Outcome outcome;
+    for (const std::string& line : lines) {
+        const std::size_t space = line.find(' ');
+        if (!line.starts_with('@') || space == line.npos) continue;
+        const std::string what = line.substr(1, space - 1);
+        const std::string value = line.substr(space + 1);
+        if (what == "status") {
+            outcome.answered = true;
+            outcome.status = static_cast<cudaError_t>(std::atoi(value.c_str()));
+        } else if (what == "right") {
+            outcome.right = std::atoi(value.c_str());
+        } else if (what == "second") {
+            outcome.second = value;
+        } else if (what == "says") {
+            outcome.says.push_back(value);
         }
-        return outcome;
     }
-
-private:
-    static std::vector<std::string> command() {
-        return {warpwise::own_program(),
-                "first_program",
-                "--device",
-                warpwise::Lesson::on_gpu() ? "cuda" : "cpu",
-                warpwise::can_instrument() ? "--diagnose" : "--no-counters",
-                "--no-color"};
-    }
-
-    warpwise::TemporaryFile output_;
-    warpwise::ChildProcess process_;
-};
+    return outcome;
+}
 
 // "memory leak" of "CPU device: memory leak: 'd_values', 4000 bytes ..."
 std::string kind_of(std::string_view line) {
@@ -222,15 +200,16 @@ std::string kind_of(std::string_view line) {
 // Returns what the CPU device says of the copy in that is missing.
 std::string show_forgotten_moves(warpwise::Lesson& lesson) {
     const std::vector<Program> all = programs();
-    std::deque<SecondProcess> processes;
-    for (const Program& program : all) processes.emplace_back(program.forgotten);
+    std::deque<warpwise::SecondProcess> processes;
+    for (const Program& program : all)
+        processes.emplace_back("first_program", kVariable, program.forgotten);
 
     std::string listing;
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Program& program = all[i];
         const std::string name = std::string("forgotten: ") + program.forgotten;
-        const Outcome outcome = processes[i].wait();
+        const Outcome outcome = outcome_in(processes[i].wait());
         lesson.expect(outcome.answered, name + ": the second process has answered");
         if (!outcome.answered) continue;
         const std::string found = outcome.says.empty() ? "" : kind_of(outcome.says[0]);

@@ -20,7 +20,6 @@
 #include <deque>
 #include <functional>
 #include <source_location>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,9 +28,9 @@
 
 #include "chapters/3_optimization/error_handling/kernels.cuh"
 #include "common/helpers/check.h"
-#include "common/helpers/child_process.h"
 #include "common/helpers/instrument.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/second_process.h"
 
 namespace optimization {
 namespace {
@@ -384,48 +383,23 @@ Answers answers_after_a_dead_kernel() {
     std::_Exit(EXIT_SUCCESS);
 }
 
-// The first process's side of that: starts the second one, and reads its lines.
-class SecondProcess {
-public:
-    explicit SecondProcess(const std::string& mistake)
-        : process_(command(), {{kVariable, mistake}, {"CUDA_LAUNCH_BLOCKING", "0"}},
-                   output_.path()) {}
-
-    // `found`: what the CPU device said of it, such as "illegal access".
-    Answers wait(std::string* found = nullptr) {
-        process_.wait();
-        Answers answers;
-        std::istringstream lines(output_.read());
-        for (std::string line; std::getline(lines, line);) {
-            const std::string_view report = "CPU device: ";
-            if (found != nullptr && found->empty() && line.starts_with(report)) {
-                *found = line.substr(report.size(),
-                                     line.find(": ", report.size()) - report.size());
-            }
-            const std::size_t space = line.find(' ');
-            if (!line.starts_with('@') || space == line.npos) continue;
-            answers.emplace_back(line.substr(space + 1),
-                                 static_cast<cudaError_t>(std::atoi(line.c_str() + 1)));
+// What the second process printed: its answers, and, in `found`, what the CPU device said
+// of the mistake, such as "illegal access".
+Answers answers_in(const std::vector<std::string>& lines, std::string* found = nullptr) {
+    Answers answers;
+    for (const std::string& line : lines) {
+        const std::string_view report = "CPU device: ";
+        if (found != nullptr && found->empty() && line.starts_with(report)) {
+            *found =
+                line.substr(report.size(), line.find(": ", report.size()) - report.size());
         }
-        return answers;
+        const std::size_t space = line.find(' ');
+        if (!line.starts_with('@') || space == line.npos) continue;
+        answers.emplace_back(line.substr(space + 1),
+                             static_cast<cudaError_t>(std::atoi(line.c_str() + 1)));
     }
-
-private:
-    static std::vector<std::string> command() {
-        const char* const device = warpwise::Lesson::on_gpu() ? "cuda" : "cpu";
-        const char* const option =
-            warpwise::can_instrument() ? "--diagnose" : "--no-counters";
-        return {warpwise::own_program(),
-                "error_handling",
-                "--device",
-                device,
-                option,
-                "--no-color"};
-    }
-
-    warpwise::TemporaryFile output_;
-    warpwise::ChildProcess process_;
-};
+    return answers;
+}
 
 // When the mistake showed, by the first answer that was not cudaSuccess.
 Shows shown_by(const Answers& answers) {
@@ -436,16 +410,17 @@ Shows shown_by(const Answers& answers) {
 }
 
 void show_mistakes(warpwise::Lesson& lesson) {
-    std::deque<SecondProcess>
-        processes;  // all of them at a time: starting a program that uses a GPU takes long
-    for (const Mistake& mistake : mistakes()) processes.emplace_back(mistake.name);
+    // All of them at a time: starting a program that uses a GPU takes long.
+    std::deque<warpwise::SecondProcess> processes;
+    for (const Mistake& mistake : mistakes())
+        processes.emplace_back("error_handling", kVariable, mistake.name);
 
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < processes.size(); ++i) {
         const Mistake& mistake = mistakes()[i];
         const std::string name = mistake.name;
         std::string found;
-        const Answers answers = processes[i].wait(&found);
+        const Answers answers = answers_in(processes[i].wait(), &found);
         lesson.expect(answers.size() == 4, name + ": the second process has answered");
         if (answers.size() != 4) continue;
         const Shows shows = shown_by(answers);
@@ -479,7 +454,8 @@ void show_mistakes(warpwise::Lesson& lesson) {
 }
 
 void show_dead_kernel(warpwise::Lesson& lesson) {
-    const Answers answers = SecondProcess(kChain).wait();
+    const Answers answers =
+        answers_in(warpwise::SecondProcess("error_handling", kVariable, kChain).wait());
     lesson.table("A kernel writes to a null pointer. Then, one after the other:",
                  {"call", "returns"}, rows_of(answers));
     lesson.expect(answers.size() == 5, "the second process has answered");
