@@ -14,7 +14,6 @@
 
 #include "common/helpers/child_process.h"
 #include "common/helpers/instrument.h"
-#include "common/helpers/temporary_file.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
