@@ -31,7 +31,11 @@ struct ChapterList {
     std::string program() const { return json.at("program").get<std::string>(); }
 };
 
+/// Of a lesson or an exercise; empty for a page, whose name nobody else needs.
 std::string name_of(const Json& item) { return item.value("lesson", item.value("exercise", std::string())); }
+
+/// Of any entry of a path.
+std::string place_of(const Json& item) { return item.value("page", name_of(item)); }
 
 Json parsed_list(std::string_view text) {
     const Json json = Json::parse(text, nullptr, false);
@@ -80,12 +84,12 @@ void insert(ChapterList& list, const Json& item, const std::string& after) {
         return;
     }
     const auto found =
-        std::find_if(path.begin(), path.end(), [&](const Json& other) { return name_of(other) == after; });
+        std::find_if(path.begin(), path.end(), [&](const Json& other) { return place_of(other) == after; });
     if (found == path.end()) {
         std::vector<std::string> names;
-        for (const Json& other : path) names.push_back(name_of(other));
+        for (const Json& other : path) names.push_back(place_of(other));
         const std::vector<std::string> near = warpwise::suggest(after, names);
-        throw Refusal(fmt::format("--after {}: chapter {} has no lesson or exercise of that name{}", after,
+        throw Refusal(fmt::format("--after {}: chapter {} has no lesson, exercise or page of that name{}", after,
                                   list.number(),
                                   near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "))));
     }

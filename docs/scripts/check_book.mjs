@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Checks the book: kernels, recorded results and traces that pages name, traces of sources that have changed, links,
 // figures without provenance, numbers of the README and of lessons' sources that claim to be measured and are not in
-// docs/results, lessons without a page, pages that the sidebar forgets, Chinese pages that are older than
-// the English ones, and recorded tables that speak English on them.
+// docs/results, words that are used before they are introduced, lessons without a page, pages that the sidebar forgets,
+// Chinese pages that are older than the English ones, and recorded tables that speak English on them.
 //
 //     node docs/scripts/check_book.mjs [--strict]             # 0: all right; 1: problems, printed as FILE:LINE: ...
 //     node docs/scripts/check_book.mjs --stamp FILE..         # these Chinese pages render the English text of today
@@ -15,6 +15,7 @@ import { allProblemsOfClaims } from '../.vitepress/book/claims.mjs';
 import { frontMatter, hashOf, lonelyTwins, readBook } from '../.vitepress/book/pages.mjs';
 import { root } from '../.vitepress/book/repository.mjs';
 import { pagesWithoutPlace } from '../.vitepress/book/sidebar.mjs';
+import { allProblemsOfTerms } from '../.vitepress/book/terms.mjs';
 import { problemsOfTraces, problemsOfViews } from '../.vitepress/book/traces.mjs';
 import { bookMarkdown } from '../.vitepress/markdown/index.mjs';
 import { problemsOfFigures } from '../.vitepress/markdown/figures.mjs';
@@ -53,6 +54,7 @@ async function check(book) {
     for (const { trace, message } of problemsOfTraces()) problems.push(`${trace}: ${message}`);
 
     problems.push(...allProblemsOfClaims());
+    problems.push(...allProblemsOfTerms(book));
 
     const untranslated = new Set();
     const md = await createMarkdownRenderer(path.join(root, 'docs'), {

@@ -68,7 +68,7 @@ for (const width of [1280, 360]) {
 
 test('the sidebar leads from lesson to lesson, and links of the text to exercises', async () => {
     await visit('/start_here', async (page) => {
-        await page.locator('.VPSidebar').getByText('2.2 Coalescing').click();
+        await page.locator('.VPSidebar').getByText('2.1 Coalescing').click();
         await hasHeading(page, 'Coalescing');
         await page.locator('.vp-doc').getByRole('link', { name: 'coalesce_structures' }).click();
         await page.waitForURL('**/exercises/2_memory_model/coalesce_structures*');

@@ -66,7 +66,7 @@ __managed__ unsigned managed_threads = 0;
 
 __global__ void count_threads_managed() { atomicAdd(&managed_threads, 1u); }
 
-// 6. __shared__. Each block has one tile, on its SM, which exists until the block ends. The
+// 6. __shared__. Each block has one array, on its SM. It exists until the block ends. The
 // block reverses its part of the array: each thread writes one element and reads an element
 // that another thread wrote, so all must have written before any thread reads.
 // Every thread reaches __syncthreads(), also those of the last block that have no element.
@@ -79,10 +79,10 @@ __global__ void reverse_blocks_static(const int* in, int* out, unsigned count) {
     if (threadIdx.x < elements) out[first + threadIdx.x] = tile[elements - 1 - threadIdx.x];
 }
 
-// 7. All four launch arguments. The tile has no size in the code: the third argument of the
+// 7. All four launch arguments. The array has no size here: the third argument of the
 // launch gives its bytes. The fourth argument names the stream, a queue of the device.
 // Kernels of one stream run in order, and those of different streams may overlap.
-// There is only one dynamic tile. A kernel that needs two arrays divides it.
+// There is only one dynamic array. A kernel that needs two divides it.
 __global__ void reverse_blocks_dynamic(const int* in, int* out, unsigned count) {
     extern __shared__ int dynamic_tile[];
     const unsigned first = blockIdx.x * blockDim.x;

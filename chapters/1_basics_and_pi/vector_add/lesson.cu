@@ -133,7 +133,7 @@ void five_moves(VectorAdd& problem) {
                                                                     problem.count);
     stop_on_error(cudaGetLastError(), "launching add_one_per_thread");
 
-    // 4. copy out: waits for the kernel, because both are in the default stream
+    // 4. copy out: waits for the kernel, because the device does both in order
     stop_on_error(cudaMemcpy(problem.sum.data(), d_sum, bytes, cudaMemcpyDeviceToHost),
                   "copying the sum out");
 

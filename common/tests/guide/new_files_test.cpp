@@ -133,6 +133,17 @@ TEST_CASE("a new exercise has its files, and stands after the item that was name
     for (const fs::path& file : files.created) CHECK(has_no_mark_left(guide::read_file(file).value_or("@")));
 }
 
+TEST_CASE("a new lesson may stand after a page, and may have the name of one") {
+    const Copy copy;
+    copy.write(
+        "chapters/2_basics/chapter.json",
+        R"({"title": "Basics", "program": "basics", "path": [{"page": "scan"}, {"lesson": "pi", "about": ""}]})");
+    create(copy.project, {.what = "lesson", .name = "scan", .chapter = "2", .after = "scan"});
+    CHECK_THAT(copy.read("chapters/2_basics/chapter.json"),
+               ContainsSubstring("        {\"page\": \"scan\"},\n        {\"lesson\": \"scan\", \"about\": \"\"},\n"
+                                 "        {\"lesson\": \"pi\", \"about\": \"\"}\n"));
+}
+
 TEST_CASE("the Chinese page of a new lesson names the English text that it renders") {
     const Copy copy;
     const guide::NewFiles files = create(copy.project, {.what = "lesson", .name = "scan"});
@@ -165,7 +176,7 @@ TEST_CASE("a lesson or exercise that cannot be created is refused with the reaso
     refused({.what = "exercise", .name = "scan", .kind = "hard"}, "fill, fix or speed, not 'hard'");
     refused({.what = "page", .name = "scan"}, "'page' cannot be created; lesson and exercise can");
     refused({.what = "lesson", .name = "scan", .chapter = "2", .after = "vector_ad"},
-            "chapter 2 has no lesson or exercise of that name; did you mean vector_add?");
+            "chapter 2 has no lesson, exercise or page of that name; did you mean vector_add?");
     refused({.what = "lesson", .name = "unlisted", .chapter = "2"}, "docs/2_basics/unlisted.md is there already");
     CHECK(copy.files() == before);
     CHECK(copy.read("chapters/2_basics/chapter.json") == first_list);

@@ -21,7 +21,20 @@ function listOf(folder, repository) {
     return list;
 }
 
-/// [{number, folder, title, program, lessons: [{name, about}]}] of the chapters, in their order.
+/// An entry of a path, with its kind.
+function stop({ lesson, exercise, page }, folder) {
+    const [kind, name] = lesson ? ['lesson', lesson] : exercise ? ['exercise', exercise] : ['page', page];
+    if (!name) throw new Error(`chapters/${folder}/chapter.json: an entry of the path is no lesson, exercise or page`);
+    return { kind, name };
+}
+
+/// The page of the book for an entry of a chapter's path, such as "2_memory_model/coalescing.md".
+export function pageOf({ folder }, { kind, name }) {
+    return kind === 'page' ? `${name}.md` : kind === 'lesson' ? `${folder}/${name}.md` : `exercises/${folder}/${name}.md`;
+}
+
+/// [{number, folder, title, program, lessons: [{name, about}], path: [{kind, name}]}] of the chapters, in their order. `path`
+/// has lessons, exercises and pages in the order in which they are taken.
 export function chapters(repository = root) {
     return folders(path.join(repository, 'chapters'))
         .map((folder) => ({ folder, list: listOf(folder, repository) }))
@@ -32,6 +45,7 @@ export function chapters(repository = root) {
             title,
             program,
             lessons: items.filter((item) => item.lesson).map(({ lesson, about }) => ({ name: lesson, about })),
+            path: items.map((item) => stop(item, folder)),
         }))
         .sort((one, other) => one.number - other.number);
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { chapters, exercises, sourceOfLesson } from './repository.mjs';
+import { chapters, exercises, pageOf, sourceOfLesson } from './repository.mjs';
 
 test('chapters come in order, each with its lessons as chapter.json lists them', () => {
     const [first, second] = chapters();
@@ -11,7 +11,7 @@ test('chapters come in order, each with its lessons as chapter.json lists them',
     assert.equal(first.program, 'basics_and_pi');
     assert.equal(first.lessons[0].name, 'first_program');
     assert.equal(second.number, 2);
-    assert.deepEqual(second.lessons.slice(0, 2).map((lesson) => lesson.name), ['memory_spaces', 'coalescing']);
+    assert.deepEqual(second.lessons.slice(0, 2).map((lesson) => lesson.name), ['coalescing', 'shared_memory']);
 });
 
 test('every lesson says what it is about', () => {
@@ -24,8 +24,8 @@ test('exercises come in the order in which they are best done, each after the le
     const names = exercises('2_memory_model').map((exercise) => exercise.name);
     assert.equal(names[0], 'coalesce_structures');
     assert.equal(names[1], 'stencil_halo');
-    assert.equal(exercises('1_basics_and_pi')[3].kind, 'fix');
-    assert.equal(exercises('2_memory_model').at(-1).name, 'warp_tail');
+    assert.equal(exercises('1_basics_and_pi')[0].kind, 'fill');
+    assert.equal(exercises('2_memory_model').at(-1).name, 'overlap_streams');
     assert.deepEqual(exercises('no_such_chapter'), []);
 });
 
@@ -36,12 +36,17 @@ test('chapters come by number, a folder without a list is none, and a list has t
         fs.writeFileSync(path.join(repository, 'chapters', folder, 'chapter.json'), text);
     };
     write('10_last', '{"title": "Last", "program": "last", "path": []}');
-    write('9_first', '{"title": "First", "program": "first", "path": [{"lesson": "warps", "about": "lanes; and \\"more\\""}]}');
+    write('9_first', '{"title": "First", "program": "first", "path": [{"page": "before"}, {"lesson": "warps", "about": "lanes; and \\"more\\""}, {"exercise": "count"}]}');
     fs.mkdirSync(path.join(repository, 'chapters', '11_to_come'));
-    assert.deepEqual(chapters(repository), [
-        { number: 9, folder: '9_first', title: 'First', program: 'first', lessons: [{ name: 'warps', about: 'lanes; and "more"' }] },
-        { number: 10, folder: '10_last', title: 'Last', program: 'last', lessons: [] },
+    const stops = [{ kind: 'page', name: 'before' }, { kind: 'lesson', name: 'warps' }, { kind: 'exercise', name: 'count' }];
+    const found = chapters(repository);
+    assert.deepEqual(found, [
+        { number: 9, folder: '9_first', title: 'First', program: 'first', lessons: [{ name: 'warps', about: 'lanes; and "more"' }], path: stops },
+        { number: 10, folder: '10_last', title: 'Last', program: 'last', lessons: [], path: [] },
     ]);
+    assert.deepEqual(stops.map((stop) => pageOf(found[0], stop)), ['before.md', '9_first/warps.md', 'exercises/9_first/count.md']);
+    write('10_last', '{"title": "Last", "program": "last", "path": [{"idea": "nothing"}]}');
+    assert.throws(() => chapters(repository), /chapters\/10_last\/chapter\.json: an entry of the path is no lesson, exercise or page/);
     write('10_last', '{"title": "Last", "program": "last"}');
     assert.throws(() => chapters(repository), /chapters\/10_last\/chapter\.json: there is no "path"/);
     fs.rmSync(repository, { recursive: true });

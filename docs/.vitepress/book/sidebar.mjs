@@ -1,12 +1,13 @@
-// What stands in the sidebar: lessons and exercises as the build lists them, and the other pages in reading order.
+// What stands in the sidebar: the path of each chapter as chapter.json lists it (lessons, exercises, and pages between them), and
+// the other pages in reading order. The links to the previous and the next page follow it.
 import { body, frontMatter } from './pages.mjs';
+import { pageOf } from './repository.mjs';
 import { strings } from './strings.mjs';
 
-// Pages that are neither lessons nor exercises, in reading order; those that are not written yet are left out.
+// Pages that stand on no chapter's path, in reading order; those that are not written yet are left out.
 const parts = [
-    { en: 'Start', zh: '入门', pages: ['start_here', 'installing', 'how_to_read_the_tables', 'warp_view', 'the_guide'] },
+    { en: 'Start', zh: '入门', pages: ['start_here', 'installing', 'warp_view', 'the_guide'] },
     { chapters: true },
-    { en: 'Background', zh: '背景知识', pages: ['gpu_architecture', 'execution_model', 'thread_hierarchy', 'programming_patterns', 'debugging', 'profiling'] },
     { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
     { en: 'Contributing', zh: '参与编写', pages: ['add_a_lesson', 'writing_pages', 'why_our_own'] },
 ];
@@ -26,12 +27,15 @@ export function sidebar({ pages, chapters }, language) {
             continue;
         }
         for (const chapter of chapters) {
-            const items = chapter.lessons.map((lesson, index) => {
-                const page = `${chapter.folder}/${lesson.name}.md`;
-                return item(page, `${chapter.number}.${index + 1} ${titleOf(pages.get(prefix + page).text)}`);
-            });
-            const tasks = chapter.exercises.map((exercise) => item(`exercises/${chapter.folder}/${exercise.name}.md`));
-            if (tasks.length > 0) items.push({ text: strings[language].exercises, collapsed: true, items: tasks });
+            const items = [];
+            for (const stop of chapter.path) {
+                const page = pageOf(chapter, stop);
+                if (!pages.has(prefix + page)) throw new Error(`chapters/${chapter.folder}/chapter.json: there is no page docs/${page}`);
+                const number = chapter.lessons.findIndex((lesson) => lesson.name === stop.name) + 1;
+                const text = titleOf(pages.get(prefix + page).text);
+                if (stop.kind === 'exercise' && items.length > 0) (items.at(-1).items ??= []).push(item(page));
+                else items.push(item(page, stop.kind === 'lesson' ? `${chapter.number}.${number} ${text}` : text));
+            }
             result.push({ text: strings[language].chapter(chapter.number, chapter.title), collapsed: false, items });
         }
     }

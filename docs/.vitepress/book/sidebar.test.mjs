@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sidebar } from './sidebar.mjs';
+import { pageOf } from './repository.mjs';
 import { hashOf, placeOf, readBook, twinOf } from './pages.mjs';
 
 const book = readBook();
@@ -13,6 +14,32 @@ test('the sidebar lists every lesson and exercise of every chapter, in both lang
             for (const exercise of chapter.exercises) assert.ok(links.includes(`/exercises/${chapter.folder}/${exercise.name}.html`), exercise.name);
         }
     }
+});
+
+/// Links in the order in which VitePress goes from page to page: it flattens the sidebar like this.
+const flat = (items) => items.flatMap((item) => [...(item.link ? [item.link] : []), ...flat(item.items ?? [])]);
+
+test('the next page follows the path: lesson, its exercises, a page that the next lesson needs, the next lesson', () => {
+    for (const [language, prefix] of [['en', '/'], ['zh', '/zh/']]) {
+        const links = flat(sidebar(book, language));
+        assert.equal(new Set(links).size, links.length, 'no page stands there twice');
+        const path = book.chapters.flatMap((chapter) => chapter.path.map((stop) => prefix + pageOf(chapter, stop).replace(/\.md$/, '.html')));
+        const first = links.indexOf(path[0]);
+        assert.deepEqual(links.slice(first, first + path.length), path);
+        assert.ok(links.indexOf(`${prefix}start_here.html`) < first);
+    }
+    const chapter = {
+        number: 9, folder: '9_first', title: 'First', lessons: [{ name: 'warps' }, { name: 'lanes' }],
+        path: [{ kind: 'page', name: 'before' }, { kind: 'lesson', name: 'warps' }, { kind: 'exercise', name: 'count' }, { kind: 'page', name: 'between' }, { kind: 'lesson', name: 'lanes' }],
+    };
+    const pages = new Map(chapter.path.map((stop) => [pageOf(chapter, stop), { text: `# The ${stop.name}\n` }]));
+    const part = sidebar({ pages, chapters: [chapter] }, 'en').find(({ text }) => text === '9 First');
+    assert.deepEqual(part.items, [
+        { text: 'The before', link: '/before.html' },
+        { text: '9.1 The warps', link: '/9_first/warps.html', items: [{ text: 'The count', link: '/exercises/9_first/count.html' }] },
+        { text: 'The between', link: '/between.html' },
+        { text: '9.2 The lanes', link: '/9_first/lanes.html' },
+    ]);
 });
 
 test('every page has a Chinese one, written or not', () => {
