@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Checks the book: kernels, recorded results and traces that pages name, traces of sources that have changed, links,
 // figures without provenance, numbers of the README and of lessons' sources that claim to be measured and are not in
-// docs/results, words that are used before they are introduced, lessons without a page, pages that the sidebar forgets,
+// docs/results, words that are used before they are introduced, text that does not keep to the path, lessons without a page, pages that the sidebar forgets,
 // Chinese pages that are older than the English ones, and recorded tables that speak English on them.
 //
 //     node docs/scripts/check_book.mjs [--strict]             # 0: all right; 1: problems, printed as FILE:LINE: ...
@@ -12,6 +12,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createMarkdownRenderer } from 'vitepress';
 import { allProblemsOfClaims } from '../.vitepress/book/claims.mjs';
+import { problemsOfOrder } from '../.vitepress/book/order.mjs';
 import { frontMatter, hashOf, lonelyTwins, readBook } from '../.vitepress/book/pages.mjs';
 import { root } from '../.vitepress/book/repository.mjs';
 import { pagesWithoutPlace } from '../.vitepress/book/sidebar.mjs';
@@ -55,6 +56,7 @@ async function check(book) {
 
     problems.push(...allProblemsOfClaims());
     problems.push(...allProblemsOfTerms(book));
+    problems.push(...problemsOfOrder(book));
 
     const untranslated = new Set();
     const md = await createMarkdownRenderer(path.join(root, 'docs'), {
