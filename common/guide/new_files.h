@@ -22,7 +22,7 @@ struct NewItem {
     std::string chapter = {};                   ///< its number, folder or program; empty: the last chapter
     std::string kind = "fill";                  ///< of an exercise: fill, fix or speed
     std::string about = "TODO: what it shows";  ///< of a lesson: what lists show
-    std::string after = {};  ///< lesson or exercise of that chapter which comes before it; empty: the last one
+    std::string after = {};                     ///< entry of that chapter which comes before it; empty: the last one
 };
 
 struct NewFiles {

@@ -138,7 +138,7 @@ TEST_CASE("a new lesson may stand after a page, and may have the name of one") {
     copy.write(
         "chapters/2_basics/chapter.json",
         R"({"title": "Basics", "program": "basics", "path": [{"page": "scan"}, {"lesson": "pi", "about": ""}]})");
-    create(copy.project, {.what = "lesson", .name = "scan", .chapter = "2", .after = "scan"});
+    create(copy.project, {.what = "lesson", .name = "scan", .chapter = "2", .about = "", .after = "scan"});
     CHECK_THAT(copy.read("chapters/2_basics/chapter.json"),
                ContainsSubstring("        {\"page\": \"scan\"},\n        {\"lesson\": \"scan\", \"about\": \"\"},\n"
                                  "        {\"lesson\": \"pi\", \"about\": \"\"}\n"));
