@@ -17,8 +17,8 @@ __global__ void clamp_elements(const float* in, float* out, int n) {
 unsigned clamp_and_count(const float* d_in, float* d_out, int n, float low, float high) {
     (void)d_in, (void)d_out, (void)n, (void)low, (void)high;  // delete this line, too
 
-    // TODO 4: copy the limits of this call to the device. What does the counter have to hold
-    // before the launch?
+    // TODO 4: copy the limits of this call to the device. What does the counter have to
+    // hold before the launch?
 
     // TODO 5: launch the kernel.
 

@@ -20,7 +20,8 @@ __global__ void add_weighted(const float* skip, const float* a, float* y, int n,
     if (i < n) y[i] = skip[i] + weight * a[i];
 }
 
-// TODO 1: write the kernel that does all three steps. Its intermediate values need no array.
+// TODO 1: write the kernel that does all three steps. Its intermediate values need no
+// array.
 
 void run_layer(const float* d_x, const float* d_skip, float* d_y, int n, float scale,
                float bias, float weight) {

@@ -24,11 +24,16 @@ enum class Same { none, y_is_x, y_is_skip, x_is_skip, all };
 
 std::string text_of(Same same) {
     switch (same) {
-        case Same::none: return "three different arrays";
-        case Same::y_is_x: return "d_y is d_x";
-        case Same::y_is_skip: return "d_y is d_skip";
-        case Same::x_is_skip: return "d_x is d_skip";
-        case Same::all: return "d_x, d_skip, and d_y are the same array";
+        case Same::none:
+            return "three different arrays";
+        case Same::y_is_x:
+            return "d_y is d_x";
+        case Same::y_is_skip:
+            return "d_y is d_skip";
+        case Same::x_is_skip:
+            return "d_x is d_skip";
+        case Same::all:
+            return "d_x, d_skip, and d_y are the same array";
     }
     return "";
 }
@@ -54,8 +59,8 @@ constexpr warpwise::Tolerance rounding{.absolute = 4e-6, .relative = 1e-5};
 /// Checks the results, and returns what the kernels did.
 grading::Instrumented check_layer(std::size_t n, Same same, Parameters p,
                                   std::size_t threads = 0, std::size_t blocks = 0) {
-    INFO(n << " elements, " << text_of(same) << ", scale " << p.scale << ", bias " << p.bias
-           << ", weight " << p.weight);
+    INFO("n is " << n << ", " << text_of(same) << ", scale " << p.scale << ", bias "
+                 << p.bias << ", weight " << p.weight);
     const std::vector<float> x = grading::random_floats(n, 2 * n);
     const bool one_input = same == Same::x_is_skip || same == Same::all;
     const std::vector<float> skip = one_input ? x : grading::random_floats(n, 2 * n + 1);
@@ -71,11 +76,12 @@ grading::Instrumented check_layer(std::size_t n, Same same, Parameters p,
     grading::Guarded<float> d_own_y(n);
     grading::Guarded<float> d_x_as_y(x), d_skip_as_y(skip);
     const bool y_is_x = same == Same::y_is_x || same == Same::all;
-    grading::Guarded<float>& d_y =
-        y_is_x ? d_x_as_y : same == Same::y_is_skip ? d_skip_as_y : d_own_y;
+    grading::Guarded<float>& d_y = y_is_x                    ? d_x_as_y
+                                   : same == Same::y_is_skip ? d_skip_as_y
+                                                             : d_own_y;
     const float* const from_x = y_is_x ? d_y.data() : d_x.data();
     const float* const from_skip = same == Same::y_is_skip || same == Same::all ? d_y.data()
-                                   : same == Same::x_is_skip ? d_x.data()
+                                   : same == Same::x_is_skip                    ? d_x.data()
                                                              : d_skip.data();
 
     grading::Instrumented instrumented = grading::instrument([&] {
@@ -104,8 +110,7 @@ grading::InstrumentedMatcher NoSharedMemory() {
             grading::note_left_out();
             return {true, "not counted on this device"};
         }
-        const double requests =
-            warpwise::sum_of(instrumented.launches).shared().requests;
+        const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
         return {requests == 0,
                 "shared memory was used: " + warpwise::count_text(requests) + " requests"};
     };
@@ -153,9 +158,9 @@ TEST_CASE("accepts arrays without elements") {
 }
 
 TEST_CASE("computes the layer for large and small intermediate values") {
-    for (const Parameters p : {Parameters{1000, 0, 1}, Parameters{-1000, 0.5f, 0.5f},
-                               Parameters{0, 100, -1}, Parameters{1, -500, 1},
-                               Parameters{0, 0, 1}, Parameters{1, 1, 0}}) {
+    for (const Parameters p :
+         {Parameters{1000, 0, 1}, Parameters{-1000, 0.5f, 0.5f}, Parameters{0, 100, -1},
+          Parameters{1, -500, 1}, Parameters{0, 0, 1}, Parameters{1, 1, 0}}) {
         check_layer(1009, Same::none, p);
     }
 }
@@ -172,11 +177,12 @@ TEST_CASE("moves each element in once and out once in one launch") {
     }
 }
 
-TEST_CASE("computes the layer for 200,003 elements") {
+TEST_CASE("computes the layer for many elements") {
     // Not instrumented: what it costs was judged above.
     const std::size_t n = 200'003;
     const Parameters p = parameters(5);
-    const std::vector<float> x = grading::random_floats(n, 1), skip = grading::random_floats(n, 2);
+    const std::vector<float> x = grading::random_floats(n, 1),
+                             skip = grading::random_floats(n, 2);
     std::vector<double> expected;
     for (std::size_t i = 0; i < n; ++i) expected.push_back(layer(x[i], skip[i], p));
     const grading::Guarded<float> d_x(x), d_skip(skip);

@@ -86,11 +86,11 @@ public:
         const bool has_race = std::any_of(
             instrumented.diagnostics.begin(), instrumented.diagnostics.end(),
             [](const warpwise::Diagnostic& found) { return found.kind == "data_race"; });
-        const bool only_races = std::all_of(
-            instrumented.diagnostics.begin(), instrumented.diagnostics.end(),
-            [](const warpwise::Diagnostic& found) {
-                return found.is_note || found.kind == "data_race";
-            });
+        const bool only_races =
+            std::all_of(instrumented.diagnostics.begin(), instrumented.diagnostics.end(),
+                        [](const warpwise::Diagnostic& found) {
+                            return found.is_note || found.kind == "data_race";
+                        });
         const grading::Outcome outcome = grading::finish();
         // Nobody planted this: it is shown as in any other exercise.
         if (outcome.status != cudaSuccess || !only_races) {
@@ -113,16 +113,17 @@ public:
     std::vector<std::string> lines() const {
         std::vector<std::string> lines;
         if (!missing_.empty()) {
-            lines.push_back("Outputs are missing: no thread writes them. For n = " +
-                            missing_ + ".");
+            lines.push_back(
+                "Outputs are missing: no thread writes them. For n = " + missing_ + ".");
         }
         if (!wrong_.empty()) {
             lines.push_back("Outputs are written, but wrong. For n = " + wrong_ + ".");
         }
         if (!race_.empty()) {
-            lines.push_back("Two threads use the same memory without waiting for each "
-                            "other, so that outputs depend on their order. For n = " +
-                            race_ + ".");
+            lines.push_back(
+                "Two threads use the same memory without waiting for each "
+                "other, so that outputs depend on their order. For n = " +
+                race_ + ".");
         }
         return lines;
     }
@@ -158,8 +159,8 @@ TEST_CASE("shows no symptom") {
 
 TEST_CASE("sharpens signals of any length") {
     for (const std::size_t n :
-         grading::sizes({1, 2, 3, 4, 31, 32, 33, 255, 256, 257, 258, 259, 260, 511, 512,
-                         513, 1009, 2048, 2049, 4099},
+         grading::sizes({1,   2,   3,   4,   31,  32,  33,   255,  256,  257,
+                         258, 259, 260, 511, 512, 513, 1009, 2048, 2049, 4099},
                         4, 5'000)) {
         check_call(n);
     }

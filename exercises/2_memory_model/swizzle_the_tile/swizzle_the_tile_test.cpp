@@ -28,8 +28,8 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
     return {values.begin(), values.end()};
 }
 
-/// With the number (row, col) at place col * rows + row, and its imaginary part multiplied by
-/// `sign`.
+/// With the number (row, col) at place col * rows + row, and its imaginary part multiplied
+/// by `sign`.
 std::vector<double> transposed(const std::vector<float>& matrix, std::size_t rows,
                                std::size_t cols, double sign) {
     std::vector<double> result(matrix.size());
@@ -59,8 +59,8 @@ grading::InstrumentedMatcher SharedBytesAtMost(std::size_t limit) {
             if (launch.shared_bytes <= limit) continue;
             return {false, "a block of " + launch.kernel + " has " +
                                std::to_string(launch.shared_bytes) +
-                               " bytes of shared memory, at most " +
-                               std::to_string(limit) + " allowed"};
+                               " bytes of shared memory, at most " + std::to_string(limit) +
+                               " allowed"};
         }
         return {true, "few enough bytes of shared memory"};
     };
@@ -99,15 +99,17 @@ grading::Instrumented check_adjoint(std::size_t rows, std::size_t cols,
     });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     {
-        INFO("Elements are counted in floats: number k of the adjoint is elements 2 k and "
-             "2 k + 1.");
+        INFO(
+            "Elements are counted in floats: number k of the adjoint is elements 2 k and "
+            "2 k + 1.");
         CHECK_THAT(d_adjoint,
                    grading::EqualTo(transposed(matrix, rows, cols, -1))
-                       .when(grading::equals(as_doubles(matrix)),
-                             "These numbers are where they were in the matrix.")
                        .when(grading::equals(transposed(matrix, rows, cols, 1)),
                              "These parts have the wrong sign: the adjoint consists of "
-                             "conjugates."));
+                             "conjugates.")
+                       .when(grading::equals(as_doubles(matrix)),
+                             "These elements equal those of the matrix at the same "
+                             "places."));
     }
     CHECK_THAT(d_adjoint, grading::StaysInside());
     CHECK_THAT(d_matrix, grading::Unchanged());
@@ -116,9 +118,11 @@ grading::Instrumented check_adjoint(std::size_t rows, std::size_t cols,
     CHECK_THAT(d_matrix, grading::ReadByKernels());
     CHECK_THAT(d_adjoint, grading::WrittenByThreads(threads));
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));
-    if (instrumented.countable) {
-        INFO("blocks of the launch; the task asks for one per tile");
-        CHECK(instrumented.launches[0].blocks == tiles_of(rows, cols));
+    if (instrumented.countable && instrumented.launches[0].blocks != tiles_of(rows, cols)) {
+        FAIL("The launch has " << instrumented.launches[0].blocks
+                               << " blocks. The matrix has " << tiles_of(rows, cols)
+                               << " tiles of 32 x 32 numbers, and the task asks for one "
+                                  "block per tile.");
     }
     CHECK_THAT(instrumented, SharedBytesAtMost(bytes_of_tile));
     CHECK_THAT(instrumented, grading::BarriersAtMost(1));
@@ -162,8 +166,8 @@ TEST_CASE("has no bank conflicts in shared memory") {
         grading::NoBankConflicts());
 }
 
-// Rows of 32 neighboring numbers fill the sectors that they touch, where sides are multiples
-// of 32. Other rows are misaligned and may be short.
+// Rows of 32 neighboring numbers fill the sectors that they touch, where sides are
+// multiples of 32. Other rows are misaligned and may be short.
 TEST_CASE("still reads and writes whole sectors") {
     CHECK_THAT(check_adjoint(128, 96), grading::GlobalEfficiencyAtLeast(0.95));
     CHECK_THAT(check_adjoint(100, 131), grading::GlobalEfficiencyAtLeast(0.7));

@@ -9,10 +9,10 @@
 // right guard, and both sides of the halo use it now.
 //
 // The tile is used again for the next segment. Without a barrier in between, a fast thread
-// loads the next segment's elements where a slow thread still reads its window. So the block
-// has to wait twice per segment: after the tile was written, and after it was read. It shows
-// only where a block has a second segment, and then not always: a race depends on which
-// thread is faster.
+// loads the next segment's elements where a slow thread still reads its window. So the
+// block has to wait twice per segment: after the tile was written, and after it was read.
+// It shows only where a block has a second segment, and then not always: a race depends on
+// which thread is faster.
 #include "exercises/2_memory_model/hunt_in_a_filter/hunt_in_a_filter.h"
 
 constexpr int segment = 256;  // outputs that a block computes at a time, one per thread

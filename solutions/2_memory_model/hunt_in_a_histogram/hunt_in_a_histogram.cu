@@ -6,9 +6,9 @@
 // A thread merges values that other threads have counted. So all threads of the block have
 // to be done with counting before any of them merges.
 //
-// The ticket counter keeps its value from call to call. The block that draws the last ticket
-// knows that nobody else will draw one, so it can set the counter back to 0. Without that,
-// no block of the second call is the last one, and nobody writes the mode.
+// The ticket counter keeps its value from call to call. The block that draws the last
+// ticket knows that nobody else will draw one, so it can set the counter back to 0. Without
+// that, no block of the second call is the last one, and nobody writes the mode.
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/hunt_in_a_histogram/hunt_in_a_histogram.h"
@@ -41,7 +41,7 @@ __device__ bool is_last_block(unsigned* ticket) {
         const unsigned drawn = atomicAdd(ticket, 1u);
         is_last = drawn == gridDim.x - 1;
         if (is_last) *ticket = 0;  // for the next call
-        __threadfence();  // what is read below is not older than the ticket
+        __threadfence();           // what is read below is not older than the ticket
     }
     __syncthreads();
     return is_last;

@@ -1,13 +1,13 @@
 // Solution: a tile without bank conflicts and without padding.
 //
 // Number (row, col) of a tile with rows of 32 numbers is number 32 row + col, and lies in
-// the banks 2 col % 32 and the next one. A request for 8 bytes per lane is served for half a
-// warp at a time: 16 numbers in all 32 banks. A row has its numbers side by side and takes
-// these two wavefronts. A column has all of them in the same two banks and takes 32.
+// the banks 2 col % 32 and the next one. A request for 8 bytes per lane is served for half
+// a warp at a time: 16 numbers in all 32 banks. A row has its numbers side by side and
+// takes these two wavefronts. A column has all of them in the same two banks and takes 32.
 //
-// The place of a number within its row is free, as long as store and load agree about it. So
-// the number of column `col` goes to place col ^ row. Within a row, col ^ row visits each
-// place once, so no two numbers meet. In a row, and in a column, the places of 16
+// The place of a number within its row is free, as long as store and load agree about it.
+// So the number of column `col` goes to place col ^ row. Within a row, col ^ row visits
+// each place once, so no two numbers meet. In a row, and in a column, the places of 16
 // neighboring numbers differ in their last four bits: 16 different pairs of banks.
 //
 // The tile has 8192 bytes as before. Padding takes one number more per row, 256 bytes.

@@ -1,4 +1,4 @@
-// Correct answer: an array of two floats, fminf and fmaxf, and the same comparison again for the count
+// Correct answer: an array of two limits, fminf and fmaxf, and comparisons for the count
 #include "exercises/1_basics_and_pi/clamp_and_count/clamp_and_count.h"
 
 __constant__ float limits[2];

@@ -1,4 +1,4 @@
-// Correct answer: real and imaginary parts in two arrays of floats, in a grid of two dimensions
+// Correct answer: two arrays of floats, in a grid of two dimensions
 #include "exercises/2_memory_model/swizzle_the_tile/swizzle_the_tile.h"
 
 __global__ void adjoint_tiles(const float2* matrix, float2* adjoint, int rows, int cols) {

@@ -1,6 +1,6 @@
 // Wrong answer: a padded tile of 16 x 16 for each of many small blocks
 // Rejected by: makes adjoints of any shape
-// Message: one per tile
+// Message: block per tile
 #include "exercises/2_memory_model/swizzle_the_tile/swizzle_the_tile.h"
 
 __global__ void adjoint_tiles(const float2* matrix, float2* adjoint, int rows, int cols) {

@@ -1,4 +1,4 @@
-// Correct answer: each thread owns four samples between multiples of 16, as far as the array has them
+// Correct answer: each thread owns the samples between two multiples of 16
 #include "exercises/2_memory_model/vector_loads/vector_loads.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Wrong answer: loads from the multiple of 16 before the array on, and stores single samples there
+// Wrong answer: loads whole float4, from before the array on
 // Rejected by: adjusts arrays that begin anywhere
 // Message: A kernel read memory before the first sample
 #include "exercises/2_memory_model/vector_loads/vector_loads.h"
