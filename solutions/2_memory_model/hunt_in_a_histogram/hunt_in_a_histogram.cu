@@ -35,13 +35,15 @@ __device__ void merge(const unsigned* own_counts, unsigned* counts) {
 /// all blocks have merged their counters.
 __device__ bool is_last_block(unsigned* ticket) {
     __shared__ bool is_last;
-    __threadfence();  // what this thread has added is there before the ticket is drawn
+    // What this thread has added is there before the ticket is drawn.
+    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
         const unsigned drawn = atomicAdd(ticket, 1u);
         is_last = drawn == gridDim.x - 1;
         if (is_last) *ticket = 0;  // for the next call
-        __threadfence();           // what is read below is not older than the ticket
+        // What is read below is not older than the ticket.
+        __threadfence();
     }
     __syncthreads();
     return is_last;
