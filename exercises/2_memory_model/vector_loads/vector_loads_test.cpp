@@ -202,8 +202,8 @@ TEST_CASE("makes few requests for whole sectors") {
 }
 
 TEST_CASE("adjusts many samples") {
-    // Not instrumented: what it costs was judged above.
-    const std::size_t ahead = 1, n = 200'003;
+    // Not instrumented: what it costs was judged above. More vectors than 16 bits count.
+    const std::size_t ahead = 1, n = 300'007;
     const std::vector<float> before = array_of(ahead, n);
     grading::Guarded<float> d_array(before);
     adjust_samples(d_array.data() + ahead, static_cast<int>(n), gain, offset);
