@@ -133,7 +133,6 @@ unsigned check_call(const std::vector<float>& values, Limits limits, Graded grad
              << expected.below << " elements are below the limits and " << expected.above
              << " above");
         const unsigned right = expected.outside();
-        // NOLINTNEXTLINE(misc-redundant-expression)
         const auto is = [right, count](unsigned mistaken) {
             return mistaken != right && count == mistaken;
         };
