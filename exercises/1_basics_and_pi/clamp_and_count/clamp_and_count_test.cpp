@@ -1,0 +1,214 @@
+#include "exercises/1_basics_and_pi/clamp_and_count/clamp_and_count.h"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "common/grading/activity.h"
+#include "common/grading/exercise.h"
+#include "common/grading/grading.h"
+#include "common/grading/inputs.h"
+#include "common/grading/instrumented.h"
+#include "common/helpers/activity.h"
+#include "common/helpers/counts.h"
+
+const grading::Exercise grading::exercise{"1_basics_and_pi", "clamp_and_count"};
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+struct Limits {
+    float low, high;
+};
+
+/// The elements of one call. Some of them equal a limit.
+std::vector<float> elements(std::size_t n, Limits limits, std::uint64_t stream) {
+    std::vector<float> values = grading::random_floats(n, stream);
+    for (std::size_t i = 3; i + 1 < n; i += 17) {
+        values[i] = limits.low;
+        values[i + 1] = limits.high;
+    }
+    return values;
+}
+
+struct Expected {
+    std::vector<double> clamped;
+    unsigned below = 0, above = 0, equal = 0;
+    unsigned outside() const { return below + above; }
+};
+
+Expected clamp(const std::vector<float>& values, Limits limits) {
+    Expected expected;
+    for (const float value : values) {
+        expected.below += value < limits.low ? 1u : 0u;
+        expected.above += value > limits.high ? 1u : 0u;
+        expected.equal += value == limits.low || value == limits.high ? 1u : 0u;
+        expected.clamped.push_back(std::clamp(value, limits.low, limits.high));
+    }
+    return expected;
+}
+
+std::vector<double> as_doubles(const std::vector<float>& values) {
+    return {values.begin(), values.end()};
+}
+
+/// The source without comments.
+std::string code_of(const std::string& file) {
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    return std::regex_replace(text, std::regex(R"(//[^\n]*|/\*([^*]|\*[^/])*\*/)"), " ");
+}
+
+/// Fails unless the host used the two variables as the task asks for. Sees nothing on a
+/// GPU.
+void check_variables(const grading::Instrumented& instrumented) {
+    if (!warpwise::can_log()) {
+        grading::note_left_out();
+        return;
+    }
+    if (warpwise::sum_of(instrumented.launches).constant_load.requests == 0) {
+        FAIL("No kernel of this call read a __constant__ variable.");
+    }
+    if (instrumented.calls_of({"cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync"}) == 0) {
+        FAIL("The host copied nothing to a variable of the device (cudaMemcpyToSymbol).");
+    }
+    if (instrumented.calls_of({"cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync"}) == 0) {
+        FAIL(
+            "The host copied nothing from a variable of the device "
+            "(cudaMemcpyFromSymbol).");
+    }
+    CHECK_THAT(instrumented,
+               grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister"},
+                                 "The count comes back in a variable of the device."));
+    if (code_of(instrumented.launches[0].file).find("__managed__") != std::string::npos) {
+        FAIL(
+            "Your source has a __managed__ variable. The task asks for one that the host "
+            "reads with cudaMemcpyFromSymbol.");
+    }
+    std::size_t bytes = 0;
+    for (const warpwise::ApiCall& call : instrumented.calls) {
+        const bool copies = call.direction == "cudaMemcpyDeviceToHost" ||
+                            call.direction == "cudaMemcpyDefault";
+        if (copies) bytes += call.bytes;
+    }
+    INFO("Bytes that this call copied from the device; the task allows 16.");
+    CHECK(bytes <= 16);
+}
+
+struct Graded {
+    std::size_t threads = 0;
+    std::size_t blocks = 0;
+    unsigned before = 0;  ///< what the calls before this one counted
+    Limits limits_before = {0, 0};
+};
+
+unsigned check_call(const std::vector<float>& values, Limits limits, Graded graded = {}) {
+    const std::size_t n = values.size();
+    INFO("n is " << n << ", the limits are " << limits.low << " and " << limits.high);
+    const Expected expected = clamp(values, limits);
+    const grading::Guarded<float> d_in(values);
+    grading::Guarded<float> d_out(n);
+    unsigned count = 0;
+    const grading::Instrumented instrumented = grading::instrument([&] {
+        count = clamp_and_count(d_in.data(), d_out.data(), static_cast<int>(n), limits.low,
+                                limits.high);
+    });
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    CHECK_THAT(
+        d_out,
+        grading::EqualTo(expected.clamped)
+            .when(grading::equals(as_doubles(values)), "These elements were not clamped.")
+            .when(grading::equals(clamp(values, graded.limits_before).clamped),
+                  "These elements were clamped to the limits of the call before."));
+    {
+        INFO("The count that clamp_and_count returned; "
+             << expected.below << " elements are below the limits and " << expected.above
+             << " above");
+        const unsigned right = expected.outside();
+        const auto is = [right, count](unsigned mistaken) {
+            return mistaken != right && count == mistaken;
+        };
+        CHECK_THAT(count,
+                   grading::EqualTo(right)
+                       .when([&](const auto&) { return is(right + graded.before); },
+                             "That is the number of this call and of those before it "
+                             "together.")
+                       .when([&](const auto&) { return is(right + expected.equal); },
+                             "That is the number of elements that are outside or equal "
+                             "to a limit."));
+    }
+    CHECK_THAT(d_out, grading::StaysInside());
+    CHECK_THAT(d_in, grading::Unchanged());
+    CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    if (n == 0) return count;
+    CHECK_THAT(d_in, grading::ReadByThreads(graded.threads));
+    CHECK_THAT(d_in, grading::ReadByBlocks(graded.blocks));
+    CHECK_THAT(d_out, grading::WrittenByThreads(graded.threads));
+    CHECK_THAT(d_out, grading::WrittenByBlocks(graded.blocks));
+    check_variables(instrumented);
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("clamps and counts in the first call") {
+    const Limits limits{-0.25f, 0.375f};
+    check_call(elements(1009, limits, 1), limits);
+}
+
+TEST_CASE("counts each call by itself") {
+    Graded graded;
+    for (const std::size_t n : {500, 33, 1, 0, 1024, 1, 257}) {
+        const std::vector<float> drawn = grading::random_positive_floats(2, 100 + n);
+        const Limits limits{-drawn[0], drawn[1] / 2};
+        graded.before += check_call(elements(n, limits, n), limits, graded);
+        graded.limits_before = limits;
+    }
+}
+
+TEST_CASE("clamps and counts any number of elements") {
+    for (const std::size_t n :
+         grading::sizes({1, 2, 31, 32, 33, 255, 256, 257, 1024, 20'011}, 4, 20'000)) {
+        const std::vector<float> drawn = grading::random_positive_floats(2, 200 + n);
+        const Limits limits{-drawn[0] / 2, drawn[1] / 2};
+        check_call(elements(n, limits, n), limits);
+    }
+}
+
+TEST_CASE("accepts arrays without elements") { check_call({}, {-1, 1}); }
+
+TEST_CASE("counts up to all of the elements") {
+    const std::size_t n = 100'003;
+    const std::vector<float> values = grading::random_floats(n, 7);
+    check_call(values, {2, 3});  // all are below
+    const std::vector<float> fewer = grading::random_floats(5003, 8);
+    check_call(fewer, {-3, -2});  // all are above
+    check_call(fewer, {-2, 2});   // none is outside
+    check_call(fewer, {0.5f, 0.5f});
+}
+
+TEST_CASE("clamps to limits of any kind") {
+    for (const Limits limits :
+         {Limits{-infinity, infinity}, Limits{-infinity, 0.125f}, Limits{0.125f, infinity},
+          Limits{-1e-3f, 1e-3f}, Limits{-3e38f, 3e38f}, Limits{0.25f, 0.25f}}) {
+        std::vector<float> values = elements(1009, limits, 9);
+        for (std::size_t i = 5; i + 2 < values.size(); i += 50) {
+            values[i] = infinity;
+            values[i + 1] = -infinity;
+        }
+        check_call(values, limits);
+    }
+}
+
+TEST_CASE("shares the elements among many threads") {
+    const Limits limits{-0.5f, 0.5f};
+    check_call(elements(16'384, limits, 3), limits, {.threads = 1024, .blocks = 4});
+}
