@@ -258,7 +258,7 @@ TEST_CASE("names the memory and its fraction") {
                  random_cases(100, Limiter::memory_bandwidth)));
 }
 
-TEST_CASE("names the arithmetic units, and the issue of instructions") {
+TEST_CASE("names the arithmetic units and the issue of instructions") {
     check(joined(joined({reaching(0.25, 0.75, 0.25), reaching(0, 1, 0.5)},
                         random_cases(100, Limiter::fp32)),
                  joined({reaching(0.25, 0.25, 0.75), reaching(0, 0, 1)},
@@ -285,7 +285,7 @@ TEST_CASE("finds kernels that are mostly launch") {
                  random_cases(100, Limiter::launch_overhead)));
 }
 
-TEST_CASE("decides on both sides of each threshold, and on it") {
+TEST_CASE("decides on both sides of each threshold and on it") {
     constexpr double step = 1.0 / 4096;
     Cases cases;
     for (const double d : {-step, 0.0, step}) {
