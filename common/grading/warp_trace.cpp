@@ -38,9 +38,9 @@ WarpEvent event_of(const Json& json, WarpEvent::Kind kind, const Json& trace) {
     std::int64_t number = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
         if ((lanes >> lane & 1) == 0) continue;
-        const std::int64_t offset = json.contains("at") ? json["at"].at(static_cast<std::size_t>(number)).get<std::int64_t>()
-                                                        : json.at("first").get<std::int64_t>() +
-                                                              number * json.at("stride").get<std::int64_t>();
+        const std::int64_t offset =
+            json.contains("at") ? json["at"].at(static_cast<std::size_t>(number)).get<std::int64_t>()
+                                : json.at("first").get<std::int64_t>() + number * json.at("stride").get<std::int64_t>();
         event.lanes.emplace_back(lane, offset);
         ++number;
     }
@@ -62,7 +62,8 @@ std::vector<WarpTrace> warps_of(const std::string& json, std::size_t launch) {
         traced.cut = warp.at("cut").get<bool>();
         for (const Json& event : warp.at("events")) {
             WarpEvent::Kind kind{};
-            if (kind_of(event.at("kind").get<std::string>(), kind)) traced.events.push_back(event_of(event, kind, trace));
+            if (kind_of(event.at("kind").get<std::string>(), kind))
+                traced.events.push_back(event_of(event, kind, trace));
         }
     }
     return warps;

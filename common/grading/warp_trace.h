@@ -1,5 +1,6 @@
 // What warps did, event by event, in the order in which each of them did it: for graders of tasks that say what has to
-// come before what. A warp executes its instructions in the order of the program, so this order tells what it waits for.
+// come before what. A warp executes its instructions in the order of the program, so this order tells what it waits
+// for.
 //
 //     for (const WarpTrace& warp : trace_warps([&] { answer(d_in.data(), d_out.data(), n); }, {.blocks = 2})) {
 //         for (const WarpEvent& event : warp.events) {
@@ -33,9 +34,10 @@ struct WarpEvent {
     Kind kind = Kind::barrier;
     std::string file;
     int line = 0;
-    std::string array;            ///< its name: that of the kernel's parameter, or of the __shared__ variable
-    std::size_t array_bytes = 0;  ///< of the allocation that the address lies in; tells buffers of different sizes apart
-    std::size_t bytes = 0;        ///< of each lane
+    std::string array;  ///< its name: that of the kernel's parameter, or of the __shared__ variable
+    std::size_t array_bytes =
+        0;                  ///< of the allocation that the address lies in; tells buffers of different sizes apart
+    std::size_t bytes = 0;  ///< of each lane
     /// Lane, and offset in bytes from the begin of the array, for each lane that took part; empty for barriers.
     std::vector<std::pair<unsigned, std::int64_t>> lanes = {};
 };

@@ -32,7 +32,10 @@ cpu_device::InstrumentOptions options_of(const InstrumentOptions& options) {
 InstrumentOptions options_of(const cpu_device::InstrumentOptions& options) {
     return {.counters = options.counters,
             .diagnostics = options.diagnostics,
-            .count = {.blocks = options.blocks, .registers = options.registers, .traced_blocks = options.traced_blocks, .traced_events = options.traced_events},
+            .count = {.blocks = options.blocks,
+                      .registers = options.registers,
+                      .traced_blocks = options.traced_blocks,
+                      .traced_events = options.traced_events},
             .leaks = options.leaks};
 }
 

@@ -29,9 +29,11 @@ using Kind = grading::WarpEvent::Kind;
 
 constexpr std::size_t many = 131'072;  // elements, where waits are judged
 
-/// A table with some more elements than are gathered, so that its size tells it apart from the other arrays.
+/// A table with some more elements than are gathered, so that its size tells it apart from
+/// the other arrays.
 struct Gather {
-    explicit Gather(std::size_t n, bool distinct = true) : table(grading::random_floats(n + n / 7 + 3)) {
+    explicit Gather(std::size_t n, bool distinct = true)
+        : table(grading::random_floats(n + n / 7 + 3)) {
         std::vector<int> all(table.size());
         std::iota(all.begin(), all.end(), 0);
         std::shuffle(all.begin(), all.end(), std::mt19937_64(grading::seed() + n));
@@ -43,7 +45,8 @@ struct Gather {
 
     std::vector<double> expected() const {
         std::vector<double> values;
-        for (const int place : places) values.push_back(table[static_cast<std::size_t>(place)]);
+        for (const int place : places)
+            values.push_back(table[static_cast<std::size_t>(place)]);
         return values;
     }
 
@@ -61,8 +64,9 @@ grading::Instrumented check_gather(const Gather& gathered) {
     const std::vector<double> expected = gathered.expected();
     std::vector<double> without_places;
     for (std::size_t i = 0; i < n; ++i) without_places.push_back(gathered.table[i]);
-    const grading::Instrumented instrumented = grading::instrument(
-        [&] { gather(d_table.data(), d_places.data(), d_out.data(), static_cast<int>(n)); });
+    const grading::Instrumented instrumented = grading::instrument([&] {
+        gather(d_table.data(), d_places.data(), d_out.data(), static_cast<int>(n));
+    });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(d_out, grading::WrittenEverywhere());
     CHECK_THAT(d_out, grading::EqualTo(expected).when(
@@ -74,9 +78,9 @@ grading::Instrumented check_gather(const Gather& gathered) {
     if (n > 0) CHECK_THAT(d_out, grading::WrittenOnce());
     CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
     CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
-    CHECK_THAT(instrumented, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc",
-                                                "cudaHostRegister",
-                                                "cudaCreateTextureObject"}));
+    CHECK_THAT(instrumented,
+               grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister",
+                                  "cudaCreateTextureObject"}));
     CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     if (n == many && instrumented.countable) {
         std::set<warpwise::KernelThread> threads;
@@ -140,8 +144,8 @@ Waits waits_of(const WarpTrace& warp, const Gather& gathered,
             std::size_t needed = 0;
             for (const auto& [lane, offset] : event.lanes) {
                 for (std::size_t k = 0; k < event.bytes / 4; ++k) {
-                    const auto known =
-                        element_arrives.find({lane, static_cast<std::size_t>(offset) / 4 + k});
+                    const auto known = element_arrives.find(
+                        {lane, static_cast<std::size_t>(offset) / 4 + k});
                     if (known != element_arrives.end())
                         needed = std::max(needed, known->second);
                     waits.most_elements = std::max(waits.most_elements, ++stored[lane]);
@@ -156,8 +160,8 @@ Waits waits_of(const WarpTrace& warp, const Gather& gathered,
 }  // namespace
 
 TEST_CASE("gathers any number of elements") {
-    for (const std::size_t n :
-         grading::sizes({1, 2, 3, 31, 32, 33, 255, 1000, 1023, 1024, 1025, 10'007}, 4, 20'000))
+    for (const std::size_t n : grading::sizes(
+             {1, 2, 3, 31, 32, 33, 255, 1000, 1023, 1024, 1025, 10'007}, 4, 20'000))
         check_gather(Gather(n));
 }
 
@@ -184,7 +188,8 @@ TEST_CASE("waits at most three times for four elements") {
     const Gather gathered(many);
     std::vector<int> element_of_place(gathered.table.size(), -1);
     for (std::size_t i = 0; i < many; ++i)
-        element_of_place[static_cast<std::size_t>(gathered.places[i])] = static_cast<int>(i);
+        element_of_place[static_cast<std::size_t>(gathered.places[i])] =
+            static_cast<int>(i);
     const grading::Guarded<float> d_table(gathered.table);
     const grading::Guarded<int> d_places(gathered.places);
     grading::Guarded<float> d_out(many);
@@ -196,15 +201,15 @@ TEST_CASE("waits at most three times for four elements") {
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     for (const WarpTrace& warp : warps) {
         const Waits waits = waits_of(warp, gathered, element_of_place);
-        // Two are enough. The third is for a load that the compiler moved into the branch that
-        // alone uses its value.
+        // Two are enough. The third is for a load that the compiler moved into the branch
+        // that alone uses its value.
         const std::size_t allowed = 3 * ((waits.most_elements + 3) / 4);
         if (waits.count <= allowed) continue;
         std::string first;
         for (const std::string& place : waits.places) first += "\n    " + place;
-        FAIL("a thread that handles " << waits.most_elements << " elements waits "
-                                      << waits.count << " times for loads, at most "
-                                      << allowed
-                                      << " times are allowed\nThe first waits are at:" << first);
+        FAIL("a thread that handles "
+             << waits.most_elements << " elements waits " << waits.count
+             << " times for loads, at most " << allowed
+             << " times are allowed\nThe first waits are at:" << first);
     }
 }

@@ -34,13 +34,13 @@ struct Rules {
     bool without_latency = false;
     bool without_excess = false;
     bool last_of_equals = false;
-    bool launch_above = false;   ///< only above the threshold
-    bool latency_at = false;     ///< at the threshold, too
-    bool excess_at = false;      ///< at the threshold, too
-    bool without_time = false;   ///< amounts instead of rates
-    bool rest_of_launch = false; ///< fraction: what is left of the time
-    bool memory_first = false;   ///< memory wins when it reaches one half
-    bool needed_fraction = false;///< excess sectors: the share that is needed
+    bool launch_above = false;     ///< only above the threshold
+    bool latency_at = false;       ///< at the threshold, too
+    bool excess_at = false;        ///< at the threshold, too
+    bool without_time = false;     ///< amounts instead of rates
+    bool rest_of_launch = false;   ///< fraction: what is left of the time
+    bool memory_first = false;     ///< memory wins when it reaches one half
+    bool needed_fraction = false;  ///< excess sectors: the share that is needed
 };
 
 struct Mistake {
@@ -52,7 +52,8 @@ const Mistake mistakes[] = {
     {{.bytes_of_sector = 1}, "Sectors are taken for bytes. How many bytes has a sector?"},
     {{.bytes_of_sector = 4}, "A sector is taken for a float. How many bytes has a sector?"},
     {{.needed_for_moved = true},
-     "The bandwidth is computed from the sectors that are needed. Which ones keep the memory "
+     "The bandwidth is computed from the sectors that are needed. Which ones keep the "
+     "memory "
      "busy?"},
     {{.excess_before_half = true},
      "Excess sectors are reported although the memory does not reach one half of its peak. "
@@ -67,20 +68,24 @@ const Mistake mistakes[] = {
     {{.last_of_equals = true},
      "Of equal fractions, the last one is named. Which one does the task ask for?"},
     {{.launch_above = true},
-     "A launch of exactly a quarter of the time does not count here. What does \"at least\" "
+     "A launch of exactly a quarter of the time does not count here. What does \"at "
+     "least\" "
      "say?"},
     {{.latency_at = true},
      "Exactly one half of a peak is called latency here. What does \"below\" say?"},
     {{.excess_at = true},
-     "Exactly three quarters of the sectors are called too few here. What does \"fewer\" say?"},
+     "Exactly three quarters of the sectors are called too few here. What does \"fewer\" "
+     "say?"},
     {{.without_time = true},
      "Amounts are compared with amounts per second. What is an amount to be divided by?"},
     {{.rest_of_launch = true},
-     "The fraction is the one of the time without the launch. Which one does step 1 ask for?"},
+     "The fraction is the one of the time without the launch. Which one does step 1 ask "
+     "for?"},
     {{.memory_first = true},
      "Memory is named where another fraction is larger. Which one does step 2 ask for?"},
     {{.needed_fraction = true},
-     "With excess sectors, the fraction is not the one of the peak. Which one is returned?"},
+     "With excess sectors, the fraction is not the one of the peak. Which one is "
+     "returned?"},
 };
 
 Verdict verdict_by(const Rules& rules, const Kernel& kernel, const Chip& chip) {
@@ -108,8 +113,7 @@ Verdict verdict_by(const Rules& rules, const Kernel& kernel, const Chip& chip) {
     const bool excess = rules.excess_at
                             ? kernel.sectors_needed <= 0.75 * kernel.sectors_moved
                             : kernel.sectors_needed < 0.75 * kernel.sectors_moved;
-    const bool low =
-        rules.latency_at ? verdict.fraction <= 0.5 : verdict.fraction < 0.5;
+    const bool low = rules.latency_at ? verdict.fraction <= 0.5 : verdict.fraction < 0.5;
     if (best == 0 && excess && rules.excess_before_half && verdict.fraction > 0) {
         verdict.limiter = Limiter::excess_sectors;
     } else if (low && !rules.without_latency) {
@@ -145,7 +149,8 @@ bool same_fraction(double got, double expected) {
 }
 
 bool same(const Verdict& got, const Verdict& expected) {
-    return got.limiter == expected.limiter && same_fraction(got.fraction, expected.fraction);
+    return got.limiter == expected.limiter &&
+           same_fraction(got.fraction, expected.fraction);
 }
 
 std::string text_of(const Case& x) {
@@ -183,12 +188,14 @@ void check(const Cases& cases) {
         text << "the limiter " << text_of(expected.limiter) << " is right, its fraction is "
              << got[first].fraction << ", should be " << expected.fraction;
     }
-    text << "\n" << text_of(cases[first]) << "\n"
+    text << "\n"
+         << text_of(cases[first]) << "\n"
          << wrong << " of " << cases.size() << " kernels are wrong";
     for (const Mistake& mistake : mistakes) {
         bool explains = true;
         for (std::size_t i = 0; i < cases.size() && explains; ++i)
-            explains = same(got[i], verdict_by(mistake.rules, cases[i].kernel, cases[i].chip));
+            explains =
+                same(got[i], verdict_by(mistake.rules, cases[i].kernel, cases[i].chip));
         if (!explains) continue;
         text << "\n" << mistake.hint;
         break;
@@ -211,10 +218,10 @@ Case reaching(double memory, double fp32, double issue, double needed = 1,
               double launch = 1.0 / 1024) {
     const double seconds = 1.0 / 1024;
     const double sectors = memory * round_chip.bytes_per_second * seconds / 32;
-    Case x = {{seconds, sectors, needed * sectors,
-               fp32 * round_chip.fp32_per_second * seconds,
-               issue * round_chip.instructions_per_second * seconds},
-              round_chip};
+    Case x = {
+        {seconds, sectors, needed * sectors, fp32 * round_chip.fp32_per_second * seconds,
+         issue * round_chip.instructions_per_second * seconds},
+        round_chip};
     x.chip.launch_seconds = launch * seconds;
     return x;
 }
@@ -309,7 +316,8 @@ TEST_CASE("decides on both sides of each threshold and on it") {
 TEST_CASE("judges kernels that were measured on an H200") {
     const auto measured = [](const char* name, double seconds, double bytes, double needed,
                              double operations, double instructions) {
-        return Case{{seconds, bytes / 32, needed / 32, operations, instructions}, h200, name};
+        return Case{
+            {seconds, bytes / 32, needed / 32, operations, instructions}, h200, name};
     };
     check({
         // h200_chapter_2.json, coalescing: 2^26 stars, of each 16 bytes read and 4 written.
@@ -329,7 +337,8 @@ TEST_CASE("judges kernels that were measured on an H200") {
         // causes_h200.md, "The exclusive-or of the swizzle": instructions as counted there;
         // its bytes are not judged.
         measured("padded tile, without its bytes", 527e-6, 0, 0, 0, 187.7e6),
-        // h200_chapter_4.json, matrix_multiply, 4096^3: each byte of the three matrices once.
+        // h200_chapter_4.json, matrix_multiply, 4096^3: each byte of the three matrices
+        // once.
         measured("product_no_launch_bound", 0.0028935361, 3.0 * 4096 * 4096 * 4,
                  3.0 * 4096 * 4096 * 4, 137438953472.0, 137438953472.0 / 64),
         // h200_chapter_3.json, timers: events around one launch of a kernel that does

@@ -127,9 +127,9 @@ void check_order(const std::function<void(const Turns&)>& check) {
     const Product product(m, n, k);
     const grading::Guarded<float> d_a(product.a), d_b(product.b);
     grading::Guarded<float> d_c(product.m * product.n);
-    const std::vector<grading::WarpTrace> warps = grading::trace_warps(
-        [&] { multiply(d_a.data(), d_b.data(), d_c.data(), m, n, k); },
-        {.blocks = 2, .events = 20'000});
+    const std::vector<grading::WarpTrace> warps =
+        grading::trace_warps([&] { multiply(d_a.data(), d_b.data(), d_c.data(), m, n, k); },
+                             {.blocks = 2, .events = 20'000});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     for (const grading::WarpTrace& warp : warps) check(turns_of(warp));
 }
@@ -179,8 +179,8 @@ TEST_CASE("handles matrices without elements") {
     check_product(0, 0, 0);
 }
 
-// With tiles of 16 x 16, each of m * n * k multiply-adds needs a 16th of an element of A and
-// of B. A half more is allowed.
+// With tiles of 16 x 16, each of m * n * k multiply-adds needs a 16th of an element of A
+// and of B. A half more is allowed.
 TEST_CASE("loads all elements through tiles") {
     const grading::Instrumented instrumented = check_product(96, 96, 96);
     const double least = (2.0 * 96 * 96 * 96 / 16 + 96.0 * 96) * sizeof(float);
@@ -212,6 +212,7 @@ TEST_CASE("computes while the next tiles are loaded") {
         FAIL("a warp stores what it loaded to shared memory "
              << turns.waiting << " times without computing between the load and the store, "
              << "at most " << waits_allowed
-             << " times are allowed\nThe first one too many is at\n    " << turns.first_wait);
+             << " times are allowed\nThe first one too many is at\n    "
+             << turns.first_wait);
     });
 }

@@ -13,8 +13,8 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
     const int row = blockIdx.x / tiles_across * side + y;  // of the thread's element of C
     const int col = blockIdx.x % tiles_across * side + x;
 
-    // TODO 1: let a thread compute 4 x 4 elements of C. Which rows and columns are they? How
-    // large are then the tile of C, and those of A and B?
+    // TODO 1: let a thread compute 4 x 4 elements of C. Which rows and columns are they?
+    // How large are then the tile of C, and those of A and B?
     float sum = 0;
     for (int first = 0; first < k; first += side) {
         // TODO 2: the tiles are larger than the block now. Who loads which elements?

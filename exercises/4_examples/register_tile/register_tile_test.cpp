@@ -120,8 +120,8 @@ TEST_CASE("handles matrices without elements") {
     check_product(0, 0, 0);
 }
 
-// One element per thread loads 2 floats per multiply-add, 4 x 4 elements 0.5, 2 x 8 0.625, 8 x
-// 8 0.25.
+// One element per thread loads 2 floats per multiply-add, 4 x 4 elements 0.5, 2 x 8 0.625,
+// 8 x 8 0.25.
 TEST_CASE("loads at most two thirds of a float per multiply-add") {
     struct Extents {
         int m, n, k;
@@ -133,7 +133,8 @@ TEST_CASE("loads at most two thirds of a float per multiply-add") {
             warpwise::sum_of(instrumented.launches).shared_load.bytes / sizeof(float);
         const double terms = 1.0 * x.m * x.n * x.k;
         INFO("m = " << x.m << ", n = " << x.n << ", k = " << x.k << ": "
-                    << static_cast<long>(floats) << " floats are loaded from shared memory for "
+                    << static_cast<long>(floats)
+                    << " floats are loaded from shared memory for "
                     << static_cast<long>(terms) << " multiply-adds");
         const double floats_per_multiply_add = floats / terms;
         CHECK(floats_per_multiply_add <= 0.67);

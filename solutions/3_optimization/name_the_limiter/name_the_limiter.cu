@@ -2,9 +2,9 @@
 //
 // A limit is what the kernel would run into if everything else were free, so every rate is
 // compared with its own peak. The largest fraction is the limiter only if it is large: a
-// kernel that reaches a third of every peak spends its time waiting, and neither fewer bytes
-// nor fewer operations would help it much. The launch comes first, because the fractions of
-// a kernel of a few microseconds say nothing about the kernel.
+// kernel that reaches a third of every peak spends its time waiting, and neither fewer
+// bytes nor fewer operations would help it much. The launch comes first, because the
+// fractions of a kernel of a few microseconds say nothing about the kernel.
 #include "exercises/3_optimization/name_the_limiter/name_the_limiter.h"
 
 Verdict limiter_of(const Kernel& kernel, const Chip& chip) {

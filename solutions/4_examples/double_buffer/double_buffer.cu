@@ -4,9 +4,9 @@
 // have finished theirs (second barrier), and nobody may begin before all have filled it
 // (first barrier). And nothing is computed while the elements come from global memory.
 //
-// With two pairs, the block computes with one pair while the elements of the next one are on
-// their way to registers. A load does not stop a warp; the store to the other pair does, and
-// by then all the terms of this pair have been added. The barrier at the end of a turn
+// With two pairs, the block computes with one pair while the elements of the next one are
+// on their way to registers. A load does not stop a warp; the store to the other pair does,
+// and by then all the terms of this pair have been added. The barrier at the end of a turn
 // separates both: the other pair is complete, and nobody reads this one any more.
 #include "exercises/4_examples/double_buffer/double_buffer.h"
 

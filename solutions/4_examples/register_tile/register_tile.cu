@@ -1,9 +1,10 @@
 // Solution: a tiled matrix product in which each thread computes 4 x 4 elements of C.
 //
-// With one element per thread, each multiply-add needs one float of A and one of B, and both
-// come from shared memory: two loads per multiply-add. The loads cannot keep up with the
-// arithmetic units. With 4 x 4 elements, the 4 floats of A and 4 of B that a thread loads for
-// one p give 16 multiply-adds, half a load for each. The 16 sums stay in registers.
+// With one element per thread, each multiply-add needs one float of A and one of B, and
+// both come from shared memory: two loads per multiply-add. The loads cannot keep up with
+// the arithmetic units. With 4 x 4 elements, the 4 floats of A and 4 of B that a thread
+// loads for one p give 16 multiply-adds, half a load for each. The 16 sums stay in
+// registers.
 //
 // The rows and columns of a thread are 16 apart. So the lanes of a warp load neighboring
 // floats of b_tile, which have no bank conflicts, and store neighboring elements of C.

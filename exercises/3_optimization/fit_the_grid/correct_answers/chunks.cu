@@ -1,4 +1,4 @@
-// Correct answer: each thread first has its code in a register, and the launch goes through cudaLaunchKernel
+// Correct answer: the next code is loaded early, and cudaLaunchKernel launches
 #include "exercises/3_optimization/fit_the_grid/fit_the_grid.h"
 
 __global__ void translate_codes(const float* table, int table_size, const int* codes,
@@ -22,8 +22,8 @@ __global__ void translate_codes(const float* table, int table_size, const int* c
     }
 }
 
-void translate(const float* d_table, int table_size, const int* d_codes, float* d_out, int n,
-               int threads_per_block) {
+void translate(const float* d_table, int table_size, const int* d_codes, float* d_out,
+               int n, int threads_per_block) {
     if (n == 0) return;
     size_t bytes = size_t(table_size) * 4;
     int per_sm, sms;

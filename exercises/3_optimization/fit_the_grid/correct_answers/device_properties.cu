@@ -15,8 +15,8 @@ __global__ void look_up(const float* table, int size, const int* codes, float* o
         out[i] = levels[codes[i]];
 }
 
-void translate(const float* d_table, int table_size, const int* d_codes, float* d_out, int n,
-               int threads_per_block) {
+void translate(const float* d_table, int table_size, const int* d_codes, float* d_out,
+               int n, int threads_per_block) {
     if (n <= 0) return;
     cudaDeviceProp device;
     cudaGetDeviceProperties(&device, 0);

@@ -1,4 +1,4 @@
-// Correct answer: computes the resident blocks itself, from the properties of device and kernel
+// Correct answer: computes the resident blocks by itself, from device properties
 #include "exercises/3_optimization/fit_the_grid/fit_the_grid.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ __global__ void translate_codes(const float* __restrict__ table, int table_size,
     }
 }
 
-void translate(const float* d_table, int table_size, const int* d_codes, float* d_out, int n,
-               int threads_per_block) {
+void translate(const float* d_table, int table_size, const int* d_codes, float* d_out,
+               int n, int threads_per_block) {
     if (n == 0) return;
     const size_t bytes = table_size * sizeof(float);
     cudaDeviceProp sm;
@@ -37,7 +37,8 @@ void translate(const float* d_table, int table_size, const int* d_codes, float* 
                               sm.maxThreadsPerMultiProcessor / 32 / warps,
                               sm.regsPerMultiprocessor / 4 / of_a_warp * 4 / warps,
                               (int)(sm.sharedMemPerMultiprocessor / taken)});
-    const int grid =
-        std::min(fit * sm.multiProcessorCount, (n + threads_per_block - 1) / threads_per_block);
-    translate_codes<<<grid, threads_per_block, bytes>>>(d_table, table_size, d_codes, d_out, n);
+    const int grid = std::min(fit * sm.multiProcessorCount,
+                              (n + threads_per_block - 1) / threads_per_block);
+    translate_codes<<<grid, threads_per_block, bytes>>>(d_table, table_size, d_codes, d_out,
+                                                        n);
 }

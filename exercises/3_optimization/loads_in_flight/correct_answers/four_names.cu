@@ -1,4 +1,4 @@
-// Correct answer: four variables of each kind, clamped indices, and a guard for the stores only
+// Correct answer: four variables of each kind, clamped indices, guarded stores
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
 __global__ void gather_elements(const float* table, const int* places, float* out, int n) {

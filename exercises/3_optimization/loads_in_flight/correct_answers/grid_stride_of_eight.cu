@@ -1,4 +1,4 @@
-// Correct answer: a grid stride loop with eight elements per turn, and one thread bound for all
+// Correct answer: a grid-stride loop with eight elements per turn
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
 template <int kMany>
@@ -14,7 +14,8 @@ __device__ void gather_some(const float* table, const int* places, float* out, i
 __global__ void gather_elements(const float* table, const int* places, float* out, int n) {
     const int stride = gridDim.x * blockDim.x;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i + 7 * stride < n; i += 8 * stride) gather_some<8>(table, places, out, i, stride);
+    for (; i + 7 * stride < n; i += 8 * stride)
+        gather_some<8>(table, places, out, i, stride);
     for (; i < n; i += stride) gather_some<1>(table, places, out, i, stride);
 }
 

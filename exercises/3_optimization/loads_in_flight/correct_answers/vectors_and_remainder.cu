@@ -1,7 +1,8 @@
-// Correct answer: four neighboring elements in an int4 and a float4, and the remainder one by one
+// Correct answer: int4 and float4, and the remainder one by one
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
-__global__ void gather_fours(const float* table, const int4* places, float4* out, int fours) {
+__global__ void gather_fours(const float* table, const int4* places, float4* out,
+                             int fours) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= fours) return;
     const int4 p = places[i];

@@ -1,4 +1,4 @@
-// Wrong answer: all places first, but then each element is stored before the next is loaded
+// Wrong answer: all places first, then each element is stored before the next is loaded
 // Rejected by: waits at most three times for four elements
 // Message: waits 5 times for loads, at most 3 times are allowed
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"

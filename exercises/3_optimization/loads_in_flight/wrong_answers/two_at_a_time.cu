@@ -5,8 +5,8 @@
 
 __global__ void gather_elements(const float* table, const int* places, float* out, int n) {
     const int stride = blockDim.x;
-    for (int i = blockIdx.x * stride * 4 + threadIdx.x, end = i + 4 * stride; i < end && i < n;
-         i += 2 * stride) {
+    for (int i = blockIdx.x * stride * 4 + threadIdx.x, end = i + 4 * stride;
+         i < end && i < n; i += 2 * stride) {
         const bool second = i + stride < n;
         const int a = places[i];
         const int b = second ? places[i + stride] : 0;

@@ -9,7 +9,8 @@ Verdict limiter_of(const Kernel& kernel, const Chip& chip) {
         return {Limiter::launch_overhead, chip.launch_seconds / kernel.seconds};
     const double t = kernel.seconds;
     const std::array<Verdict, 3> candidates{
-        {{Limiter::memory_bandwidth, kernel.sectors_moved * 32 / (t * chip.bytes_per_second)},
+        {{Limiter::memory_bandwidth,
+          kernel.sectors_moved * 32 / (t * chip.bytes_per_second)},
          {Limiter::fp32, kernel.fp32_operations / (t * chip.fp32_per_second)},
          {Limiter::instruction_issue,
           kernel.instructions / (t * chip.instructions_per_second)}}};

@@ -1,4 +1,4 @@
-// Correct answer: 4 x 4 elements per thread, and two pairs of tiles in dynamic shared memory
+// Correct answer: 4 x 4 elements per thread, tiles in dynamic shared memory
 #include "exercises/4_examples/double_buffer/double_buffer.h"
 
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -8,8 +8,12 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
     __shared__ float bt[3][S][S];
     const int x = threadIdx.x, y = threadIdx.y;
     const int row = blockIdx.y * S + y, col = blockIdx.x * S + x;
-    const auto from_a = [&](int p) { return row < m && p < k ? a[size_t(row) * k + p] : 0.0f; };
-    const auto from_b = [&](int p) { return p < k && col < n ? b[size_t(p) * n + col] : 0.0f; };
+    const auto from_a = [&](int p) {
+        return row < m && p < k ? a[size_t(row) * k + p] : 0.0f;
+    };
+    const auto from_b = [&](int p) {
+        return p < k && col < n ? b[size_t(p) * n + col] : 0.0f;
+    };
     at[0][y][x] = from_a(x);
     bt[0][y][x] = from_b(y);
     float u = from_a(S + x), v = from_b(S + y), sum = 0;
@@ -28,6 +32,7 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
 
 void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int k) {
     if (m > 0 && n > 0) {
-        product<<<dim3((n + S - 1) / S, (m + S - 1) / S), dim3(S, S)>>>(d_a, d_b, d_c, m, n, k);
+        product<<<dim3((n + S - 1) / S, (m + S - 1) / S), dim3(S, S)>>>(d_a, d_b, d_c, m, n,
+                                                                        k);
     }
 }

@@ -23,5 +23,6 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
 
 void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int k) {
     if (m == 0 || n == 0) return;
-    product<<<((m - 1) / 16 + 1) * ((n - 1) / 16 + 1), dim3(16, 16)>>>(d_a, d_b, d_c, m, n, k);
+    product<<<((m - 1) / 16 + 1) * ((n - 1) / 16 + 1), dim3(16, 16)>>>(d_a, d_b, d_c, m, n,
+                                                                       k);
 }

@@ -1,11 +1,11 @@
-// Correct answer: blocks of 64 threads, tiles of 32 x 32, neighboring rows per thread, tiles in dynamic shared memory
+// Correct answer: blocks of 64 threads, tiles of 32 x 32, in dynamic shared memory
 #include "exercises/4_examples/register_tile/register_tile.h"
 
 // A is stored by columns in its tile, so that a thread's four floats of A are neighbors.
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
     extern __shared__ float tiles[];
-    float* a_tile = tiles;              // 8 x 33
-    float* b_tile = tiles + 8 * 33;     // 8 x 32
+    float* a_tile = tiles;           // 8 x 33
+    float* b_tile = tiles + 8 * 33;  // 8 x 32
     const unsigned across = (n + 31) / 32, t = threadIdx.x;
     const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
     const int my_row = t / 8 * 4, my_col = t % 8;
@@ -41,5 +41,6 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
 
 void multiply(const float* d_a, const float* d_b, float* d_c, int m, int n, int k) {
     const unsigned blocks = (unsigned)((m + 31) / 32) * ((n + 31) / 32);
-    if (blocks > 0) product<<<blocks, 64, (8 * 33 + 8 * 32) * sizeof(float)>>>(d_a, d_b, d_c, m, n, k);
+    if (blocks > 0)
+        product<<<blocks, 64, (8 * 33 + 8 * 32) * sizeof(float)>>>(d_a, d_b, d_c, m, n, k);
 }

@@ -13,12 +13,14 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
         if (first > 0) __syncthreads();
         {
             const int r = t / kTerms, p = t % kTerms;
-            at[r][p] = row0 + r < m && first + p < k ? a[size_t(row0 + r) * k + first + p] : 0.f;
+            at[r][p] =
+                row0 + r < m && first + p < k ? a[size_t(row0 + r) * k + first + p] : 0.f;
         }
         for (int e = t; e < kTerms * kCols; e += 256) {
             const int p = e / kCols, col = e % kCols;
-            bt[p][col] =
-                first + p < k && col0 + col < n ? b[size_t(first + p) * n + col0 + col] : 0.f;
+            bt[p][col] = first + p < k && col0 + col < n
+                             ? b[size_t(first + p) * n + col0 + col]
+                             : 0.f;
         }
         __syncthreads();
         for (int p = 0; p < kTerms; ++p) {
