@@ -129,8 +129,9 @@ TEST_CASE("loads at most two thirds of a float per multiply-add") {
     for (const Extents& x : {Extents{128, 128, 64}, {128, 256, 32}, {256, 128, 96}}) {
         const grading::Instrumented instrumented = check_product(x.m, x.n, x.k);
         if (!instrumented.countable) continue;
+        const warpwise::Counts counts = warpwise::sum_of(instrumented.launches);
         const double floats =
-            warpwise::sum_of(instrumented.launches).shared_load.bytes / sizeof(float);
+            (counts.shared_load.bytes + counts.shared_atomic.bytes) / sizeof(float);
         const double terms = 1.0 * x.m * x.n * x.k;
         INFO("m = " << x.m << ", n = " << x.n << ", k = " << x.k << ": "
                     << static_cast<long>(floats)
