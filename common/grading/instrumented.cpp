@@ -49,7 +49,9 @@ std::string costly_lines(const Instrumented& instrumented, const Cost& cost, con
 }
 
 std::string plural(double count, const std::string& word) {
-    return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s");
+    if (count == 1) return "1 " + word;
+    const std::size_t noun = std::min(word.find(" of "), word.size());  // "allocation of device memory"
+    return count_text(count) + " " + word.substr(0, noun) + (word.ends_with("ch") ? "es" : "s") + word.substr(noun);
 }
 
 /// "32 sectors/request (8192 requests, 8.39 MB moved)"

@@ -1,6 +1,6 @@
 // Wrong answer: the host adds up the squares
 // Rejected by: adds up any number of squares
-// Message: copied to the device
+// Message: bytes were copied to the device, and the values have
 #include "exercises/3_optimization/hunt_in_a_reduction/hunt_in_a_reduction.h"
 
 __global__ void nothing() {}
