@@ -161,24 +161,25 @@ TEST_CASE("launches no more blocks than the work needs") {
 }
 
 TEST_CASE("launches as many blocks as are resident") {
-    for (const int threads : {32, 96, 128, 256, 500, 1024})
+    for (const int threads : {32, 128, 500, 1024})
         check_translation({34'000, 100, threads});
 }
 
 TEST_CASE("counts the dynamic shared memory of a block") {
-    for (const int table_size : {1, 3000, 7000, 12'288})
+    for (const int table_size : {1, 3000, 12'288})
         check_translation({34'000, table_size, 128});
     check_translation(
         {34'000, static_cast<int>(grading::random_size(2000, 12'288, 5)), 160});
 }
 
 TEST_CASE("works on devices with any number of SMs") {
-    for (const int sms : {1, 3, 40}) check_translation({100'003, 5000, 256, sms});
+    for (const int sms : {1, 3}) check_translation({20'011, 5000, 256, sms});
+    check_translation({84'001, 5000, 256, 40});
     check_translation({20'011, 300, 128, static_cast<int>(grading::random_size(2, 60, 6))});
 }
 
 TEST_CASE("reads the table once per block") {
-    const Call call = {100'000, 6000, 256};
+    const Call call = {50'000, 6000, 256};
     const grading::Instrumented instrumented = check_translation(call);
     if (!instrumented.countable) return;
     const auto blocks = static_cast<double>(instrumented.launches[0].blocks);
