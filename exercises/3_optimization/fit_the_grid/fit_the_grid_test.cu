@@ -173,7 +173,7 @@ TEST_CASE("counts the dynamic shared memory of a block") {
 }
 
 TEST_CASE("works on devices with any number of SMs") {
-    for (const int sms : {1, 3}) check_translation({20'011, 5000, 256, sms});
+    for (const int sms : {1, 3}) check_translation({40'009, 5000, 256, sms});
     check_translation({84'001, 5000, 256, 40});
     check_translation({20'011, 300, 128, static_cast<int>(grading::random_size(2, 60, 6))});
 }
