@@ -27,19 +27,6 @@ constexpr double lanes_of_a_warp = 32;
 
 bool left_out = false;
 
-/// The text of a line without its indentation, cut when it is long; empty when the file cannot be read.
-std::string source_text(const std::string& file, int line) {
-    std::ifstream source(file);
-    std::string text;
-    for (int number = 0; number < line; ++number) {
-        if (!std::getline(source, text)) return {};
-    }
-    text.erase(0, text.find_first_not_of(" \t"));
-    text.erase(text.find_last_not_of(" \t\r") + 1);
-    if (text.size() > longest_source) text = text.substr(0, longest_source - 3) + "...";
-    return text;
-}
-
 using Cost = std::function<double(const Counts&)>;
 using Describe = std::function<std::string(const Counts&)>;
 
@@ -62,7 +49,9 @@ std::string costly_lines(const Instrumented& instrumented, const Cost& cost, con
 }
 
 std::string plural(double count, const std::string& word) {
-    return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s");
+    if (count == 1) return "1 " + word;
+    const std::size_t noun = std::min(word.find(" of "), word.size());  // "allocation of device memory"
+    return count_text(count) + " " + word.substr(0, noun) + (word.ends_with("ch") ? "es" : "s") + word.substr(noun);
 }
 
 /// "32 sectors/request (8192 requests, 8.39 MB moved)"
@@ -515,6 +504,18 @@ InstrumentedMatcher CleanMemory(std::string hint) {
 bool counts_were_left_out() { return left_out; }
 
 void note_left_out() { left_out = true; }
+
+std::string source_text(const std::string& file, int line) {
+    std::ifstream source(file);
+    std::string text;
+    for (int number = 0; number < line; ++number) {
+        if (!std::getline(source, text)) return {};
+    }
+    text.erase(0, text.find_first_not_of(" \t"));
+    text.erase(text.find_last_not_of(" \t\r") + 1);
+    if (text.size() > longest_source) text = text.substr(0, longest_source - 3) + "...";
+    return text;
+}
 
 }  // namespace grading
 

@@ -151,6 +151,9 @@ InstrumentedMatcher CleanMemory(std::string hint = "");
 bool counts_were_left_out();
 void note_left_out();  ///< for matchers
 
+/// The text of a line without its indentation, cut when it is long; empty when the file cannot be read. For messages.
+std::string source_text(const std::string& file, int line);
+
 }  // namespace grading
 
 template <>

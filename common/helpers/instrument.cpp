@@ -25,13 +25,17 @@ cpu_device::InstrumentOptions options_of(const InstrumentOptions& options) {
             .leaks = options.leaks,
             .blocks = options.count.blocks,
             .registers = options.count.registers,
-            .traced_blocks = options.count.traced_blocks};
+            .traced_blocks = options.count.traced_blocks,
+            .traced_events = options.count.traced_events};
 }
 
 InstrumentOptions options_of(const cpu_device::InstrumentOptions& options) {
     return {.counters = options.counters,
             .diagnostics = options.diagnostics,
-            .count = {.blocks = options.blocks, .registers = options.registers, .traced_blocks = options.traced_blocks},
+            .count = {.blocks = options.blocks,
+                      .registers = options.registers,
+                      .traced_blocks = options.traced_blocks,
+                      .traced_events = options.traced_events},
             .leaks = options.leaks};
 }
 

@@ -24,6 +24,7 @@ struct CountOptions {
     int registers = 32;        ///< a thread, for theoretical occupancy
     bool lines = true;  ///< counts of each source line, too: looking up the lines takes some tens of milliseconds
     std::uint64_t traced_blocks = 0;  ///< so many blocks of each launch leave a trace: LaunchCounts::trace
+    std::size_t traced_events = 400;  ///< of each warp that leaves one, at most
 };
 
 struct InstrumentOptions {

@@ -506,6 +506,9 @@ TEST_CASE("calls of the runtime API are judged") {
                ContainsSubstring("1 allocation of device memory made") && ContainsSubstring("0 released"));
     instrumented.calls.push_back({"cudaFree"});
     CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
+    instrumented.calls.insert(instrumented.calls.end(), 2, {"cudaMalloc"});
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), instrumented),
+               ContainsSubstring("3 allocations of device memory made") && ContainsSubstring("1 released"));
 }
 
 TEST_CASE("a hint on what was instrumented is given for its cause only") {

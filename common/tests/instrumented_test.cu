@@ -22,6 +22,7 @@
 #include "common/grading/activity.h"
 #include "common/grading/grading.h"
 #include "common/grading/instrumented.h"
+#include "common/grading/warp_trace.h"
 #include "common/helpers/child_process.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/instrument.h"
@@ -278,6 +279,60 @@ TEST_CASE("a warp that does more than is kept has a trace that is cut") {
     CHECK(trace["warps"][0]["cut"] == true);
     CHECK(trace["warps"][0]["events"].size() > 100);
     CHECK(counted.front().total.global_load.requests == 1000);
+}
+
+TEST_CASE("a grader sees what each warp did, operation by operation") {
+    device_or_skip();
+    const DeviceBuffer<float> in(4 * kSide * kSide);
+    const DeviceBuffer<float> out(kSide * kSide);
+    const std::vector<grading::WarpTrace> warps = grading::trace_warps(
+        [&] {
+            transpose_tile<0><<<4, dim3(kSide, kSide)>>>(in.data(), const_cast<float*>(out.data()));
+            copy_strided<<<1, 48>>>(in.data(), const_cast<float*>(out.data()), 40, 3);
+        },
+        {.blocks = 2});
+    if (!warpwise::can_instrument()) {
+        CHECK(warps.empty());
+        SKIP("only the CPU device keeps traces");
+    }
+    using Kind = grading::WarpEvent::Kind;
+    REQUIRE(warps.size() == 2 * 32 + 2);
+    const grading::WarpTrace& fourth = warps[3];
+    CHECK(fourth.launch == 0);
+    CHECK(fourth.warp == 3);
+    CHECK(fourth.threads == 32);
+    CHECK_FALSE(fourth.cut);
+    std::vector<Kind> kinds;
+    for (const grading::WarpEvent& event : fourth.events) kinds.push_back(event.kind);
+    CHECK(kinds ==
+          std::vector{Kind::global_load, Kind::shared_store, Kind::barrier, Kind::shared_load, Kind::global_store});
+    CHECK(fourth.events[0].array == "in");
+    CHECK(fourth.events[0].array_bytes == in.bytes());
+    CHECK(fourth.events[0].bytes == 4);
+    REQUIRE(fourth.events[0].lanes.size() == 32);
+    CHECK(fourth.events[0].lanes[5] == std::pair<unsigned, std::int64_t>{5, 3 * 128 + 5 * 4});
+    CHECK(fourth.events[3].array == "tile");
+    CHECK(fourth.events[3].lanes[5].second == 3 * 4 + 5 * 128);
+    CHECK(fourth.events[4].array_bytes == out.bytes());
+    CHECK_THAT(grading::place_text(fourth.events[0]),
+               ContainsSubstring("instrumented_test.cu:") && ContainsSubstring("tile[threadIdx.y][threadIdx.x] = in"));
+
+    const grading::WarpTrace& last = warps.back();
+    CHECK(last.launch == 1);
+    CHECK(last.threads == 16);
+    REQUIRE(last.events.size() == 2);
+    CHECK(last.events[0].lanes.size() == 8);
+
+    const std::vector<grading::WarpTrace> cut =
+        grading::trace_warps([&] { add_many_times<<<1, 32>>>(const_cast<float*>(out.data()), 1000); }, {.events = 50});
+    REQUIRE(cut.size() == 1);
+    CHECK(cut[0].cut);
+    CHECK(cut[0].events.size() <= 50);
+    const std::vector<grading::WarpTrace> whole =
+        grading::trace_warps([&] { add_many_times<<<1, 32>>>(const_cast<float*>(out.data()), 1000); });
+    REQUIRE(whole.size() == 1);
+    CHECK_FALSE(whole[0].cut);
+    CHECK(whole[0].events.size() == 2000);
 }
 
 TEST_CASE("mistakes are told by their matchers, and not once more") {

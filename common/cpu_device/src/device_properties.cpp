@@ -1,15 +1,20 @@
 #include "device_properties.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
 #include "allocations.h"
 #include "cpu_device/device_model.h"
+#include "cpu_device/execution.h"
 
 namespace cpu_device {
 namespace {
 
 using namespace model;
+
+std::atomic<int> modelled_multiprocessors{multiprocessors};
 
 void set_identity(cudaDeviceProp& p) {
     std::snprintf(p.name, sizeof p.name, "Warpwise CPU device");
@@ -21,7 +26,6 @@ void set_identity(cudaDeviceProp& p) {
 
 void set_limits_of_launches(cudaDeviceProp& p) {
     p.warpSize = warp_size;
-    p.multiProcessorCount = multiprocessors;
     p.maxThreadsPerBlock = max_threads_per_block;
     p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
     p.maxThreadsDim[2] = 64;
@@ -102,7 +106,11 @@ void set_abilities(cudaDeviceProp& p) {
 
 }  // namespace
 
-const cudaDeviceProp& device_properties() {
+int multiprocessor_count() { return modelled_multiprocessors; }
+
+void set_multiprocessors(int count) { modelled_multiprocessors = std::max(1, count); }
+
+cudaDeviceProp device_properties() {
     static const cudaDeviceProp all = [] {
         cudaDeviceProp p{};
         set_identity(p);
@@ -112,11 +120,13 @@ const cudaDeviceProp& device_properties() {
         set_abilities(p);
         return p;
     }();
-    return all;
+    cudaDeviceProp now = all;
+    now.multiProcessorCount = multiprocessor_count();
+    return now;
 }
 
 bool device_attribute(cudaDeviceAttr attribute, int* value) {
-    const cudaDeviceProp& p = device_properties();
+    const cudaDeviceProp p = device_properties();
     const auto is = [value](auto number) {
         *value = static_cast<int>(number);
         return true;

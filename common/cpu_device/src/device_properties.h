@@ -6,7 +6,9 @@
 namespace cpu_device {
 
 /// Everything that can be known. Memory clock, bus width and cache size are an H200's, because programs divide by them.
-const cudaDeviceProp& device_properties();
+cudaDeviceProp device_properties();
+
+int multiprocessor_count();
 
 /// False for an attribute that is unknown; otherwise sets `*value`.
 bool device_attribute(cudaDeviceAttr attribute, int* value);

@@ -7,6 +7,7 @@
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/runtime_api.h"
+#include "device_properties.h"
 #include "function_attributes.h"
 #include "streams.h"
 
@@ -20,7 +21,8 @@ bool fits_the_device(const void* kernel, const LaunchConfig& config) {
     const unsigned __int128 blocks = static_cast<unsigned __int128>(config.grid.x) * config.grid.y * config.grid.z;
     if (threads == 0 || threads > too_many) return true;  // refused for its shape
     const int resident = resident_blocks(kernel, static_cast<int>(threads), config.shared_bytes);
-    return resident == 0 || blocks <= static_cast<unsigned>(resident) * model::multiprocessors;
+    return resident == 0 ||
+           blocks <= static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessor_count());
 }
 
 cudaError_t launch_and_return_error(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& launch,

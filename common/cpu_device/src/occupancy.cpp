@@ -5,6 +5,7 @@
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
+#include "device_properties.h"
 #include "function_attributes.h"
 
 namespace cpu_device {
@@ -70,7 +71,7 @@ cudaError_t best_block_size(int* min_grid_size, int* block_size, const void* ker
             best_threads = threads;
             if (blocks * threads == model::max_threads_per_sm) break;
         }
-        *min_grid_size = best_blocks * model::multiprocessors;
+        *min_grid_size = best_blocks * multiprocessor_count();
         *block_size = best_threads;
         return cudaSuccess;
     });

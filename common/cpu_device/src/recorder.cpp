@@ -241,7 +241,7 @@ int Recorder::shared_array(std::uint64_t offset) {
 
 TracedEvent* Recorder::next_traced(unsigned warp) {
     TracedWarp& trace = tally_->trace(first_trace_ + warp);
-    trace.cut = trace.events.size() == kTracedEvents;
+    trace.cut = trace.events.size() == launch_->instrument.traced_events;
     return trace.cut ? nullptr : &trace.events.emplace_back();
 }
 

@@ -141,6 +141,20 @@ TEST_CASE("the CPU device has the limits of compute capability 9.0 on 16 multipr
     CHECK(p.regsPerMultiprocessor == 65536);
 }
 
+TEST_CASE("the CPU device models as many multiprocessors as a test wants") {
+    cpu_device::set_multiprocessors(5);
+    cudaDeviceProp p{};
+    CHECK(cudaGetDeviceProperties(&p, 0) == cudaSuccess);
+    CHECK(p.multiProcessorCount == 5);
+    int count = 0;
+    CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
+    CHECK(count == 5);
+    cpu_device::set_multiprocessors(0);
+    CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
+    CHECK(count == 1);
+    cpu_device::set_multiprocessors(16);
+}
+
 // Older programs quit without deviceOverlap, and divide by the rates.
 TEST_CASE("what programs ask before they overlap work or compute rates is there") {
     cudaDeviceProp p{};

@@ -429,6 +429,10 @@ void set_watchdog_seconds(double seconds);
 /// Host cores that run blocks; also set by CPU_DEVICE_CORES. At least 1.
 void set_cores(unsigned cores);
 
+/// Multiprocessors that the modelled device has, instead of 16; from 1 on. For tests of programs that should run on any
+/// device: only what the runtime API tells depends on it, and how many blocks a cooperative launch may have.
+void set_multiprocessors(int count);
+
 /// Ends the running kernel with `error`, as a trap does on a GPU. Never returns.
 [[noreturn]] void abort_kernel(cudaError_t error, const char* format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -18,6 +18,9 @@
 
 namespace cpu_device {
 
+/// So many events of a warp are kept, unless another number is set.
+constexpr std::size_t kTracedEvents = 400;
+
 struct InstrumentOptions {
     bool counters = false;
     bool diagnostics = false;  ///< races, bounds, uninitialized reads ... (divergent barriers are always found)
@@ -28,6 +31,7 @@ struct InstrumentOptions {
     int registers = 32;  ///< a thread, for theoretical occupancy: what nvcc's resource report says
     /// The first so many blocks of each launch leave a trace, if counters are taken: LaunchCounters::trace.
     std::uint64_t traced_blocks = 0;
+    std::size_t traced_events = kTracedEvents;  ///< of each warp that leaves a trace, at most
 };
 
 /// Enough for every exercise; keeps a launch of a million blocks bearable.
@@ -152,9 +156,6 @@ struct LaunchTrace {
     std::vector<TracedArray> arrays;
     std::vector<TracedWarp> warps;  ///< by block and warp
 };
-
-/// At most so many events of a warp are kept.
-constexpr std::size_t kTracedEvents = 400;
 
 /// {"arrays": [{"name", "space": "global" | "shared" | "constant", "bytes", "begin"}], "files": [...],
 ///  "warps": [{"block": [x, y, z], "warp", "threads", "cut", "events": [...]}]}, where an event is one of

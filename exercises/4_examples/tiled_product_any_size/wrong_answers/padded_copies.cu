@@ -1,6 +1,6 @@
 // Wrong answer: pads the matrices on the device to whole tiles and never frees the copies
 // Rejected by: multiplies matrices of whole tiles
-// Message: 3 allocation of device memory
+// Message: 3 allocations of device memory
 #include "exercises/4_examples/tiled_product_any_size/tiled_product_any_size.h"
 
 constexpr int side = 16;
