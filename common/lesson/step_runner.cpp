@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
+#include "common/lesson/recorded_columns.h"
 #include "common/lesson/results.h"
 #include "common/lesson/source_listing.h"
 #include "common/lesson/step_table.h"
@@ -140,6 +142,7 @@ void print_steps(const StepTable& steps, const std::vector<CounterColumn>& colum
 void print_legends(const std::vector<CounterColumn>& columns, Lesson::Output& output) {
     std::string legends;
     for (const CounterColumn& column : columns) {
+        if (column.meaning.empty()) continue;
         if (output.explain_column(column.header)) legends += wrap(column.legend(), output.terminal().width);
     }
     if (!legends.empty()) output.print(output.terminal().paint(Style::faint, legends) + "\n");
@@ -408,10 +411,7 @@ private:
             if (result.kind == StepKind::host && result.passed()) host.steps.push_back(result.name);
         }
         if (host.steps.empty()) return;
-        if (host.program.empty()) {
-            why_no_host_times_ = "Host code is not timed: the plain program that does it is not built.";
-            return;
-        }
+        if (host.program.empty()) return;
         show_progress("timing host code ...");
         const HostTimes times = time_in_plain_program(host);
         for (StepResult& result : results_) {
@@ -429,20 +429,49 @@ private:
 
     void print_results() {
         derive_rates(results_, roof_);
+        add_recorded();
         print_table();
         for (const StepResult& result : results_) print_mismatches(result);
         for (const StepResult& result : results_) print_lines(result);
     }
 
+    /// What a GPU took for these steps, where this device has no times.
+    void add_recorded() {
+        const Record& record = lesson_.recorded();
+        std::vector<std::string> names;
+        for (const StepResult& result : results_) names.push_back(result.name);
+        const std::vector<RecordedStep> list = record.list_with(names);
+        if (on_gpu() || list.empty()) return;
+        for (StepResult& result : results_) {
+            const auto same = [&](const RecordedStep& step) { return !step.is_vendor && step.name == result.name; };
+            const auto step = std::find_if(list.begin(), list.end(), same);
+            if (step != list.end()) result.recorded = *step;
+        }
+        Recording& recording = recording_.emplace();
+        recording.label = record.label();
+        recording.device = record.device();
+        recording.cuda = record.cuda();
+        recording.date = record.date();
+        recording.file = record.file();
+        recording.size = Size(record.size());
+        if (list.front().name == record.steps().front().name) recording.copy = record.copy();
+        std::copy_if(list.begin(), list.end(), std::back_inserter(recording.vendors),
+                     [](const RecordedStep& step) { return step.is_vendor; });
+    }
+
     void print_table() {
-        const StepTable table = make_step_table(results_, roof_, on_gpu());
-        const std::vector<CounterColumn> columns = counter_columns(results_);
+        StepTable table = make_step_table(results_, roof_, on_gpu());
+        const RecordedColumns recorded = recorded_columns(results_, recording_, main_size_);
+        add_rows(table, recorded);
+        std::vector<CounterColumn> columns = recorded.columns;
+        for (CounterColumn& column : counter_columns(results_)) columns.push_back(std::move(column));
         std::string title = fmt::format("Size {}", main_size_.text());
         if (!(main_size_ == wanted_size_)) {
             title += fmt::format(" (not {}: it {})", wanted_size_.text(), why_not_wanted_size_);
         }
         output_.print(output_.terminal().paint(Style::heading, title) + "\n");
         print_steps(table, columns, output_);
+        if (!recorded.note.empty()) output_.print_paragraphs(recorded.note, Style::faint);
         for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
         if (!why_no_host_times_.empty()) output_.print_paragraphs(why_no_host_times_, Style::faint);
         print_legends(columns, output_);
@@ -468,6 +497,7 @@ private:
     void keep_results() {
         LessonResult& lesson = output_.lesson();
         if (roof_ && !lesson.roof) lesson.roof = roof_;
+        if (recording_ && !lesson.recording) lesson.recording = recording_;
         lesson.steps.insert(lesson.steps.end(), results_.begin(), results_.end());
         if (device_lost_) throw DeviceLost("a kernel died and took the device with it; nothing more can run");
         if (!lesson.failure.empty()) throw std::runtime_error(lesson.failure);
@@ -488,6 +518,7 @@ private:
     std::string why_not_wanted_size_;  ///< why it does not fit; empty when it does
     Size main_size_;
     std::optional<Roof> roof_;
+    std::optional<Recording> recording_;
     std::string why_no_host_times_;
     bool device_lost_ = false;  ///< nothing more can run
 };
