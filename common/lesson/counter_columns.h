@@ -19,7 +19,7 @@ struct CounterColumn {
     std::string metrics;             ///< of Nsight Compute, "..._{ld,st}.sum" for two; empty where it has none
     std::vector<std::string> cells;  ///< one for each step; "-" where a step was not counted or has no such access
 
-    /// The line below the table: "sectors/ld: ... (l1tex__...)". Not for columns without a meaning.
+    /// The line below the table: "sectors/ld: ... (l1tex__...)".
     std::string legend() const;
 };
 

@@ -48,12 +48,21 @@ std::string sizes_text(const Recording& recording, const Size& counted) {
     return text;
 }
 
-std::string note_of(const Recording& recording, const Size& counted, bool host, bool copy) {
+/// What is said of rows without a number: "vendor (H200) is cub::DeviceTransform".
+std::string rows_text(const std::vector<RecordedRow>& rows) {
+    std::vector<std::string> texts;
+    for (const RecordedRow& row : rows) {
+        if (!row.change.empty()) texts.push_back(fmt::format("{} is {}", row.name, row.change));
+    }
+    return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string note_of(const Recording& recording, const Size& counted, bool host, const std::vector<RecordedRow>& rows) {
     const std::string cuda = recording.cuda.empty() ? "" : fmt::format("CUDA {}, ", recording.cuda);
     std::string note = fmt::format("{}: recorded on one {} ({}{}){}; {}.", recording.label, recording.device, cuda,
                                    recording.date, sizes_text(recording, counted), recording.file);
-    if (host) note += " * timed on the host of that machine.";
-    if (copy) note += " The last row is copy bandwidth, which is the limit for kernels that read and write alike.";
+    if (host) note += " Times with a * are those of its host.";
+    if (const std::string text = rows_text(rows); !text.empty()) note += " " + text + ".";
     return note;
 }
 
@@ -78,9 +87,9 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
         result.rows.push_back({fmt::format("{} ({})", vendor.name, recording->label), vendor.change});
         add(vendor);
     }
-    const bool copy = rate == Rate::bytes && recording->copy && recording->copy->seconds;
-    if (copy) {
-        result.rows.push_back({fmt::format("copy ({})", recording->label), "device-to-device cudaMemcpy"});
+    if (rate == Rate::bytes && recording->copy && recording->copy->seconds) {
+        result.rows.push_back(
+            {fmt::format("copy ({})", recording->label), "copy bandwidth, by cudaMemcpy from device to device"});
         RecordedStep row;
         row.seconds = recording->copy->seconds;
         row.gb_per_s = recording->copy->gb_per_s;
@@ -88,7 +97,7 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
     }
     result.columns.push_back(std::move(times));
     if (rate != Rate::none) result.columns.push_back(std::move(rates));
-    result.note = note_of(*recording, counted, host, copy);
+    result.note = note_of(*recording, counted, host, result.rows);
     return result;
 }
 

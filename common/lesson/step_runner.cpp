@@ -126,15 +126,21 @@ void add_diagnostics(std::vector<Diagnostic>& diagnostics, const std::vector<Dia
     }
 }
 
-/// Columns beside the table, or tables below it where the terminal is too narrow.
-void print_steps(const StepTable& steps, const std::vector<CounterColumn>& columns, Lesson::Output& output) {
+/// Columns beside the table, or tables below it where the terminal is too narrow. What only was recorded has its rows
+/// where the recorded columns are.
+void print_steps(const StepTable& steps, const RecordedColumns& recorded, const std::vector<CounterColumn>& counters,
+                 Lesson::Output& output) {
+    std::vector<CounterColumn> columns = recorded.columns;
+    columns.insert(columns.end(), counters.begin(), counters.end());
     StepTable table = steps;
+    add_rows(table, recorded);
     const bool beside = fits(table, columns, output.terminal());
     if (beside) append(table, columns);
-    output.print(format_table(table.header, table.rows, output.terminal()) + "\n");
+    const StepTable& first = beside ? table : steps;
+    output.print(format_table(first.header, first.rows, output.terminal()) + "\n");
     if (beside) return;
-    for (const StepTable& counters : counter_tables(steps, columns, output.terminal())) {
-        output.print(format_table(counters.header, counters.rows, output.terminal()) + "\n");
+    for (const StepTable& below : counter_tables(table, columns, output.terminal())) {
+        output.print(format_table(below.header, below.rows, output.terminal()) + "\n");
     }
 }
 
@@ -142,7 +148,6 @@ void print_steps(const StepTable& steps, const std::vector<CounterColumn>& colum
 void print_legends(const std::vector<CounterColumn>& columns, Lesson::Output& output) {
     std::string legends;
     for (const CounterColumn& column : columns) {
-        if (column.meaning.empty()) continue;
         if (output.explain_column(column.header)) legends += wrap(column.legend(), output.terminal().width);
     }
     if (!legends.empty()) output.print(output.terminal().paint(Style::faint, legends) + "\n");
@@ -460,21 +465,19 @@ private:
     }
 
     void print_table() {
-        StepTable table = make_step_table(results_, roof_, on_gpu());
+        const StepTable table = make_step_table(results_, roof_, on_gpu());
         const RecordedColumns recorded = recorded_columns(results_, recording_, main_size_);
-        add_rows(table, recorded);
-        std::vector<CounterColumn> columns = recorded.columns;
-        for (CounterColumn& column : counter_columns(results_)) columns.push_back(std::move(column));
+        const std::vector<CounterColumn> counters = counter_columns(results_);
         std::string title = fmt::format("Size {}", main_size_.text());
         if (!(main_size_ == wanted_size_)) {
             title += fmt::format(" (not {}: it {})", wanted_size_.text(), why_not_wanted_size_);
         }
         output_.print(output_.terminal().paint(Style::heading, title) + "\n");
-        print_steps(table, columns, output_);
+        print_steps(table, recorded, counters, output_);
         if (!recorded.note.empty()) output_.print_paragraphs(recorded.note, Style::faint);
         for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
         if (!why_no_host_times_.empty()) output_.print_paragraphs(why_no_host_times_, Style::faint);
-        print_legends(columns, output_);
+        print_legends(counters, output_);
         const std::string sample = sample_note(results_);
         if (!sample.empty()) output_.print_paragraphs(sample, Style::faint);
     }

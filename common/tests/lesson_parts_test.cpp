@@ -437,8 +437,8 @@ TEST_CASE("recorded times stand in columns named after the GPU, with their sourc
     CHECK(recorded.columns[1].cells == Lines{"9.70", "3450", "-", "4386", "4000"});
     CHECK(recorded.note ==
           "H200: recorded on one NVIDIA H200 (CUDA 13.0, 2026-11-21) at size 268435456, while the counts are those of "
-          "size 1000; docs/results/h200_chapter_1.json. * timed on the host of that machine. The last row is copy "
-          "bandwidth, which is the limit for kernels that read and write alike.");
+          "size 1000; docs/results/h200_chapter_1.json. Times with a * are those of its host. vendor (H200) is "
+          "cub::DeviceTransform; copy (H200) is copy bandwidth, by cudaMemcpy from device to device.");
 
     StepTable table = make_step_table(steps, std::nullopt, false);
     add_rows(table, recorded);

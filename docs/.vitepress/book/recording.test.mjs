@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { addressedFigures, figureAt, matchesOf, numbersIn, rewritten } from './addresses.mjs';
+import { addressedFigures, figureAt, figuresIn, matchesOf, numbersIn, rewritten } from './addresses.mjs';
 import { countedOf } from './counted.mjs';
 import { minimizedLesson, minimizedRun, textOfRun } from './minimized.mjs';
 import { hashOf } from './pages.mjs';
@@ -146,6 +146,11 @@ test('launches become their sum, samples scaled up', () => {
     assert.equal(counts.registers, 40);
     assert.deepEqual(counts.sampled, { blocks: 2, of_blocks: 8 });
     assert.ok(!('global_store' in counts));
+});
+
+test('the name of a column is no figure', () => {
+    assert.deepEqual(figuresIn('H200 GB/s, H200 time'), []);
+    assert.deepEqual(figuresIn('(200 GB/s) of 1,234.5 GB/s').map((figure) => figure.value), [200, 1234.5]);
 });
 
 test('a table of counts has sectors beside those needed, and a limit of the occupancy where no registers are known', () => {
