@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/lesson/beside_record.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
@@ -215,6 +216,22 @@ TEST_CASE("a lesson shows recorded tables with their source, and leaves out what
     CHECK(with.tables[0].title == "Rates, 12 rows, recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
     CHECK(with.tables[0].rows.size() == 3);
     CHECK(shown("/no/such/file.json", show_two_tables).tables.empty());
+}
+
+TEST_CASE("a table has a column of what a GPU had, named after it, and the record's source in its title") {
+    const File file(two_lessons);
+    const auto show = [](Lesson& lesson) {
+        table_beside_record(lesson, "Rates", {"stride", "GB/s", "meaning"}, {{"1", "-", "near"}, {"2", "-", "far"}},
+                            "GB/s");
+        table_beside_record(lesson, "Unknown", {"stride", "GB/s"}, {{"1", "7"}}, "GB/s");
+    };
+    const LessonResult with = shown(file.path(), show);
+    REQUIRE(with.tables.size() == 2);
+    CHECK(with.tables[0].title == "Rates; H200 recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
+    CHECK(with.tables[0].header == std::vector<std::string>{"stride", "H200", "meaning"});  // own GB/s are dashes
+    CHECK(with.tables[0].rows == std::vector<std::vector<std::string>>{{"1", "928 GB/s", "near"}, {"2", "-", "far"}});
+    CHECK(with.tables[1].title == "Unknown");
+    CHECK(shown("/no/such/file.json", show).tables[0].header == std::vector<std::string>{"stride", "meaning"});
 }
 
 TEST_CASE("the source tree has records of every chapter's lessons") {

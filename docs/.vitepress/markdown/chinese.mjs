@@ -125,6 +125,7 @@ const words = {
     'device-to-device cudaMemcpy': '设备内部的 cudaMemcpy',
     '{t}; times recorded on one {u}': '{t}；时间记录自一块 {u}',
     '{t}; GB/s recorded on one {u}': '{t}；GB/s 记录自一块 {u}',
+    '{t}; H200 recorded on one {u}': '{t}；H200 一列记录自一块 {u}',
     '{t}, recorded on one {u}': '{t}，记录自一块 {u}',
 
     // ---- chapter 1 ----------------------------------------------------------------------------------------------------
