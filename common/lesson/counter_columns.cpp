@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t gap = 2;               // spaces between two columns
 constexpr std::size_t room_for_change = 26;  // characters that the text of what changed needs at least
+constexpr std::size_t fewest_columns = 3;    // of the last table, where the one before has columns to give
 
 using Launches = std::vector<LaunchCounts>;
 using Values = std::vector<std::optional<double>>;  // of the counted steps; absent: nothing of the kind was done
@@ -246,17 +247,27 @@ void append(StepTable& table, const std::vector<CounterColumn>& columns) {
 
 std::vector<StepTable> counter_tables(const StepTable& steps, const std::vector<CounterColumn>& columns,
                                       const Terminal& terminal) {
-    std::vector<StepTable> tables;
+    std::vector<std::vector<CounterColumn>> groups;
     std::size_t width = 0;
     for (const CounterColumn& column : columns) {
-        if (tables.empty() || width + gap + width_of(column) > terminal.table_width) {
-            StepTable& table = tables.emplace_back();
-            table.header = {steps.header.at(0)};
-            for (std::size_t i = 0; i < column.cells.size(); ++i) table.rows.push_back({steps.rows.at(i).at(0)});
-            width = least_width_of(table, 0);
+        if (groups.empty() || width + gap + width_of(column) > terminal.table_width) {
+            groups.emplace_back();
+            width = least_width_of(steps, 0);
         }
-        append(tables.back(), {column});
+        groups.back().push_back(column);
         width += gap + width_of(column);
+    }
+    // One column alone would waste the lines of a table.
+    while (groups.size() > 1 && groups.back().size() < fewest_columns && groups.rbegin()[1].size() > fewest_columns) {
+        groups.back().insert(groups.back().begin(), groups.rbegin()[1].back());
+        groups.rbegin()[1].pop_back();
+    }
+    std::vector<StepTable> tables;
+    for (const std::vector<CounterColumn>& group : groups) {
+        StepTable& table = tables.emplace_back();
+        table.header = {steps.header.at(0)};
+        for (std::size_t i = 0; i < group.front().cells.size(); ++i) table.rows.push_back({steps.rows.at(i).at(0)});
+        append(table, group);
     }
     return tables;
 }

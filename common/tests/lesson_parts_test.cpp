@@ -746,6 +746,29 @@ TEST_CASE("counters stand beside the table where there is room, else below it") 
     CHECK(table.rows[0].size() == table.header.size());
 }
 
+TEST_CASE("the last of several tables of counters has at least three columns") {
+    const std::vector<StepResult> steps = {counted_step(1, "tree", {launch_of("t", copy_counts())})};
+    const StepTable table = make_step_table(steps, std::nullopt, false);
+    std::vector<CounterColumn> columns;
+    for (const char* header : {"counter 1", "counter 2", "counter 3", "counter 4", "counter 5"}) {
+        columns.push_back({header, "", "", {"8"}});
+    }
+    Terminal terminal;
+    terminal.table_width = 52;  // a name of 7 characters, and four columns of 9 with their gaps: 51
+    const std::vector<StepTable> tables = counter_tables(table, columns, terminal);
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].header == Lines{"step", "counter 1", "counter 2", "counter 3"});
+    CHECK(tables[1].header == Lines{"step", "counter 4", "counter 5"});  // three stay where they are
+    columns.push_back({"counter 6", "", "", {"8"}});
+    columns.push_back({"counter 7", "", "", {"8"}});
+    columns.push_back({"counter 8", "", "", {"8"}});
+    columns.push_back({"counter 9", "", "", {"8"}});
+    const std::vector<StepTable> three = counter_tables(table, columns, terminal);
+    REQUIRE(three.size() == 3);
+    CHECK(three[1].header.size() + three[2].header.size() == 7);
+    CHECK(three[2].header.size() == 3);
+}
+
 TEST_CASE("all metrics that are named can be given to Nsight Compute") {
     CHECK_THAT(all_metrics(),
                ContainsSubstring("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,") &&
