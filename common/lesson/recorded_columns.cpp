@@ -89,7 +89,7 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
     }
     if (rate == Rate::bytes && recording->copy && recording->copy->seconds) {
         result.rows.push_back(
-            {fmt::format("copy ({})", recording->label), "copy bandwidth, by cudaMemcpy from device to device"});
+            {fmt::format("copy ({})", recording->label), "copy bandwidth (cudaMemcpy)"});
         RecordedStep row;
         row.seconds = recording->copy->seconds;
         row.gb_per_s = recording->copy->gb_per_s;

@@ -438,7 +438,7 @@ TEST_CASE("recorded times stand in columns named after the GPU, with their sourc
     CHECK(recorded.note ==
           "H200: recorded on one NVIDIA H200 (CUDA 13.0, 2026-11-21) at size 268435456, while the counts are those of "
           "size 1000; docs/results/h200_chapter_1.json. Times with a * are those of its host. vendor (H200) is "
-          "cub::DeviceTransform; copy (H200) is copy bandwidth, by cudaMemcpy from device to device.");
+          "cub::DeviceTransform; copy (H200) is copy bandwidth (cudaMemcpy).");
 
     StepTable table = make_step_table(steps, std::nullopt, false);
     add_rows(table, recorded);
