@@ -88,8 +88,7 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
         add(vendor);
     }
     if (rate == Rate::bytes && recording->copy && recording->copy->seconds) {
-        result.rows.push_back(
-            {fmt::format("copy ({})", recording->label), "copy bandwidth (cudaMemcpy)"});
+        result.rows.push_back({fmt::format("copy ({})", recording->label), "copy bandwidth (cudaMemcpy)"});
         RecordedStep row;
         row.seconds = recording->copy->seconds;
         row.gb_per_s = recording->copy->gb_per_s;

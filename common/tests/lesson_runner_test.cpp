@@ -328,7 +328,7 @@ TEST_CASE("the CPU device shows the recorded times of a GPU, and says in the JSO
     CHECK(lesson["steps"][2]["recorded"].is_null());  // not among the recorded ones
 }
 
-TEST_CASE("--recorded chooses a recording by its name, or none") {
+TEST_CASE("a recording is chosen by its name, or none is") {
     device_or_skip();
     const RecordedChapter recorded;
     CHECK(run({"right", "--recorded", "none"}).out.find("H200") == std::string::npos);
