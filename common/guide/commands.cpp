@@ -151,8 +151,8 @@ void mark(Session& session, const std::function<void(Progress&)>& change) {
 // ---- chapters ------------------------------------------------------------------------------------------------------
 
 /// Options of the chapters' programs whose next word is their value, not a lesson (common/lesson/chapter.cpp).
-constexpr std::array<std::string_view, 5> options_with_value = {"--step", "--size", "--repeat", "--json",
-                                                                "--registers"};
+constexpr std::array<std::string_view, 6> options_with_value = {"--step", "--size",      "--repeat",
+                                                                "--json", "--registers", "--recorded"};
 
 struct ChapterRun {
     std::vector<std::string> arguments;  ///< for the program, lessons by their full names

@@ -27,7 +27,8 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--leaks"}, "the same, and memory that is never freed is an error, not only a note"},
         {{"--lines"}, "the kernels' source with the counts of each line"},
         {{"--all-blocks"}, "instrument all blocks of a launch, not a sample"},
-        {{"--registers"}, "registers a thread, for the theoretical occupancy", true},
+        {{"--registers"}, "registers per thread, for the theoretical occupancy", true},
+        {{"--recorded"}, "whose recorded times to show where there is no GPU; none", true},
         {{"--pause"}, "wait for Enter between lessons"},
         {{"--no-pause"}, "do not"},
     };

@@ -15,6 +15,7 @@
 #include "common/guide/report_views.h"
 #include "common/lesson/counter_columns.h"
 #include "common/lesson/output.h"
+#include "common/lesson/recorded_columns.h"
 #include "common/lesson/step_table.h"
 
 namespace guide {
@@ -646,7 +647,11 @@ private:
     void steps(const LessonResult& result, const warpwise::DeviceInfo& device) {
         // The same table as on the screen.
         warpwise::StepTable table = warpwise::make_step_table(result.steps, result.roof, device.on_gpu);
+        const warpwise::RecordedColumns recorded = warpwise::recorded_columns(
+            result.steps, result.recording, result.steps.empty() ? warpwise::Size() : result.steps.front().size);
         const std::vector<warpwise::CounterColumn> columns = warpwise::counter_columns(result.steps);
+        warpwise::add_rows(table, recorded);
+        warpwise::append(table, recorded.columns);
         warpwise::append(table, columns);
         const bool one_size = has_one_size(result);
         HtmlTable html;
@@ -663,7 +668,7 @@ private:
                 row.cells.push_back({cell_html(cell)});
                 row_texts.push_back(trimmed(cell.text));
             }
-            const bool is_step = i < result.steps.size();  // the last one is the roof
+            const bool is_step = i < result.steps.size();  // the last ones are the roof and what only was recorded
             if (!one_size) {
                 const std::string size = is_step ? text_of(result.steps[i].size) : std::string();
                 row.cells.insert(row.cells.begin() + 1, HtmlCell{size});
@@ -677,6 +682,7 @@ private:
             if (html.header[column] == "result") html.columns[column] = "result";
         }
         add(table_html(html));
+        if (!recorded.note.empty()) put("<p class=\"soft\">{}</p>\n", escape_html(recorded.note));
         notes(table, columns, result);
     }
 

@@ -88,6 +88,7 @@ Counts counts_of(const Json& json) {
         to.lanes = number_or(from, "lanes", 0);
         to.bytes = number_or(from, "bytes", 0);
         to.sectors = number_or(from, "sectors", 0);
+        to.needed_sectors = number_or(from, "needed_sectors", 0);
         to.wavefronts = number_or(from, "wavefronts", 0);
         to.least_wavefronts = number_or(from, "least_wavefronts", 0);
         to.same_address = number_or(from, "same_address", 0);
@@ -113,6 +114,7 @@ LaunchCounts launch_of(const Json& json) {
     launch.shared_bytes = whole<std::size_t>(json, "shared_bytes");
     launch.blocks = whole<std::uint64_t>(json, "blocks");
     launch.instrumented_blocks = whole<std::uint64_t>(json, "instrumented_blocks");
+    launch.registers = whole<int>(json, "registers");
     launch.occupancy = number_or(json, "occupancy", 0);
     launch.total = counts_of(member(json, "counters"));
     launch.lines = list(json, "lines", [](const Json& line) {
@@ -188,6 +190,33 @@ warpwise::StepKind kind_of(const std::string& name) {
     return name == "vendor" ? warpwise::StepKind::vendor : warpwise::StepKind::device;
 }
 
+warpwise::RecordedStep recorded_of(const Json& json) {
+    warpwise::RecordedStep step;
+    step.name = text(json, "name");
+    step.change = text(json, "change");
+    step.on_host = json.value("on_host", false);
+    step.seconds = number(json, "seconds");
+    step.gb_per_s = number(json, "gb_per_s");
+    step.gop_per_s = number(json, "gop_per_s");
+    step.share_of_copy = number(json, "share_of_copy");
+    return step;
+}
+
+warpwise::Recording recording_of(const Json& json) {
+    warpwise::Recording recording{.label = text(json, "label"),
+                                  .device = text(json, "device"),
+                                  .cuda = text(json, "cuda"),
+                                  .date = text(json, "date"),
+                                  .file = text(json, "file"),
+                                  .size = size_of(json, "size"),
+                                  .copy = {},
+                                  .vendors = list(json, "vendors", recorded_of)};
+    if (const Json& copy = member(json, "copy"); !copy.is_null()) {
+        recording.copy = warpwise::RecordedCopy{number_or(copy, "gb_per_s", 0), number(copy, "seconds")};
+    }
+    return recording;
+}
+
 StepResult step_of(const Json& json) {
     StepResult step;
     if (!member(json, "number").is_null()) step.number = whole<int>(json, "number");
@@ -206,6 +235,7 @@ StepResult step_of(const Json& json) {
         return warpwise::Figure{text(figure, "column"), number_or(figure, "value", NAN), text(figure, "unit")};
     });
     if (!member(json, "launches").is_null()) step.launches = list(json, "launches", launch_of);
+    if (const Json& recorded = member(json, "recorded"); !recorded.is_null()) step.recorded = recorded_of(recorded);
     step.diagnostics = list(json, "diagnostics", diagnostic_of);
     read_comparison(member(json, "comparison"), step);
     return step;
@@ -222,6 +252,9 @@ LessonResult lesson_of(const Json& json) {
     if (const Json& roof = member(json, "roof"); !roof.is_null()) {
         lesson.roof = warpwise::Roof{text(roof, "name"), number_or(roof, "bytes", 0),
                                      timing_of(roof).value_or(warpwise::Timing{}), number_or(roof, "gb_per_s", 0)};
+    }
+    if (const Json& recording = member(json, "recording"); !recording.is_null()) {
+        lesson.recording = recording_of(recording);
     }
     lesson.tables = list(json, "tables", [](const Json& table) {
         return warpwise::TableResult{text(table, "title"), list(table, "header", as_text),

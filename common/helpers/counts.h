@@ -97,7 +97,9 @@ struct LaunchCounts {
     std::size_t shared_bytes = 0;  ///< of a block, static and dynamic
     std::uint64_t blocks = 0;
     std::uint64_t instrumented_blocks = 0;
-    double occupancy = 0;  ///< theoretical: resident threads of a multiprocessor over its limit, 0 to 1
+    int registers = 0;     ///< per thread, as somebody said; 0: not known
+    double occupancy = 0;  ///< theoretical: resident warps of a multiprocessor over its limit, 0 to 1; without
+                           ///< registers the most that block and shared memory permit
     Counts total;
     std::vector<LineCounts> lines;  ///< by file and line
     std::vector<ArrayCounts> arrays;

@@ -71,6 +71,7 @@ LaunchCounts counts_of(const cpu_device::LaunchCounters& launch) {
     counts.shared_bytes = launch.shared_bytes;
     counts.blocks = launch.blocks;
     counts.instrumented_blocks = launch.instrumented_blocks;
+    counts.registers = launch.registers;
     counts.occupancy = launch.occupancy;
     counts.total = counts_of(launch.total);
     for (const cpu_device::LineCounters& line : launch.lines) {

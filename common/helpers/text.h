@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdio>
-#include <optional>
 #include <string>
 
 namespace warpwise {
@@ -14,11 +13,6 @@ inline std::string text_of(const char* format, double value) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
     return text;
-}
-
-/// The same, and "-" where there is no value.
-inline std::string text_or_dash(const char* format, std::optional<double> value) {
-    return value ? text_of(format, *value) : "-";
 }
 
 }  // namespace warpwise

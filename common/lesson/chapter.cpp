@@ -68,6 +68,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     std::string device = "auto";
     bool no_color = false;
     int repeat = 0;
+    std::string recording;
     app.add_option("lessons", request.lessons, "names of lessons; see --list");
     app.add_flag("--list", request.list, "list the lessons and stop");
     app.add_option("--step", request.options.steps, "run only steps with this name or part of it; may be repeated")
@@ -90,8 +91,9 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
                  "--diagnose, and memory that is never freed is an error, not only a note");
     app.add_flag("--lines", request.options.list_lines, "show the kernels' source with the counts of each line");
     app.add_flag("--all-blocks", request.options.all_blocks, "instrument all blocks of a launch, not a sample");
-    app.add_option("--registers", request.options.registers, "registers a thread, for the theoretical occupancy")
+    app.add_option("--registers", request.options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255));
+    app.add_option("--recorded", recording, "whose recorded times to show where there is no GPU; none shows none");
     app.add_flag("--pause,!--no-pause", request.pause, "wait for Enter between lessons");
     app.add_option("--device", device, "auto takes a GPU where one is usable")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
@@ -104,6 +106,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         "  {0} {1} {2}\n"
         "  {0} {2} --size 1Mi --device cpu\n"
         "  {0} {2} --device cpu --lines\n"
+        "  {0} {2} --device cpu --recorded none\n"
         "  {0} --json results.json\n"
         "\nExit status: 0 all right, 1 a step was wrong or an error was found, 2 the request could not be met.",
         program_name(argv), first, last));
@@ -123,7 +126,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     request.options.trace = !request.trace_file.empty();
     request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
-    request.options.recorded_file = recorded_file(chapter.number);
+    request.options.recorded_file = recorded_file(recorded_folder(), chapter.number, recording);
     request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
     const char* typed = std::getenv("WARPWISE_TYPED");  // set by whoever starts chapters for the reader
     request.options.typed = typed != nullptr ? typed : argv[0];
@@ -208,7 +211,7 @@ void require_steps_chosen(const std::vector<std::string>& patterns, const std::v
 std::string where_else(const Request& request, char** argv) {
     const Lesson::Options& options = request.options;
     if (!Lesson::on_gpu()) {
-        const bool wanted = options.counters || options.diagnose;
+        const bool wanted = request.counters_asked_for || options.list_lines || options.trace || options.diagnose;
         return wanted && !can_instrument()
                    ? "No counters, and no search for errors: this program was built without them."
                    : "";

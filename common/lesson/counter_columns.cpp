@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t gap = 2;               // spaces between two columns
 constexpr std::size_t room_for_change = 26;  // characters that the text of what changed needs at least
+constexpr std::size_t fewest_columns = 3;    // of the last table, where the one before has columns to give
 
 using Launches = std::vector<LaunchCounts>;
 using Values = std::vector<std::optional<double>>;  // of the counted steps; absent: nothing of the kind was done
@@ -26,6 +27,9 @@ bool different(double least, double most) { return most > 1.05 * least; }
 bool serialized(double, double most) { return most > 1.005; }
 bool not_full(double least, double) { return least < 31.95; }
 
+constexpr double full = 0.995;  // of an SM's warps, as it is printed
+bool limited(double least, double most) { return least <= full && different(least, most); }
+
 struct Definition {
     const char* header;
     const char* meaning;
@@ -33,11 +37,19 @@ struct Definition {
     Worth worth;
     std::function<std::optional<double>(const Launches&)> value;
     std::function<std::string(double)> text;
+    RequestCounts Counts::*sectors_of = nullptr;  ///< shown as "32 of 4" instead of `text`
 };
 
 std::optional<double> sectors_per_request(const RequestCounts& counts) {
     if (counts.requests == 0) return std::nullopt;
     return counts.sectors_per_request();
+}
+
+/// "32 of 4": sectors that a request touches, and those that its bytes need.
+std::string sectors_text(const RequestCounts& counts) {
+    const std::string touched = ratio_text(counts.sectors_per_request());
+    if (counts.needed_sectors == 0) return touched;  // results of an earlier version
+    return fmt::format("{} of {}", touched, ratio_text(counts.needed_sectors / counts.requests));
 }
 
 RequestCounts loads_and_stores(const Launches& launches) {
@@ -46,27 +58,41 @@ RequestCounts loads_and_stores(const Launches& launches) {
     return sum += counts.global_store;
 }
 
-/// Of the launch with the most threads.
-std::optional<double> occupancy_of(const Launches& launches) {
+/// The launch with the most threads; null where there is none.
+const LaunchCounts* largest_of(const Launches& launches) {
     const auto threads = [](const LaunchCounts& launch) {
         return static_cast<double>(launch.blocks) * launch.block[0] * launch.block[1] * launch.block[2];
     };
     const auto largest =
         std::max_element(launches.begin(), launches.end(),
                          [&](const LaunchCounts& a, const LaunchCounts& b) { return threads(a) < threads(b); });
-    if (largest == launches.end()) return std::nullopt;
-    return largest->occupancy;
+    return largest == launches.end() ? nullptr : &*largest;
+}
+
+/// Absent where nobody said how many registers a thread takes.
+std::optional<double> occupancy_of(const Launches& launches) {
+    const LaunchCounts* const launch = largest_of(launches);
+    return launch != nullptr && launch->registers > 0 ? std::optional(launch->occupancy) : std::nullopt;
+}
+
+/// What block and shared memory permit, where nobody said how many registers a thread takes.
+std::optional<double> occupancy_limit_of(const Launches& launches) {
+    const LaunchCounts* const launch = largest_of(launches);
+    return launch != nullptr && launch->registers == 0 ? std::optional(launch->occupancy) : std::nullopt;
 }
 
 const std::vector<Definition>& definitions() {
     static const std::vector<Definition> all = {
         {"sectors/ld",
-         "32-byte sectors that a warp's global load touches; 32 neighboring floats are 4, and 16 bytes per lane 16",
+         "32-byte sectors that a warp's global load touches, of those that its bytes need: 4 of 4 (one float per lane) "
+         "and 16 of 16 (16 bytes per lane) waste nothing, and 32 of 4 moves eight times as much as needed",
          "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", always,
-         [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_load); }, ratio_text},
+         [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_load); }, ratio_text,
+         &Counts::global_load},
         {"sectors/st", "the same for a warp's global store",
          "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", always,
-         [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_store); }, ratio_text},
+         [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_store); }, ratio_text,
+         &Counts::global_store},
         {"requests", "global loads and stores that warps carried out",
          "l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum", different,
          [](const Launches& launches) -> std::optional<double> {
@@ -119,9 +145,14 @@ const std::vector<Definition>& definitions() {
          ratio_text},
         {"launches", "kernels launched in one run of the step", "", different,
          [](const Launches& launches) { return static_cast<double>(launches.size()); }, count_text},
-        {"occupancy", "theoretical: threads that an SM can hold at a time, as a share of its limit",
+        {"occupancy", "theoretical: warps that an SM can hold at a time, as a share of its limit of 64",
          "sm__maximum_warps_per_active_cycle_pct", different, occupancy_of,
          [](double share) { return fmt::format("{:.0f} %", share * 100); }},
+        {"max occupancy",
+         "the largest share of an SM's 64 warps that the block's size and its shared memory permit; registers, which "
+         "only nvcc knows, may permit less",
+         "", limited, occupancy_limit_of,
+         [](double share) { return share > full ? "-" : fmt::format("{:.0f} %", share * 100); }},
     };
     return all;
 }
@@ -170,8 +201,14 @@ std::vector<CounterColumn> counter_columns(const std::vector<StepResult>& steps)
         column.header = definition.header;
         column.meaning = definition.meaning;
         column.metrics = definition.metrics;
-        for (const std::optional<double>& value : values) {
-            column.cells.push_back(value ? definition.text(*value) : "-");
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (!values[i]) {
+                column.cells.push_back("-");
+            } else if (definition.sectors_of != nullptr) {
+                column.cells.push_back(sectors_text(sum_of(*steps[i].launches).*definition.sectors_of));
+            } else {
+                column.cells.push_back(definition.text(*values[i]));
+            }
         }
     }
     return columns;
@@ -202,23 +239,35 @@ bool fits(const StepTable& table, const std::vector<CounterColumn>& columns, con
 void append(StepTable& table, const std::vector<CounterColumn>& columns) {
     for (const CounterColumn& column : columns) {
         table.header.push_back(column.header);
-        for (std::size_t i = 0; i < column.cells.size(); ++i) table.rows.at(i).push_back({column.cells[i]});
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            table.rows[i].push_back({i < column.cells.size() ? column.cells[i] : std::string()});
+        }
     }
 }
 
 std::vector<StepTable> counter_tables(const StepTable& steps, const std::vector<CounterColumn>& columns,
                                       const Terminal& terminal) {
-    std::vector<StepTable> tables;
+    std::vector<std::vector<CounterColumn>> groups;
     std::size_t width = 0;
     for (const CounterColumn& column : columns) {
-        if (tables.empty() || width + gap + width_of(column) > terminal.table_width) {
-            StepTable& table = tables.emplace_back();
-            table.header = {steps.header.at(0)};
-            for (std::size_t i = 0; i < column.cells.size(); ++i) table.rows.push_back({steps.rows.at(i).at(0)});
-            width = least_width_of(table, 0);
+        if (groups.empty() || width + gap + width_of(column) > terminal.table_width) {
+            groups.emplace_back();
+            width = least_width_of(steps, 0);
         }
-        append(tables.back(), {column});
+        groups.back().push_back(column);
         width += gap + width_of(column);
+    }
+    // One column alone would waste the lines of a table.
+    while (groups.size() > 1 && groups.back().size() < fewest_columns && groups.rbegin()[1].size() > fewest_columns) {
+        groups.back().insert(groups.back().begin(), groups.rbegin()[1].back());
+        groups.rbegin()[1].pop_back();
+    }
+    std::vector<StepTable> tables;
+    for (const std::vector<CounterColumn>& group : groups) {
+        StepTable& table = tables.emplace_back();
+        table.header = {steps.header.at(0)};
+        for (std::size_t i = 0; i < group.front().cells.size(); ++i) table.rows.push_back({steps.rows.at(i).at(0)});
+        append(table, group);
     }
     return tables;
 }

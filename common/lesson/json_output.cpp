@@ -54,6 +54,7 @@ Json json_of(const Counts& counts) {
                                 {"lanes", whole(requests.lanes)},
                                 {"bytes", whole(requests.bytes)},
                                 {"sectors", whole(requests.sectors)},
+                                {"needed_sectors", whole(requests.needed_sectors)},
                                 {"wavefronts", whole(requests.wavefronts)},
                                 {"least_wavefronts", whole(requests.least_wavefronts)},
                                 {"same_address", whole(requests.same_address)}};
@@ -81,6 +82,7 @@ Json json_of(const LaunchCounts& launch) {
             {"shared_bytes", launch.shared_bytes},
             {"blocks", launch.blocks},
             {"instrumented_blocks", launch.instrumented_blocks},
+            {"registers", launch.registers > 0 ? Json(launch.registers) : Json(nullptr)},
             {"occupancy", finite(launch.occupancy)},
             {"counters", json_of(launch.total)},
             {"lines", lines},
@@ -117,6 +119,36 @@ Json comparison_of(const StepResult& step) {
             {"failures", failures}};
 }
 
+/// What a GPU took; never this machine.
+Json json_of(const RecordedStep& step) {
+    return {{"seconds", finite(step.seconds)},
+            {"gb_per_s", finite(step.gb_per_s)},
+            {"gop_per_s", finite(step.gop_per_s)},
+            {"share_of_copy", finite(step.share_of_copy)},
+            {"on_host", step.on_host}};
+}
+
+Json json_of(const Recording& recording) {
+    Json copy = nullptr;
+    if (recording.copy) {
+        copy = {{"gb_per_s", finite(recording.copy->gb_per_s)}, {"seconds", finite(recording.copy->seconds)}};
+    }
+    Json vendors = Json::array();
+    for (const RecordedStep& vendor : recording.vendors) {
+        Json json = {{"name", vendor.name}, {"change", vendor.change}};
+        json.update(json_of(vendor));
+        vendors.push_back(json);
+    }
+    return {{"label", recording.label},
+            {"device", recording.device},
+            {"cuda", recording.cuda},
+            {"date", recording.date},
+            {"file", recording.file},
+            {"size", json_of(recording.size)},
+            {"copy", copy},
+            {"vendors", vendors}};
+}
+
 Json json_of(const StepResult& step) {
     Json figures = Json::array();
     for (const Figure& figure : step.figures) {
@@ -143,6 +175,7 @@ Json json_of(const StepResult& step) {
             {"speed_up", finite(step.speed_up)},
             {"figures", figures},
             {"launches", launches},
+            {"recorded", step.recorded ? json_of(*step.recorded) : Json(nullptr)},
             {"diagnostics", json_of(step.diagnostics)}};
 }
 
@@ -172,6 +205,7 @@ Json json_of(const LessonResult& lesson) {
             {"texts", lesson.texts},
             {"steps", steps},
             {"roof", roof},
+            {"recording", lesson.recording ? json_of(*lesson.recording) : Json(nullptr)},
             {"tables", tables},
             {"expectations", expectations},
             {"diagnostics", json_of(lesson.diagnostics)},

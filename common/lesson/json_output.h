@@ -20,10 +20,15 @@
 //                "figures": [{"column", "value", "unit"}],
 //                "launches": [{"kernel", "file", "line", "grid", "block", "shared_bytes", "blocks",
 //                "instrumented_blocks",
-//                              "occupancy", "counters": {...}, "lines": [{"file", "line", "counters"}],
-//                              "arrays": [{"name", "counters"}]}] | null where nothing was counted,
+//                              "registers": per thread | null, "occupancy", "counters": {...}, "lines": [{"file",
+//                              "line", "counters"}], "arrays": [{"name", "counters"}]}] | null where nothing was
+//                              counted,
+//                "recorded": {"seconds", "gb_per_s", "gop_per_s", "share_of_copy", "on_host"} | null: figures of a GPU,
+//                            which "recording" names, and not of this machine,
 //                "diagnostics": [errors that the CPU device found]}],
 //     "roof": {"name", "bytes", "gb_per_s", "seconds"} | null,
+//     "recording": {"label", "device", "cuda", "date", "file", "size", "copy": {"gb_per_s", "seconds"} | null,
+//                   "vendors": [as "recorded", with "name" and "change"]} | null,
 //     "tables": [{"title", "header", "rows"}],
 //     "expectations": [{"what", "passed"}],
 //     "diagnostics": [those found outside of steps],
@@ -32,7 +37,8 @@
 //   }],
 //   "passed"
 // }
-// "counters": {"global_load": {"requests", "lanes", "bytes", "sectors", "wavefronts", "least_wavefronts",
+// "counters": {"global_load": {"requests", "lanes", "bytes", "sectors", "needed_sectors", "wavefronts",
+// "least_wavefronts",
 //              "same_address"}, and so for each memory operation of which there are any (see counts.h), "barriers",
 //              "steps", "active_lanes"}; of `instrumented_blocks` of the launch's `blocks`, not scaled up.
 // What is not known or not a finite number is null.

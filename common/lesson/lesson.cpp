@@ -10,6 +10,7 @@
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/results.h"
+#include "common/lesson/step_table.h"
 
 namespace warpwise {
 
@@ -64,16 +65,19 @@ const Record& Lesson::recorded() const {
 
 void Lesson::table(const std::string& title, const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::vector<Cell>> cells;
     for (const std::vector<std::string>& row : rows) {
         if (row.size() != header.size())
             throw std::invalid_argument("Lesson::table: a row is not as long as the header");
+    }
+    const TableResult shown = without_empty_columns({title, header, rows});
+    std::vector<std::vector<Cell>> cells;
+    for (const std::vector<std::string>& row : shown.rows) {
         cells.emplace_back();
         for (const std::string& text : row) cells.back().push_back({text});
     }
-    output_.lesson().tables.push_back({title, header, rows});
+    output_.lesson().tables.push_back(shown);
     if (!title.empty()) output_.print(output_.terminal().paint(Style::heading, title) + "\n");
-    output_.print(format_table(header, cells, output_.terminal()) + "\n");
+    output_.print(format_table(shown.header, cells, output_.terminal()) + "\n");
 }
 
 void Lesson::expect(bool passed, const std::string& what) {
@@ -87,15 +91,6 @@ void Lesson::show_recorded(const std::string& title) {
     if (const RecordedTable* const recorded_table = recorded().table(title)) {
         table(recorded_table->title + ", " + recorded().where(), recorded_table->header, recorded_table->rows);
     }
-}
-
-void Lesson::show_recorded_steps(const std::string& title, const std::vector<std::string>& steps,
-                                 const std::string& column, std::string (*text_of_step)(const RecordedStep&)) {
-    std::vector<std::vector<std::string>> rows;
-    for (const std::string& name : steps) {
-        if (const RecordedStep* const step = recorded().step(name)) rows.push_back({name, text_of_step(*step)});
-    }
-    if (!rows.empty()) table(title + ", " + recorded().where(), {"step", column}, rows);
 }
 
 std::optional<Counts> Lesson::count(const std::function<void()>& launches) const {

@@ -135,20 +135,14 @@ public:
     ///         counts->global_store.sectors_per_request() ...
     std::optional<Counts> count(const std::function<void()>& launches) const;
 
-    /// A table that is not a list of steps. All rows have as many cells as `header`.
+    /// A table that is not a list of steps. All rows have as many cells as `header`. Columns in which every cell is "-"
+    /// or empty are left out, except the first.
     void table(const std::string& title, const std::vector<std::string>& header,
                const std::vector<std::vector<std::string>>& rows);
 
     /// A table as it was recorded on a GPU, with where and when in its title: "TITLE, recorded on ...". `title` may be
     /// the beginning of the recorded one. Nothing is printed where nothing is recorded.
     void show_recorded(const std::string& title);
-
-    /// One figure of these steps as it was recorded, a row each: "TITLE, recorded on ...". Steps that are not recorded
-    /// are left out.
-    ///     lesson.show_recorded_steps("The same steps, 2^28 values", {"naive", "tiled"}, "GB/s",
-    ///                                [](const RecordedStep& step) { return text_or_dash("%.0f", step.gb_per_s); });
-    void show_recorded_steps(const std::string& title, const std::vector<std::string>& steps, const std::string& column,
-                             std::string (*text_of_step)(const RecordedStep&));
 
     /// A check outside of `steps`; a failed one is printed and makes the exit status 1.
     void expect(bool passed, const std::string& what);

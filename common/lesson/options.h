@@ -23,9 +23,9 @@ struct Lesson::Options {
     bool all_blocks = false;         ///< instrument every block of a launch instead of a sample
     bool list_lines = false;         ///< show the kernels' source with the counts of each line
     bool keep_lines = false;         ///< counts of each line are wanted in the results
-    bool once = false;   ///< each step once at the main size, as profilers want it: no other sizes, no times
-    bool trace = false;  ///< keep what the warps of the first block of each launch did
-    int registers = 32;  ///< a thread, for theoretical occupancy
+    bool once = false;             ///< each step once at the main size, as profilers want it: no other sizes, no times
+    bool trace = false;            ///< keep what the warps of the first block of each launch did
+    std::optional<int> registers;  ///< per thread, for theoretical occupancy; only nvcc knows them
     std::string plain_program =
         {};  ///< this program built without instrumenting: times host code; empty: there is none
     std::string recorded_file = {};  ///< what was recorded of the chapter's lessons on a GPU; may be missing
@@ -34,7 +34,7 @@ struct Lesson::Options {
 
     CountOptions count_options() const {
         return {.blocks = all_blocks ? 0 : sampled_blocks,
-                .registers = registers,
+                .registers = registers.value_or(0),
                 .lines = list_lines || keep_lines,
                 .traced_blocks = trace ? 1u : 0u};
     }

@@ -8,12 +8,16 @@
 //     lesson.table(record ? title + "; GB/s " + record.where() : title, header, rows);
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace warpwise {
+
+/// "NVIDIA H200" -> "H200", "NVIDIA GeForce RTX 4090" -> "RTX 4090", "NVIDIA A100-SXM4-80GB" -> "A100".
+std::string short_device_name(const std::string& device);
 
 /// A table that a recorded lesson printed. The cells are text, as they were printed.
 struct RecordedTable {
@@ -25,11 +29,20 @@ struct RecordedTable {
 /// A step of a recorded lesson, at its main size.
 struct RecordedStep {
     std::string name;
+    std::string change;
+    bool on_host = false;    ///< timed on the host of the recorded machine
+    bool is_vendor = false;  ///< a library routine
+    std::optional<int> number;
     std::optional<double> seconds;  ///< median
     std::optional<double> gb_per_s;
     std::optional<double> gop_per_s;
+    std::optional<double> share_of_copy;  ///< gb_per_s over copy bandwidth
+};
 
-    std::optional<double> microseconds() const { return seconds ? std::optional(*seconds * 1e6) : std::nullopt; }
+/// The copy from device to device that a recorded lesson was compared with.
+struct RecordedCopy {
+    double gb_per_s = 0;
+    std::optional<double> seconds;  ///< median
 };
 
 /// Tables are found by their titles, or by the beginning of them, because titles may end with sizes and clocks of the
@@ -49,8 +62,22 @@ public:
     /// "recorded on one NVIDIA H200 (memory_model --device cuda, 2026-11-22)".
     const std::string& where() const { return where_; }
 
+    const std::string& device() const { return device_; }              ///< "NVIDIA H200"
+    const std::string& cuda() const { return cuda_; }                  ///< "13.0"; empty where it is not known
+    const std::string& date() const { return date_; }                  ///< "2026-11-22"
+    const std::string& file() const { return file_; }                  ///< "docs/results/h200_chapter_2.json"
+    const std::vector<std::size_t>& size() const { return size_; }     ///< extents; empty where it is not known
+    const std::optional<RecordedCopy>& copy() const { return copy_; }  ///< of the lesson's first list of steps
+
+    /// The device as a column's header calls it: "H200".
+    std::string label() const { return short_device_name(device_); }
+
     const std::vector<RecordedStep>& steps() const { return steps_; }
     const std::vector<RecordedTable>& tables() const { return tables_; }
+
+    /// Of the lists of steps that the lesson has (each counts from 1), the one with the most of these names. Empty
+    /// where none has any.
+    std::vector<RecordedStep> list_with(const std::vector<std::string>& names) const;
 
     /// A step, the first of its name; null where it is not recorded.
     const RecordedStep* step(std::string_view name) const;
@@ -68,11 +95,25 @@ public:
 
 private:
     std::string where_;
+    std::string device_;
+    std::string cuda_;
+    std::string date_;
+    std::string file_;
+    std::vector<std::size_t> size_;
+    std::optional<RecordedCopy> copy_;
     std::vector<RecordedStep> steps_;
     std::vector<RecordedTable> tables_;
 };
 
-/// The file with what was recorded of a chapter: docs/results/h200_chapter_2.json in the source tree.
-std::string recorded_file(int chapter);
+/// The folder of recorded runs: docs/results in the source tree, or what WARPWISE_RECORDINGS in the environment names.
+std::string recorded_folder();
+
+/// The GPU recordings of a chapter in a folder, by name: "h200" for h200_chapter_2.json.
+std::vector<std::string> recordings(const std::string& folder, int chapter);
+
+/// The file of a chapter's recording called `name`. Without a name, the one called h200, else the newest. Empty for
+/// "none", and where nothing is recorded and no name given. Throws Refusal, with the names that there are, for an
+/// unknown one.
+std::string recorded_file(const std::string& folder, int chapter, const std::string& name = {});
 
 }  // namespace warpwise

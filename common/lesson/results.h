@@ -43,6 +43,7 @@ struct StepResult {
     std::vector<Figure> figures;
     std::optional<std::vector<LaunchCounts>> launches;  ///< one run at the main size; absent when it was not counted
     std::vector<Diagnostic> diagnostics;                ///< found in any of its runs
+    std::optional<RecordedStep> recorded = {};          ///< what a GPU took, where this device has no times
 
     /// Every size that was checked gave the right values.
     bool right() const { return comparison.has_value() && wrong.empty(); }
@@ -55,6 +56,18 @@ struct Roof {
     double bytes = 0;
     Timing timing;
     double gb_per_s = 0;
+};
+
+/// Where the recorded figures of a lesson's steps come from.
+struct Recording {
+    std::string label;   ///< as columns call the device: "H200"
+    std::string device;  ///< "NVIDIA H200"
+    std::string cuda;    ///< "13.0"; empty where it is not known
+    std::string date;    ///< "2026-11-22"
+    std::string file;    ///< "docs/results/h200_chapter_1.json"
+    Size size;           ///< no extents where it is not known
+    std::optional<RecordedCopy> copy;
+    std::vector<RecordedStep> vendors;  ///< library routines that were timed beside the steps
 };
 
 struct TableResult {
@@ -79,7 +92,8 @@ struct LessonResult {
     std::vector<StoryPart> story;
     std::vector<std::string> texts;
     std::vector<StepResult> steps;
-    std::optional<Roof> roof;  ///< of the first list of steps
+    std::optional<Roof> roof;            ///< of the first list of steps
+    std::optional<Recording> recording;  ///< of the first list of steps that has one
     std::vector<TableResult> tables;
     std::vector<Expectation> expectations;
     std::vector<Diagnostic> diagnostics;    ///< found outside of steps

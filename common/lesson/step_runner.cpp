@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
+#include "common/lesson/recorded_columns.h"
 #include "common/lesson/results.h"
 #include "common/lesson/source_listing.h"
 #include "common/lesson/step_table.h"
@@ -124,15 +126,21 @@ void add_diagnostics(std::vector<Diagnostic>& diagnostics, const std::vector<Dia
     }
 }
 
-/// Columns beside the table, or tables below it where the terminal is too narrow.
-void print_steps(const StepTable& steps, const std::vector<CounterColumn>& columns, Lesson::Output& output) {
+/// Columns beside the table, or tables below it where the terminal is too narrow. What only was recorded has its rows
+/// where the recorded columns are.
+void print_steps(const StepTable& steps, const RecordedColumns& recorded, const std::vector<CounterColumn>& counters,
+                 Lesson::Output& output) {
+    std::vector<CounterColumn> columns = recorded.columns;
+    columns.insert(columns.end(), counters.begin(), counters.end());
     StepTable table = steps;
+    add_rows(table, recorded);
     const bool beside = fits(table, columns, output.terminal());
     if (beside) append(table, columns);
-    output.print(format_table(table.header, table.rows, output.terminal()) + "\n");
+    const StepTable& first = beside ? table : steps;
+    output.print(format_table(first.header, first.rows, output.terminal()) + "\n");
     if (beside) return;
-    for (const StepTable& counters : counter_tables(steps, columns, output.terminal())) {
-        output.print(format_table(counters.header, counters.rows, output.terminal()) + "\n");
+    for (const StepTable& below : counter_tables(table, columns, output.terminal())) {
+        output.print(format_table(below.header, below.rows, output.terminal()) + "\n");
     }
 }
 
@@ -408,10 +416,7 @@ private:
             if (result.kind == StepKind::host && result.passed()) host.steps.push_back(result.name);
         }
         if (host.steps.empty()) return;
-        if (host.program.empty()) {
-            why_no_host_times_ = "Host code is not timed: the plain program that does it is not built.";
-            return;
-        }
+        if (host.program.empty()) return;
         show_progress("timing host code ...");
         const HostTimes times = time_in_plain_program(host);
         for (StepResult& result : results_) {
@@ -429,23 +434,50 @@ private:
 
     void print_results() {
         derive_rates(results_, roof_);
+        add_recorded();
         print_table();
         for (const StepResult& result : results_) print_mismatches(result);
         for (const StepResult& result : results_) print_lines(result);
     }
 
+    /// What a GPU took for these steps, where this device has no times.
+    void add_recorded() {
+        const Record& record = lesson_.recorded();
+        std::vector<std::string> names;
+        for (const StepResult& result : results_) names.push_back(result.name);
+        const std::vector<RecordedStep> list = record.list_with(names);
+        if (on_gpu() || list.empty()) return;
+        for (StepResult& result : results_) {
+            const auto same = [&](const RecordedStep& step) { return !step.is_vendor && step.name == result.name; };
+            const auto step = std::find_if(list.begin(), list.end(), same);
+            if (step != list.end()) result.recorded = *step;
+        }
+        Recording& recording = recording_.emplace();
+        recording.label = record.label();
+        recording.device = record.device();
+        recording.cuda = record.cuda();
+        recording.date = record.date();
+        recording.file = record.file();
+        recording.size = Size(record.size());
+        if (list.front().name == record.steps().front().name) recording.copy = record.copy();
+        std::copy_if(list.begin(), list.end(), std::back_inserter(recording.vendors),
+                     [](const RecordedStep& step) { return step.is_vendor; });
+    }
+
     void print_table() {
         const StepTable table = make_step_table(results_, roof_, on_gpu());
-        const std::vector<CounterColumn> columns = counter_columns(results_);
+        const RecordedColumns recorded = recorded_columns(results_, recording_, main_size_);
+        const std::vector<CounterColumn> counters = counter_columns(results_);
         std::string title = fmt::format("Size {}", main_size_.text());
         if (!(main_size_ == wanted_size_)) {
             title += fmt::format(" (not {}: it {})", wanted_size_.text(), why_not_wanted_size_);
         }
         output_.print(output_.terminal().paint(Style::heading, title) + "\n");
-        print_steps(table, columns, output_);
+        print_steps(table, recorded, counters, output_);
+        if (!recorded.note.empty()) output_.print_paragraphs(recorded.note, Style::faint);
         for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
         if (!why_no_host_times_.empty()) output_.print_paragraphs(why_no_host_times_, Style::faint);
-        print_legends(columns, output_);
+        print_legends(counters, output_);
         const std::string sample = sample_note(results_);
         if (!sample.empty()) output_.print_paragraphs(sample, Style::faint);
     }
@@ -468,6 +500,7 @@ private:
     void keep_results() {
         LessonResult& lesson = output_.lesson();
         if (roof_ && !lesson.roof) lesson.roof = roof_;
+        if (recording_ && !lesson.recording) lesson.recording = recording_;
         lesson.steps.insert(lesson.steps.end(), results_.begin(), results_.end());
         if (device_lost_) throw DeviceLost("a kernel died and took the device with it; nothing more can run");
         if (!lesson.failure.empty()) throw std::runtime_error(lesson.failure);
@@ -488,6 +521,7 @@ private:
     std::string why_not_wanted_size_;  ///< why it does not fit; empty when it does
     Size main_size_;
     std::optional<Roof> roof_;
+    std::optional<Recording> recording_;
     std::string why_no_host_times_;
     bool device_lost_ = false;  ///< nothing more can run
 };

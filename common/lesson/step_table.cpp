@@ -8,11 +8,12 @@
 namespace warpwise {
 namespace {
 
+constexpr const char* nothing = "-";  // the cell of a figure that is not there
 constexpr double roof_margin = 1.05;  // a share above this is marked
 
-std::string or_dash(const std::optional<double>& value) { return value ? three_digits(*value) : "-"; }
+std::string or_dash(const std::optional<double>& value) { return value ? three_digits(*value) : nothing; }
 
-std::string share(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "-"; }
+std::string share(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : nothing; }
 
 bool above_roof(const StepResult& step) { return step.share_of_roof && *step.share_of_roof > roof_margin; }
 
@@ -60,10 +61,25 @@ std::string figure_text(const StepResult& step, const std::string& column) {
         const std::string value = whole ? fmt::format("{:.0f}", figure.value) : three_digits(figure.value);
         return figure.unit.empty() ? value : value + " " + figure.unit;
     }
-    return "-";
+    return nothing;
 }
 
 }  // namespace
+
+TableResult without_empty_columns(const TableResult& table) {
+    TableResult result{table.title, {}, std::vector<std::vector<std::string>>(table.rows.size())};
+    for (std::size_t column = 0; column < table.header.size(); ++column) {
+        const auto is_empty = [&](const std::vector<std::string>& row) {
+            return row.at(column).empty() || row.at(column) == nothing;
+        };
+        if (column > 0 && !table.rows.empty() && std::all_of(table.rows.begin(), table.rows.end(), is_empty)) continue;
+        result.header.push_back(table.header[column]);
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            result.rows[row].push_back(table.rows[row].at(column));
+        }
+    }
+    return result;
+}
 
 void derive_rates(std::vector<StepResult>& steps, const std::optional<Roof>& roof) {
     std::optional<double> first;
@@ -86,13 +102,15 @@ void derive_rates(std::vector<StepResult>& steps, const std::optional<Roof>& roo
 }
 
 StepTable make_step_table(const std::vector<StepResult>& steps, const std::optional<Roof>& roof, bool on_gpu) {
-    const bool host_steps = any(steps, [](const StepResult& step) { return step.kind == StepKind::host; });
-    const bool times = on_gpu || host_steps;
-    const bool rates = on_gpu && any(steps, [](const StepResult& step) { return step.timing.has_value(); });
+    const bool times = any(steps, [](const StepResult& step) { return step.timing.has_value(); });
+    const bool rates = on_gpu && times;
     const bool bytes = rates && any(steps, [](const StepResult& step) { return step.gb_per_s.has_value(); });
     const bool operations = rates && any(steps, [](const StepResult& step) { return step.gop_per_s.has_value(); });
     const bool vendor = rates && any(steps, [](const StepResult& step) { return step.share_of_vendor.has_value(); });
-    const std::vector<std::string> figures = figure_columns(steps);
+    std::vector<std::string> figures = figure_columns(steps);
+    std::erase_if(figures, [&](const std::string& column) {
+        return !any(steps, [&](const StepResult& step) { return figure_text(step, column) != nothing; });
+    });
 
     StepTable table;
     table.header = {"step", "what changed", "result"};
@@ -107,13 +125,13 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
 
     for (const StepResult& step : steps) {
         std::vector<Cell> row = {name_cell(step), {step.change}, result_cell(step)};
-        if (times) row.push_back({step.timing ? time_text(step.timing->median) : "-"});
-        if (rates) row.push_back({step.timing ? fmt::format("{:.1f} %", step.timing->spread() * 100) : "-"});
+        if (times) row.push_back({step.timing ? time_text(step.timing->median) : nothing});
+        if (rates) row.push_back({step.timing ? fmt::format("{:.1f} %", step.timing->spread() * 100) : nothing});
         if (bytes) row.push_back({or_dash(step.gb_per_s)});
         if (bytes && roof) row.push_back({share(step.share_of_roof) + (above_roof(step) ? "!" : "")});
         if (operations) row.push_back({or_dash(step.gop_per_s)});
         if (vendor) row.push_back({share(step.share_of_vendor)});
-        if (rates) row.push_back({step.speed_up ? three_digits(*step.speed_up) + "x" : "-"});
+        if (rates) row.push_back({step.speed_up ? three_digits(*step.speed_up) + "x" : nothing});
         for (const std::string& column : figures) row.push_back({figure_text(step, column)});
         table.rows.push_back(std::move(row));
     }
@@ -132,9 +150,8 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
             "! above the roof: a kernel that mostly reads, or whose data stays in the L2 cache, can be faster than a "
             "copy; with any other kernel, doubt the figure.");
     }
-    if (!on_gpu) {
-        table.footnotes.push_back(host_steps ? "Times are those of host code; the CPU device gives none for kernels."
-                                             : "The CPU device gives no times for kernels.");
+    if (!on_gpu && times) {
+        table.footnotes.push_back("time (host): host code on this machine; the CPU device gives no times for kernels.");
     }
     return table;
 }

@@ -46,11 +46,15 @@ std::vector<std::string> fill_lines(std::string_view text, std::size_t width) {
     return lines;
 }
 
-/// "-", "12", "1.2e-07", "0.97!", "3.4x", "12.3 us": starts like a number and has at most one more word, the unit.
+/// "-", "12", "1.2e-07", "0.97!", "3.4x", "12.3 us", "32 of 4": starts like a number and has at most one more word, the
+/// unit.
 bool looks_like_a_number(std::string_view text) {
     if (text.empty() || text == "-" || text == "nan" || text == "inf" || text == "-inf") return true;
     if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
     if (text.empty() || text.front() < '0' || text.front() > '9') return false;
+    if (const std::size_t of = text.find(" of "); of != std::string_view::npos) {
+        return looks_like_a_number(text.substr(0, of)) && looks_like_a_number(text.substr(of + 4));
+    }
     return std::count(text.begin(), text.end(), ' ') <= 1;
 }
 

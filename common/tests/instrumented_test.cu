@@ -570,12 +570,14 @@ TEST_CASE("a lesson's table shows the counters of its steps") {
     if (!warpwise::can_instrument()) SKIP("only the CPU device counts");
     CHECK(counted_by_lesson->global_load.sectors_per_request() == 32);
     CHECK_THAT(captured.out, ContainsSubstring("sectors/ld  sectors/st    moved"));
-    CHECK_THAT(captured.out, ContainsSubstring("         32           4  4.72 MB\n"));
-    CHECK_THAT(captured.out, ContainsSubstring("          4           4  1.05 MB\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("    32 of 4      4 of 4  4.72 MB\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("     4 of 4      4 of 4  1.05 MB\n"));
     CHECK_THAT(captured.out, ContainsSubstring("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"));
     CHECK_THAT(words_of(captured.out),
                ContainsSubstring("a sample of 256 blocks of each launch (the largest has 512)"));
-    CHECK_THAT(captured.out, ContainsSubstring("Host code is not timed"));  // there is no plain program beside this one
+    // There is no plain program beside this one, so that nothing times host code: no column, and no word about it.
+    CHECK(captured.out.find("time (host)") == std::string::npos);
+    CHECK(captured.out.find("not timed") == std::string::npos);
 
     const nlohmann::json& steps = captured.json["lessons"][0]["steps"];
     CHECK(steps[0]["launches"].is_null());
@@ -585,6 +587,9 @@ TEST_CASE("a lesson's table shows the counters of its steps") {
     CHECK(launch["instrumented_blocks"] == 256);
     CHECK(launch["counters"]["global_load"]["requests"] == 256 * 8);
     CHECK(launch["counters"]["global_load"]["sectors"] == 256 * 8 * 32);
+    CHECK(launch["counters"]["global_load"]["needed_sectors"] == 256 * 8 * 4);
+    CHECK(launch["registers"].is_null());  // nobody said how many
+    CHECK(launch["occupancy"] == 1);       // and block and shared memory set no limit
     CHECK_FALSE(launch["lines"].empty());
     CHECK(launch["arrays"].size() >= 2);
 }
@@ -596,6 +601,7 @@ TEST_CASE("options choose how kernels are counted") {
     CHECK(all.out.find("a sample of") == std::string::npos);
     const nlohmann::json& launch = all.json["lessons"][0]["steps"][1]["launches"][0];
     CHECK(launch["instrumented_blocks"] == 512);
+    CHECK(launch["registers"] == 128);
     CHECK(launch["occupancy"] == 0.25);  // 65536 registers of an SM hold 512 of its 2048 threads
     const Captured none = run({"copies", "--no-counters"});
     CHECK(none.out.find("sectors/ld") == std::string::npos);

@@ -18,6 +18,7 @@
 #include "common/lesson/memory.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
+#include "common/lesson/recorded_columns.h"
 #include "common/lesson/results.h"
 #include "common/lesson/size_text.h"
 #include "common/lesson/source_listing.h"
@@ -71,12 +72,13 @@ LaunchCounts launch_of(const std::string& kernel, const Counts& counts) {
     return launch;
 }
 
-/// Global loads or stores of 4 bytes a lane.
-RequestCounts global_requests(double requests, double sectors_per_request) {
+/// Global loads or stores of full warps, of 4 bytes per lane unless said.
+RequestCounts global_requests(double requests, double sectors_per_request, double bytes_per_lane = 4) {
     return {.requests = requests,
             .lanes = 32 * requests,
-            .bytes = 128 * requests,
-            .sectors = sectors_per_request * requests};
+            .bytes = 32 * bytes_per_lane * requests,
+            .sectors = sectors_per_request * requests,
+            .needed_sectors = bytes_per_lane * requests};
 }
 
 /// Full warps that load and store neighboring floats.
@@ -367,9 +369,140 @@ TEST_CASE("the CPU device shows no times but those of host steps") {
     CHECK(table.rows[0][3].text == "2.00 ms");
     CHECK(table.rows[1][3].text == "-");
 
+    CHECK_THAT(table.footnotes.at(0), ContainsSubstring("no times for kernels"));
+
     const StepTable kernels = make_step_table({steps[1]}, std::nullopt, false);
     CHECK(kernels.header == std::vector<std::string>{"step", "what changed", "result"});
-    CHECK_THAT(kernels.footnotes.at(0), ContainsSubstring("no times for kernels"));
+    CHECK(kernels.footnotes.empty());
+}
+
+TEST_CASE("a column without a figure in any row is left out, on every device") {
+    std::vector<StepResult> steps = {step(1, "serial", StepKind::host, std::nullopt, {.bytes = 1e6}),
+                                     step(2, "kernel", StepKind::device, std::nullopt, {.bytes = 1e6})};
+    derive_rates(steps, std::nullopt);
+    for (const bool on_gpu : {false, true}) {
+        const StepTable table = make_step_table(steps, std::nullopt, on_gpu);
+        CHECK(table.header == std::vector<std::string>{"step", "what changed", "result"});
+        CHECK(table.footnotes.empty());
+    }
+}
+
+TEST_CASE("a lesson's own table loses columns of dashes and blanks, but not its first one") {
+    const TableResult table =
+        without_empty_columns({"Rates", {"step", "counted", "GB/s", ""}, {{"-", "-", "53", ""}, {"-", "-", "-", "-"}}});
+    CHECK(table.title == "Rates");
+    CHECK(table.header == Lines{"step", "GB/s"});
+    CHECK(table.rows == std::vector<Lines>{{"-", "53"}, {"-", "-"}});
+    CHECK(without_empty_columns({"", {"step", "GB/s"}, {}}).header == Lines{"step", "GB/s"});
+}
+
+namespace {
+
+RecordedStep recorded_step(const std::string& name, double seconds, std::optional<double> gb_per_s,
+                           std::optional<double> gop_per_s, std::optional<double> share) {
+    RecordedStep result;
+    result.name = name;
+    result.seconds = seconds;
+    result.gb_per_s = gb_per_s;
+    result.gop_per_s = gop_per_s;
+    result.share_of_copy = share;
+    return result;
+}
+
+Recording recording_on_h200() {
+    return {.label = "H200",
+            .device = "NVIDIA H200",
+            .cuda = "13.0",
+            .date = "2026-11-21",
+            .file = "docs/results/h200_chapter_1.json",
+            .size = {1 << 28},
+            .copy = RecordedCopy{4000, 1e-3},
+            .vendors = {}};
+}
+
+}  // namespace
+
+TEST_CASE("recorded times stand in columns named after the GPU, with their source below") {
+    std::vector<StepResult> steps = {step(1, "serial", StepKind::host, 1e-3), step(2, "naive", StepKind::device, {}),
+                                     step(3, "new", StepKind::device, {})};
+    steps[0].recorded = recorded_step("serial", 0.33, 9.7, 0.8, 0.002);
+    steps[0].recorded->on_host = true;
+    steps[1].recorded = recorded_step("naive", 9.34e-4, 3450, 287, 0.81);
+    Recording recording = recording_on_h200();
+    recording.vendors = {recorded_step("vendor", 7.3e-4, 4386, 365, 1.03)};
+    recording.vendors[0].change = "cub::DeviceTransform";
+    const RecordedColumns recorded = recorded_columns(steps, recording, {1000});
+    CHECK(headers_of(recorded.columns) == Lines{"H200 time", "H200 GB/s"});
+    CHECK(recorded.columns[0].cells == Lines{"330 ms*", "934 us", "-", "730 us", "1.00 ms"});
+    CHECK(recorded.columns[1].cells == Lines{"9.70", "3450", "-", "4386", "4000"});
+    CHECK(recorded.note ==
+          "H200: recorded on one NVIDIA H200 (CUDA 13.0, 2026-11-21) at size 268435456, while the counts are those of "
+          "size 1000; docs/results/h200_chapter_1.json. Times with a * are those of its host. vendor (H200) is "
+          "cub::DeviceTransform; copy (H200) is copy bandwidth (cudaMemcpy).");
+
+    StepTable table = make_step_table(steps, std::nullopt, false);
+    add_rows(table, recorded);
+    append(table, recorded.columns);
+    append(table, {{"requests", "", "", {"-", "8", "4"}}});
+    REQUIRE(table.rows.size() == 5);
+    CHECK(table.header == Lines{"step", "what changed", "result", "time (host)", "H200 time", "H200 GB/s", "requests"});
+    CHECK(table.rows[3][0].text == "   vendor (H200)");
+    CHECK(table.rows[3][1].text == "cub::DeviceTransform");
+    CHECK(table.rows[4][0].text == "   copy (H200)");
+    CHECK(table.rows[4][4].text == "1.00 ms");
+    CHECK(table.rows[4][6].text.empty());
+    for (const auto& row : table.rows) CHECK(row.size() == table.header.size());
+}
+
+TEST_CASE("steps far from copy bandwidth show recorded operations, and no copy") {
+    std::vector<StepResult> steps = {step(1, "nearest", StepKind::device, {})};
+    steps[0].recorded = recorded_step("nearest", 0.01, 0.2, 10676, 0.0003);
+    Recording recording = recording_on_h200();
+    recording.size = {1000};
+    const RecordedColumns recorded = recorded_columns(steps, recording, {1000});
+    CHECK(headers_of(recorded.columns) == Lines{"H200 time", "H200 Gop/s"});
+    CHECK(recorded.columns[1].cells == Lines{"10676"});
+    CHECK(recorded.note ==
+          "H200: recorded on one NVIDIA H200 (CUDA 13.0, 2026-11-21) at size 1000; "
+          "docs/results/h200_chapter_1.json.");
+    steps[0].recorded->gop_per_s.reset();  // operations that nobody counts
+    CHECK(headers_of(recorded_columns(steps, recording, {1000}).columns) == Lines{"H200 time", "H200 GB/s"});
+    steps[0].recorded->gb_per_s.reset();
+    CHECK(headers_of(recorded_columns(steps, recording, {1000}).columns) == Lines{"H200 time"});
+}
+
+TEST_CASE("nothing is said of recordings where no step has one") {
+    std::vector<StepResult> steps = {step(1, "new", StepKind::device, {})};
+    const RecordedColumns none = recorded_columns(steps, recording_on_h200(), {1000});
+    CHECK(none.columns.empty());
+    CHECK(none.rows.empty());
+    CHECK(none.note.empty());
+    steps[0].recorded = recorded_step("new", 1e-3, {}, {}, {});
+    CHECK(recorded_columns(steps, std::nullopt, {1000}).columns.empty());
+    CHECK_FALSE(recorded_columns(steps, recording_on_h200(), {1000}).columns.empty());
+}
+
+TEST_CASE("on a narrow terminal recorded times stand beside the counts, with rows for what only was recorded") {
+    std::vector<StepResult> steps = {counted_step(1, "add_one_per_thread", {launch_of("a", copy_counts())}),
+                                     counted_step(2, "add_float4", {launch_of("b", copy_counts())})};
+    for (StepResult& each : steps) each.recorded = recorded_step(each.name, 9e-4, 3450, 287, 0.81);
+    const RecordedColumns recorded = recorded_columns(steps, recording_on_h200(), {1000});
+    StepTable table = make_step_table(steps, std::nullopt, false);
+    add_rows(table, recorded);
+    std::vector<CounterColumn> columns = recorded.columns;
+    for (const CounterColumn& column : counter_columns(steps)) columns.push_back(column);
+    Terminal terminal;
+    terminal.table_width = 80;
+    REQUIRE_FALSE(fits(table, columns, terminal));
+    const std::vector<StepTable> below = counter_tables(table, columns, terminal);
+    REQUIRE(below.size() == 1);
+    CHECK(below[0].header == Lines{"step", "H200 time", "H200 GB/s", "sectors/ld", "sectors/st", "moved"});
+    REQUIRE(below[0].rows.size() == 3);
+    CHECK(below[0].rows[2][0].text == "   copy (H200)");
+    CHECK(below[0].rows[1][3].text == "4 of 4");
+    for (const std::string& line : split(format_table(below[0].header, below[0].rows, terminal))) {
+        CHECK(line.size() <= 80);
+    }
 }
 
 TEST_CASE("figures become columns, with a dash where a step has none") {
@@ -490,8 +623,8 @@ TEST_CASE("counters become columns where a step has something to say") {
                                      counted_step(3, "transposed", {launch_of("transposed", transposed)})};
     const std::vector<CounterColumn> columns = counter_columns(steps);
     CHECK(headers_of(columns) == Lines{"sectors/ld", "sectors/st", "moved", "conflicts", "barriers"});
-    CHECK(columns[0].cells == Lines{"-", "32", "4"});
-    CHECK(columns[1].cells == Lines{"-", "4", "4"});
+    CHECK(columns[0].cells == Lines{"-", "32 of 4", "4 of 4"});
+    CHECK(columns[1].cells == Lines{"-", "4 of 4", "4 of 4"});
     CHECK(columns[2].cells == Lines{"-", "9.44 MB", "2.10 MB"});
     CHECK(columns[3].cells == Lines{"-", "0", "253952"});
     CHECK(columns[4].cells == Lines{"-", "0", "1"});
@@ -506,6 +639,26 @@ TEST_CASE("there are no columns where nothing was counted") {
     CHECK(counter_columns({counted_step(1, "no kernels", {})}).empty());
 }
 
+TEST_CASE("a wide access touches more sectors and needs all of them") {
+    Counts wide = copy_counts();
+    wide.global_load = global_requests(2048, 16, 16);
+    Counts mixed = copy_counts();
+    mixed.global_load = global_requests(1000, 4);
+    mixed.global_load += global_requests(500, 16.5, 16);
+    const std::vector<CounterColumn> columns = counter_columns(
+        {counted_step(1, "wide", {launch_of("wide", wide)}), counted_step(2, "mixed", {launch_of("mixed", mixed)})});
+    CHECK(columns[0].cells == Lines{"16 of 16", "8.17 of 8"});
+    mixed.global_load.needed_sectors = 0;  // as in results of an earlier version
+    CHECK(counter_columns({counted_step(1, "old", {launch_of("old", mixed)})})[0].cells == Lines{"8.17"});
+}
+
+TEST_CASE("cells like \"32 of 4\" stand under each other like numbers") {
+    const std::string table = format_table({"sectors/ld"}, {{{"4 of 4"}}, {{"16.5 of 16"}}}, Terminal());
+    CHECK(split(table).back() == "16.5 of 16");
+    CHECK(split(table)[2] == "    4 of 4");
+    CHECK(split(format_table({"what was done"}, {{{"4 of four"}}}, Terminal()))[2] == "4 of four");
+}
+
 TEST_CASE("lanes, launches, requests and occupancy are shown where steps differ") {
     Counts one_lane = copy_counts();
     one_lane.active_lanes = 100;
@@ -513,15 +666,28 @@ TEST_CASE("lanes, launches, requests and occupancy are shown where steps differ"
     wide.global_load = global_requests(2048, 16);
     LaunchCounts half = launch_of("half", copy_counts());
     half.occupancy = 0.5;
-    const std::vector<CounterColumn> columns =
-        counter_columns({counted_step(1, "one lane", {launch_of("one_lane", one_lane)}),
-                         counted_step(2, "wide", {launch_of("wide", wide)}), counted_step(3, "twice", {half, half})});
+    LaunchCounts one = launch_of("one_lane", one_lane);
+    LaunchCounts four = launch_of("wide", wide);
+    for (LaunchCounts* launch : {&one, &four, &half}) launch->registers = 32;
+    const std::vector<CounterColumn> columns = counter_columns(
+        {counted_step(1, "one lane", {one}), counted_step(2, "wide", {four}), counted_step(3, "twice", {half, half})});
     CHECK(headers_of(columns) ==
           Lines{"sectors/ld", "sectors/st", "requests", "moved", "lanes", "launches", "occupancy"});
     CHECK(columns[2].cells == Lines{"16384", "10240", "32768"});
     CHECK(columns[4].cells == Lines{"1.0", "32.0", "32.0"});
     CHECK(columns[5].cells == Lines{"1", "1", "2"});
     CHECK(columns[6].cells == Lines{"100 %", "100 %", "50 %"});
+}
+
+TEST_CASE("without registers there is a limit to the occupancy where block or shared memory set one") {
+    LaunchCounts half = launch_of("half", copy_counts());
+    half.occupancy = 0.5;
+    const LaunchCounts full = launch_of("full", copy_counts());
+    const std::vector<CounterColumn> columns =
+        counter_columns({counted_step(1, "full", {full}), counted_step(2, "half", {half})});
+    CHECK(headers_of(columns) == Lines{"sectors/ld", "sectors/st", "moved", "max occupancy"});
+    CHECK(columns.back().cells == Lines{"-", "50 %"});  // never "100 %", which registers may forbid
+    CHECK(headers_of(counter_columns({counted_step(1, "full", {full})})) == Lines{"sectors/ld", "sectors/st", "moved"});
 }
 
 TEST_CASE("constant reads and atomics are shown where lanes wait for each other") {
@@ -578,6 +744,29 @@ TEST_CASE("counters stand beside the table where there is room, else below it") 
     CHECK(table.header.back() == "barriers");
     CHECK(table.rows[0].back().text == "1");
     CHECK(table.rows[0].size() == table.header.size());
+}
+
+TEST_CASE("the last of several tables of counters has at least three columns") {
+    const std::vector<StepResult> steps = {counted_step(1, "tree", {launch_of("t", copy_counts())})};
+    const StepTable table = make_step_table(steps, std::nullopt, false);
+    std::vector<CounterColumn> columns;
+    for (const char* header : {"counter 1", "counter 2", "counter 3", "counter 4", "counter 5"}) {
+        columns.push_back({header, "", "", {"8"}});
+    }
+    Terminal terminal;
+    terminal.table_width = 52;  // a name of 7 characters, and four columns of 9 with their gaps: 51
+    const std::vector<StepTable> tables = counter_tables(table, columns, terminal);
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].header == Lines{"step", "counter 1", "counter 2", "counter 3"});
+    CHECK(tables[1].header == Lines{"step", "counter 4", "counter 5"});  // three stay where they are
+    columns.push_back({"counter 6", "", "", {"8"}});
+    columns.push_back({"counter 7", "", "", {"8"}});
+    columns.push_back({"counter 8", "", "", {"8"}});
+    columns.push_back({"counter 9", "", "", {"8"}});
+    const std::vector<StepTable> three = counter_tables(table, columns, terminal);
+    REQUIRE(three.size() == 3);
+    CHECK(three[1].header.size() + three[2].header.size() == 7);
+    CHECK(three[2].header.size() == 3);
 }
 
 TEST_CASE("all metrics that are named can be given to Nsight Compute") {

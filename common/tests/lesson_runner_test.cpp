@@ -232,6 +232,36 @@ Captured run(std::vector<std::string> arguments) {
 
 long lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
+/// Makes a recording of chapter 9 the only one that there is, until it dies.
+class RecordedChapter {
+public:
+    RecordedChapter()
+        : folder_(std::filesystem::temp_directory_path() / ("lesson_runner_recordings_" + std::to_string(getpid()))) {
+        std::filesystem::create_directory(folder_);
+        std::ofstream(folder_ / "h200_chapter_9.json") << R"({
+            "date": "2026-01-31", "command": ["9_testing"],
+            "device": {"name": "NVIDIA H200", "kind": "cuda", "runtime_version": 13000},
+            "lessons": [{"name": "right", "size": [5000], "tables": [],
+                "roof": {"name": "roof C", "gb_per_s": 4000, "seconds": {"median": 0.001}},
+                "steps": [
+                    {"number": 1, "name": "serial", "kind": "host", "seconds": {"median": 0.25}},
+                    {"number": 2, "name": "naive", "kind": "device", "seconds": {"median": 0.002},
+                     "gb_per_s": 2000, "share_of_roof": 0.5},
+                    {"name": "vendor", "kind": "vendor", "change": "cub::DeviceCount",
+                     "seconds": {"median": 0.001}, "gb_per_s": 4000}]}]})";
+        setenv("WARPWISE_RECORDINGS", folder_.c_str(), 1);
+    }
+    ~RecordedChapter() {
+        unsetenv("WARPWISE_RECORDINGS");
+        std::filesystem::remove_all(folder_);
+    }
+    RecordedChapter(const RecordedChapter&) = delete;
+    RecordedChapter& operator=(const RecordedChapter&) = delete;
+
+private:
+    std::filesystem::path folder_;
+};
+
 /// A JSON file that is removed again.
 struct JsonFile {
     std::string path =
@@ -270,6 +300,42 @@ TEST_CASE("only a GPU gives times for kernels") {
     CHECK((captured.out.find("speed-up") != std::string::npos) == Lesson::on_gpu());
     CHECK((captured.out.find("roof C") != std::string::npos) == Lesson::on_gpu());
     CHECK((captured.out.find("time (host)") != std::string::npos) == !Lesson::on_gpu());
+}
+
+TEST_CASE("the CPU device shows the recorded times of a GPU, and says in the JSON file whose they are") {
+    device_or_skip();
+    const RecordedChapter recorded;
+    const JsonFile file;
+    const Captured captured = run({"right", "--json", file.path});
+    CHECK((captured.out.find("H200 time") != std::string::npos) == !Lesson::on_gpu());
+    const nlohmann::json lesson = file.read()["lessons"][0];
+    if (Lesson::on_gpu()) {
+        CHECK(lesson["recording"].is_null());
+        CHECK(lesson["steps"][1]["recorded"].is_null());
+        return;
+    }
+    CHECK_THAT(captured.out, ContainsSubstring("H200: recorded on one NVIDIA H200"));
+    CHECK_THAT(captured.out, ContainsSubstring("250 ms*"));
+    CHECK_THAT(captured.out, ContainsSubstring("   vendor (H200)"));
+    CHECK_THAT(captured.out, ContainsSubstring("   copy (H200)"));
+    CHECK(lesson["recording"]["device"] == "NVIDIA H200");
+    CHECK(lesson["recording"]["size"] == std::vector<int>{5000});
+    CHECK(lesson["recording"]["copy"]["gb_per_s"] == 4000);
+    CHECK(lesson["recording"]["vendors"][0]["change"] == "cub::DeviceCount");
+    CHECK(lesson["steps"][0]["recorded"]["on_host"] == true);
+    CHECK(lesson["steps"][1]["recorded"]["seconds"] == 0.002);
+    CHECK(lesson["steps"][1]["seconds"].is_null());
+    CHECK(lesson["steps"][2]["recorded"].is_null());  // not among the recorded ones
+}
+
+TEST_CASE("a recording is chosen by its name, or none is") {
+    device_or_skip();
+    const RecordedChapter recorded;
+    CHECK(run({"right", "--recorded", "none"}).out.find("H200") == std::string::npos);
+    CHECK((run({"right", "--recorded", "h200"}).out.find("H200 time") != std::string::npos) == !Lesson::on_gpu());
+    const Captured unknown = run({"right", "--recorded", "h100"});
+    CHECK(unknown.status == 2);
+    CHECK_THAT(unknown.err, ContainsSubstring("no recording 'h100' of chapter 9; there are h200, none"));
 }
 
 TEST_CASE("with --once each step runs at one size, and nothing is timed") {
@@ -361,9 +427,9 @@ TEST_CASE("the list names all lessons and needs no device") {
 TEST_CASE("help shows examples and the exit status") {
     const Captured captured = run({"--help"});
     CHECK(captured.status == 0);
-    for (const std::string part :
-         {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device", "--no-color", "--counters",
-          "--diagnose", "--lines", "--all-blocks", "--registers", "--once", "--trace", "Examples:", "Exit status: 0"}) {
+    for (const std::string part : {"--list", "--step", "--size", "--repeat", "--json", "--pause", "--device",
+                                   "--no-color", "--counters", "--diagnose", "--lines", "--all-blocks", "--registers",
+                                   "--recorded", "--once", "--trace", "Examples:", "Exit status: 0"}) {
         CHECK_THAT(captured.out, ContainsSubstring(part));
     }
 }
@@ -523,10 +589,15 @@ TEST_CASE("the pause between lessons ends with Enter, or with the input") {
     CHECK(run({"no_steps", "matrix", "--no-pause"}).out.find("Enter") == std::string::npos);
 }
 
-TEST_CASE("a program that cannot be instrumented says why there are no counters") {
+TEST_CASE("a program that cannot be instrumented says why there are no counters, to those who ask for them") {
     device_or_skip();
-    const bool says = run({"right"}).out.find("this program was built without them") != std::string::npos;
-    CHECK(says == !Lesson::on_gpu());
+    const auto says = [](const std::vector<std::string>& arguments) {
+        return run(arguments).out.find("this program was built without them") != std::string::npos;
+    };
+    CHECK(says({"right", "--counters"}) == !Lesson::on_gpu());
+    CHECK(says({"right", "--lines"}) == !Lesson::on_gpu());
+    CHECK(says({"right", "--diagnose"}) == !Lesson::on_gpu());
+    CHECK_FALSE(says({"right"}));
     CHECK(run({"right", "--no-counters"}).out.find("built without them") == std::string::npos);
     CHECK(run({"right", "--lines", "--diagnose", "--all-blocks", "--registers", "64"}).status == 0);
 }

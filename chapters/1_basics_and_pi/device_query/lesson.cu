@@ -18,6 +18,7 @@
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/text.h"
+#include "common/lesson/beside_record.h"
 #include "common/lesson/lesson.h"
 
 namespace basics_and_pi {
@@ -217,20 +218,22 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
     if (flops && fp64_ratio) flops64 = *flops / *fp64_ratio;
     if (bandwidth && flops) balance = *flops / *bandwidth;
     if (balance) add_share = 100 * (1.0 / 12) / *balance;
-    lesson.table("Derived from them", {"what", "formula", "value"},
-                 {{"threads at home at once", "SMs x threads an SM",
-                   show_count(sms * properties.maxThreadsPerMultiProcessor)},
-                  {"FP32 lanes", "SMs x lanes an SM",
-                   show_count(lanes ? Rate(sms * *lanes) : lanes)},
-                  {"peak bandwidth", "2 x memory clock x bus width / 8",
-                   show(bandwidth ? Rate(*bandwidth / 1e9) : bandwidth, "GB/s")},
-                  {"peak FP32 rate", "FP32 lanes x 2 x SM clock",
-                   show(flops ? Rate(*flops / 1e12) : flops, "Tflop/s")},
-                  {"peak FP64 rate", "FP32 rate / (FP32 rate : FP64 rate)",
-                   show(flops64 ? Rate(*flops64 / 1e12) : flops64, "Tflop/s")},
-                  {"balance", "FP32 rate / bandwidth", show(balance, "flop a byte")},
-                  {"share of it that a vector addition can use",
-                   "(1 flop / 12 bytes) / balance", show(add_share, "%")}});
+    warpwise::table_beside_record(
+        lesson, "Derived from them", {"what", "formula", "value"},
+        {{"threads at home at once", "SMs x threads an SM",
+          show_count(sms * properties.maxThreadsPerMultiProcessor)},
+         {"FP32 lanes", "SMs x lanes an SM",
+          show_count(lanes ? Rate(sms * *lanes) : lanes)},
+         {"peak bandwidth", "2 x memory clock x bus width / 8",
+          show(bandwidth ? Rate(*bandwidth / 1e9) : bandwidth, "GB/s")},
+         {"peak FP32 rate", "FP32 lanes x 2 x SM clock",
+          show(flops ? Rate(*flops / 1e12) : flops, "Tflop/s")},
+         {"peak FP64 rate", "FP32 rate / (FP32 rate : FP64 rate)",
+          show(flops64 ? Rate(*flops64 / 1e12) : flops64, "Tflop/s")},
+         {"balance", "FP32 rate / bandwidth", show(balance, "flop a byte")},
+         {"share of it that a vector addition can use", "(1 flop / 12 bytes) / balance",
+          show(add_share, "%")}},
+        "value");
 
     std::vector<std::vector<std::string>> rows;
     for (const LanesOfCapability& entry : kFp32Lanes) {
@@ -286,7 +289,8 @@ them, so that it also fits the next chip.)");
         R"(An SM keeps many more threads resident than it can compute for in one clock
 cycle. Why? And how many threads can be resident on the whole device (a table below says
 `at home`)?)");
-    lesson.table("Processors", kHeader, rows_of(kProcessors, device));
+    warpwise::table_beside_record(lesson, "Processors", kHeader,
+                                  rows_of(kProcessors, device), "value");
 
     auto memories = rows_of(kMemories, device);
     memories.insert(memories.begin(),
@@ -294,7 +298,7 @@ cycle. Why? And how many threads can be resident on the whole device (a table be
                       "cudaMalloc takes from here"},
                      {"... free now", show_bytes(static_cast<double>(free_bytes)),
                       "others may be using the device too"}});
-    lesson.table("Memories", kHeader, memories);
+    warpwise::table_beside_record(lesson, "Memories", kHeader, memories, "value");
     lesson.table("What a launch may ask for", kHeader, rows_of(kLimits, device));
     derive_rates(lesson, device, properties);
     try_the_limits(lesson, properties);

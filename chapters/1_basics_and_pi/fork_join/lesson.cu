@@ -28,6 +28,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/helpers/timer.h"
+#include "common/lesson/beside_record.h"
 #include "common/lesson/lesson.h"
 
 namespace basics_and_pi {
@@ -161,14 +162,15 @@ void launch_and_look(warpwise::Lesson& lesson) {
 
     const std::string ratio =
         warpwise::Lesson::on_gpu() ? text_of("%.0f times", finished / launched) : "-";
-    lesson.table(
-        "One launch, seen from the host", {"question", "answer"},
+    warpwise::table_beside_record(
+        lesson, "One launch, seen from the host", {"question", "answer"},
         {{"is the kernel still running when the launch has returned?",
           running ? "yes" : "no, it has ended"},
          {"turns of a host loop before it ended", std::to_string(turns)},
          {"host time until the launch returned", microseconds(launched)},
          {"host time until cudaDeviceSynchronize returned", microseconds(finished)},
-         {"a timer stopped without synchronizing is wrong by", ratio}});
+         {"a timer stopped without synchronizing is wrong by", ratio}},
+        "answer");
     lesson.expect(p.compare().passed, "one_thread: right after the host has waited for it");
 }
 

@@ -55,7 +55,7 @@ void print_passes(warpwise::Lesson& lesson, const std::string& title,
     const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::string> header = {what, "passes, predicted",
                                        measures ? "time, first = 1" : "passes, counted"};
-    if (recorded) header.push_back("time on an H200, first = 1");
+    if (recorded) header.push_back(recorded.label() + " time, first = 1");
 
     std::vector<warpwise::Timing> timings;
     if (measures) {
@@ -246,15 +246,6 @@ void expect_predicted_tiles(warpwise::Lesson& lesson) {
     }
 }
 
-void print_recorded_steps(warpwise::Lesson& lesson) {
-    std::vector<std::string> steps;
-    for (const PredictedTile& step : predicted_tiles) steps.emplace_back(step.step);
-    lesson.show_recorded_steps("The same steps, 8388608 rows", steps, "GB/s",
-                               [](const warpwise::RecordedStep& step) {
-                                   return warpwise::text_or_dash("%.0f", step.gb_per_s);
-                               });
-}
-
 // Passes of a request whose lanes have random places: mean, and standard deviation of a
 // single request.
 struct RandomPasses {
@@ -439,7 +430,6 @@ tile[32][33]?)");
          {"sums_in_float4_tile", "the swizzle with 16 bytes an access",
           run_rows<sums_in_float4_tile>}});
     expect_predicted_tiles(lesson);
-    print_recorded_steps(lesson);
     lesson.conclusion(
         R"(Word 32 k + col lies in bank col for all lanes: 64 requests with 31 passes too
 many each, 1984 per tile. With 33 floats per row, lane k is in bank (k + col) % 32, and

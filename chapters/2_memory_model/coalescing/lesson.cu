@@ -134,7 +134,7 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
     header.push_back("of a sector used");
     const warpwise::Record& recorded = lesson.recorded();
     if (widths_differ) header.push_back("requests for 1024 floats");
-    if (recorded) header.push_back("GB/s on an H200");
+    if (recorded) header.push_back(recorded.label() + " GB/s");
 
     std::vector<std::vector<std::string>> rows;
     std::vector<warpwise::Candidate> candidates;

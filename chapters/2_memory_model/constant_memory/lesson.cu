@@ -369,13 +369,6 @@ order? And when lane k begins with coefficient k?)");
          {"coefficients_as_literals", "numbers in the code", as_literals},
          {"coefficients_for_four", "step 3, four points a thread", for_four}});
     expect_predicted_reads(lesson);
-    lesson.show_recorded_steps(
-        "The same steps, 268435456 points",
-        {"coefficients_in_global", "coefficients_by_lane", "coefficients_in_turn",
-         "coefficients_as_argument", "coefficients_as_literals", "coefficients_for_four"},
-        "Gop/s", [](const warpwise::RecordedStep& step) {
-            return warpwise::text_or_dash("%.0f", step.gop_per_s);
-        });
     lesson.conclusion(
         R"(In the same order: 32 reads of one pass. When each lane begins with another
 coefficient: 32 reads of 32 passes, 1024. Spreading addresses, which suits the banks of

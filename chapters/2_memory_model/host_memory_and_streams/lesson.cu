@@ -502,7 +502,7 @@ void tell_overlap(warpwise::Lesson& lesson) {
     const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::string> header = {"streams", "chunks", "turns", "ideal",
                                        "of the ideal"};
-    if (recorded) header.push_back("on an H200");
+    if (recorded) header.push_back(recorded.label() + ", measured");
     std::vector<std::vector<std::string>> rows;
     for (const std::size_t streams : kStreamCounts) {
         for (const std::size_t chunks : kChunkCounts) {

@@ -225,8 +225,8 @@ void show_row_lengths(warpwise::Lesson& lesson) {
     header.push_back(measures ? "tight GB/s" : "tight, counted");
     header.push_back(measures ? "pitched GB/s" : "pitched, counted");
     if (recorded) {
-        header.push_back("tight GB/s on an H200");
-        header.push_back("pitched GB/s on an H200");
+        header.push_back(recorded.label() + " GB/s, tight");
+        header.push_back(recorded.label() + " GB/s, pitched");
     }
 
     std::vector<std::vector<std::string>> cells;

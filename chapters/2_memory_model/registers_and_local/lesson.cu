@@ -276,12 +276,6 @@ help to limit the registers, so that more threads fit on an SM?)");
          {"sums_unrolled", "64 steps unrolled: registers", unrolled},
          {"sums_unrolled_capped", "at most 64 registers: spills", unrolled_capped}});
     expect_the_same_requests(lesson);
-    lesson.show_recorded_steps("The same steps, 256 x 1048576",
-                               {"sums_index_at_run_time", "sums_in_shared_memory",
-                                "sums_unrolled", "sums_unrolled_capped"},
-                               "GB/s", [](const warpwise::RecordedStep& step) {
-                                   return warpwise::text_or_dash("%.0f", step.gb_per_s);
-                               });
     lesson.conclusion(
         warpwise::Lesson::on_gpu()
             ? R"(Local memory loses, although the most threads fit on an SM: it adds a

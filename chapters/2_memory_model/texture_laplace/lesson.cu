@@ -250,7 +250,8 @@ void show_2008_and_today(warpwise::Lesson& lesson) {
     const std::vector<std::optional<double>> today = microseconds_today(lesson);
     std::vector<std::string> header = {"step", "2008: ms", "GB/s", "over naive"};
     if (!today.empty()) {
-        const char* const where = lesson.measures() ? "today: us" : "an H200: us";
+        const std::string where =
+            lesson.measures() ? "today: us" : lesson.recorded().label() + ": us";
         header.insert(header.end(), {where, "GB/s", "over naive"});
     }
     std::vector<std::vector<std::string>> rows;

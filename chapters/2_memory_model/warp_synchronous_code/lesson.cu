@@ -101,18 +101,11 @@ constexpr std::array<Predicted, 4> predictions = {
 
 void show_predictions(warpwise::Lesson& lesson) {
     constexpr double blocks = 8;
-    const warpwise::Record& recorded = lesson.recorded();
     TileSums problem({std::size_t{kThreads} * 8});
     std::vector<std::vector<std::string>> rows;
     for (const Predicted& predicted : predictions) {
         rows.push_back({predicted.step, warpwise::count_text(predicted.barriers),
                         warpwise::count_text(predicted.shared_requests)});
-        if (const warpwise::RecordedStep* const record = recorded.step(predicted.step)) {
-            rows.back().push_back(
-                warpwise::text_or_dash("%.0f us", record->microseconds()));
-        } else if (recorded) {
-            rows.back().emplace_back("-");
-        }
         const auto counts = lesson.count([&] { problem.run(predicted.kernel); });
         if (!counts) continue;
         const std::string step = predicted.step;
@@ -121,11 +114,9 @@ void show_predictions(warpwise::Lesson& lesson) {
         lesson.expect(counts->shared().requests == predicted.shared_requests * blocks,
                       step + ": as many requests to shared memory as predicted");
     }
-    std::vector<std::string> header = {"step", "barriers", "requests to shared memory"};
-    if (recorded) header.push_back("2^26 floats on an H200");
-    const std::string title =
-        "A block of 8 warps: predicted, and held against the counters where there are some";
-    lesson.table(recorded ? title + "; times " + recorded.where() : title, header, rows);
+    lesson.table(
+        "A block of 8 warps: predicted, and held against the counters where there are some",
+        {"step", "barriers", "requests to shared memory"}, rows);
 }
 
 // ---- right and wrong tails --------------------------------------------------------------

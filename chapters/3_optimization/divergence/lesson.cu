@@ -37,10 +37,6 @@ namespace {
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
-std::string microseconds_of(const warpwise::RecordedStep& step) {
-    return warpwise::text_or_dash("%.4g us", step.microseconds());
-}
-
 // ---- two kinds of work ------------------------------------------------------------------
 
 // Which root each element wants: 2 or 3.
@@ -434,10 +430,6 @@ the branch? These are two different questions.)");
          {"one_formula", "one loop, constants by lane", run_roots<one_formula>},
          {"sort_first", "a list by kind, then the branch", sort_first}});
     expect_roots(lesson);
-    lesson.show_recorded_steps(
-        "Roots of 2^24 numbers",
-        {"branch_by_lane", "both_and_choose", "one_formula", "sort_first"}, "time",
-        microseconds_of);
     lesson.conclusion(
         R"(Computing both keeps all lanes active and gains nothing: a warp executes 64
 rounds as before. The cost is what the warp executes, not that lanes idle. The formula and
@@ -463,9 +455,6 @@ number to lanes that are done (step 4)?)");
           run_hailstones<triple_and_halve>},
          {"refill_lanes", "lanes that are done take the next number", run_refill}});
     expect_hailstones(lesson);
-    lesson.show_recorded_steps("2^24 hailstones",
-                               {"halve_or_triple", "triple_and_halve", "refill_lanes"},
-                               "time", microseconds_of);
     lesson.conclusion(
         R"(About 15: among random neighbors half of the warp idles. (The CPU device counts
 fewer lanes in step 2, because it counts both sides of a branch that nvcc turns into

@@ -248,7 +248,7 @@ void show_operations(warpwise::Lesson& lesson) {
     std::vector<std::string> header = {"operation", "machine code", "instructions",
                                        "at most a clock"};
     if (measures) header.insert(header.end(), {"measured", "share"});
-    if (recorded) header.push_back("measured on an H200");
+    if (recorded) header.push_back(recorded.label() + ", measured");
     std::vector<std::vector<std::string>> rows;
     for (const Operation& operation : kOperations) {
         const Outcome outcome = operation.run(measures);

@@ -277,15 +277,6 @@ void predict_loads(warpwise::Lesson& lesson) {
                  rows);
 }
 
-void show_recorded_steps(warpwise::Lesson& lesson) {
-    std::vector<std::string> steps;
-    for (const Predicted& step : predictions) steps.emplace_back(step.step);
-    lesson.show_recorded_steps("The same steps, 8192 x 33792", steps, "GB/s",
-                               [](const warpwise::RecordedStep& step) {
-                                   return warpwise::text_or_dash("%.0f", step.gb_per_s);
-                               });
-}
-
 // All steps ask for the same: as many requests, as many sectors. Only their order differs.
 void expect_same_loads(warpwise::Lesson& lesson) {
     constexpr std::size_t rows = 67, cols = 1024;
@@ -367,7 +358,6 @@ loads one round ahead?)");
          {"eight_prefetched", "8 loads, issued a round ahead", run<sum_prefetched<8>>},
          {"eight_loads_more_threads", "rows dealt out to more threads", run_parts}});
     expect_same_loads(lesson);
-    if (!lesson.measures()) show_recorded_steps(lesson);
     lesson.conclusion(
         R"(To the counters all steps but the last are the same: they do not show how long a
 warp waits. The rate grows with the loads in flight, but less than predicted, because the

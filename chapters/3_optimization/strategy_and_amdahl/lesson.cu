@@ -175,7 +175,7 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         header.emplace_back("measured");
     } else {
         header.emplace_back("sectors/value, counted");
-        if (recorded) header.emplace_back("measured on an H200");
+        if (recorded) header.push_back(recorded.label() + ", measured");
     }
 
     std::vector<std::vector<std::string>> rows;

@@ -348,7 +348,7 @@ void show_classic_mistake(warpwise::Lesson& lesson) {
     std::vector<std::string> header = {"work", "stopped at once, us", "after waiting, us",
                                        "wrong by"};
     const warpwise::Record& recorded = lesson.recorded();
-    if (recorded) header.emplace_back("on an H200 wrong by");
+    if (recorded) header.push_back(recorded.label() + ", wrong by");
     std::vector<std::vector<std::string>> rows;
     for (const int work : kWork) {
         std::vector<double> at_once, after_waiting;

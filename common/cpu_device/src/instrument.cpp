@@ -242,8 +242,9 @@ void keep_counters(const Launch& launch, const Tally& tally) {
     counters.blocks = launch.blocks;
     counters.instrumented_blocks = tally.blocks();
     const auto threads = static_cast<int>(launch.threads);
+    counters.registers = launch.instrument.registers;
     counters.occupancy =
-        static_cast<double>(occupancy(threads, launch.instrument.registers, counters.shared_bytes).blocks_per_sm) *
+        static_cast<double>(occupancy(threads, counters.registers, counters.shared_bytes).blocks_per_sm) *
         ((threads + 31) / 32) / 64;
 
     std::map<std::string, Counters> arrays;

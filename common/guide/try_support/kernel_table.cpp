@@ -92,13 +92,25 @@ std::string barriers_text(const Kernel& kernel) {
     return barriers > 0 ? warpwise::ratio_text(barriers / static_cast<double>(launches_of(kernel))) : "-";
 }
 
-/// Of the largest launch.
-std::string occupancy_text(const Kernel& kernel) {
+const LaunchCounts& largest_launch(const Kernel& kernel) {
     const auto threads = [](const LaunchGroup* group) { return group->blocks_each() * size_of(group->counts.block); };
     const LaunchGroup* largest =
         *std::max_element(kernel.groups.begin(), kernel.groups.end(),
                           [&](const LaunchGroup* a, const LaunchGroup* b) { return threads(a) < threads(b); });
-    return fmt::format("{:.0f} %", largest->counts.occupancy * 100);
+    return largest->counts;
+}
+
+/// Where somebody said how many registers a thread takes.
+std::string occupancy_text(const Kernel& kernel) {
+    const LaunchCounts& launch = largest_launch(kernel);
+    return launch.registers > 0 ? fmt::format("{:.0f} %", launch.occupancy * 100) : "-";
+}
+
+/// Where nobody did: what block and shared memory permit, if that is not everything.
+std::string max_occupancy_text(const Kernel& kernel) {
+    constexpr double full = 0.995;
+    const LaunchCounts& launch = largest_launch(kernel);
+    return launch.registers == 0 && launch.occupancy <= full ? fmt::format("{:.0f} %", launch.occupancy * 100) : "-";
 }
 
 /// `meaning`: empty for what explains itself.
@@ -134,15 +146,21 @@ std::vector<CounterColumn> columns_of(const std::vector<Kernel>& kernels) {
         step.name = kernel.name;
         step.launches = kernel.counts();
     }
-    constexpr std::array<std::string_view, 4> own = {"launches", "requests", "barriers", "occupancy"};
+    constexpr std::array<std::string_view, 5> own = {"launches", "requests", "barriers", "occupancy", "max occupancy"};
     for (CounterColumn& column : warpwise::counter_columns(steps)) {
         if (std::find(own.begin(), own.end(), column.header) == own.end()) add(std::move(column));
     }
 
     add(column_of(kernels, "barriers", "__syncthreads() that a warp passes in a launch, on average", "",
                   barriers_text));
-    add(column_of(kernels, "occupancy", "theoretical: threads that an SM can hold at a time, as a share of its limit",
+    add(column_of(kernels, "occupancy",
+                  "theoretical: warps that an SM can hold at a time, as a share of its limit of 64",
                   "sm__maximum_warps_per_active_cycle_pct", occupancy_text));
+    add(column_of(
+        kernels, "max occupancy",
+        "the largest share of an SM's 64 warps that the block's size and its shared memory permit; registers, "
+        "which only nvcc knows (--registers), may permit less",
+        "", max_occupancy_text));
     return columns;
 }
 

@@ -824,6 +824,34 @@ TEST_CASE("the page holds every part, and nothing that a browser would load") {
     }
 }
 
+TEST_CASE("results of the CPU device show a GPU's recorded times, and whose they are") {
+    json add = lesson("add", {counted(step(1, "serial", "host"), 512), counted(step(2, "kernel"), 512)});
+    add["recording"] = {{"label", "H200"},
+                        {"device", "NVIDIA H200"},
+                        {"cuda", "13.0"},
+                        {"date", "2026-11-21"},
+                        {"file", "docs/results/h200_chapter_1.json"},
+                        {"size", {4096, 64}},
+                        {"copy", {{"gb_per_s", 4000}, {"seconds", 0.001}}},
+                        {"vendors", {{{"name", "vendor"}, {"change", "cub::Add"}, {"seconds", 0.0011}}}}};
+    const auto recorded = [](double seconds, bool on_host) {
+        return json{{"seconds", seconds}, {"gb_per_s", 3450}, {"share_of_copy", 0.8}, {"on_host", on_host}};
+    };
+    add["steps"][0]["recorded"] = recorded(0.25, true);
+    add["steps"][1]["recorded"] = recorded(9e-4, false);
+    const std::string page = page_of(basics(), chapter_results({add}), Progress());
+    for (const char* part : {"H200 time</th>", "H200 GB/s</th>", ">250 ms*</td>", ">900 us</td>", "vendor (H200)",
+                             ">copy (H200)", "cub::Add", "H200: recorded on one NVIDIA H200 (CUDA 13.0, 2026-11-21) at",
+                             "size 4096 x 64, while the counts are those of size 64 x 32"}) {
+        INFO(part);
+        CHECK(page.find(part) != std::string::npos);
+    }
+    for (json& each : add["steps"]) each.erase("recorded");
+    const std::string without = page_of(basics(), chapter_results({add}), Progress());
+    CHECK(without.find("H200 time") == std::string::npos);
+    CHECK(without.find("recorded on one") == std::string::npos);
+}
+
 TEST_CASE("whatever results hold is text in the page") {
     const std::string evil = "</table><script>alert('\"&')</script>";
     json add = lesson(evil, {step(1, evil)});

@@ -524,7 +524,7 @@ warpwise::LaunchCounts launch_of(const std::string& kernel, unsigned blocks, uns
     for (warpwise::RequestCounts* requests : {&launch.total.global_load, &launch.total.global_store}) {
         requests->requests = instrumented;
         requests->lanes = 32.0 * instrumented;
-        requests->sectors = 4.0 * instrumented;
+        requests->sectors = requests->needed_sectors = 4.0 * instrumented;
     }
     launch.total.steps = instrumented;
     launch.total.active_lanes = 32.0 * instrumented;
@@ -580,13 +580,28 @@ TEST_CASE("prints a row for each kernel, its launches added up") {
     groups.add(launch_of("scale<float, 4>", 5, 5));
     const std::string table = guide::kernel_table(groups.all(), 256, {});
     CHECK_THAT(table, StartsWith("kernel           launches  blocks  threads  requests  sectors/ld  sectors/st"));
-    CHECK(row_of(table, "add") == std::vector<std::string>{"add", "2", "10", "32", "40", "4", "4", "5.12 kB", "50 %"});
+    CHECK(row_of(table, "add") ==
+          std::vector<std::string>{"add", "2", "10", "32", "40", "4 of 4", "4 of 4", "5.12 kB", "50 %"});
     const std::vector<std::string> scale = row_of(table, "scale<float, 4>");
     REQUIRE(scale.size() == 9);
     CHECK(scale[1] == "2");
     CHECK(scale[2] == "1..5");
     CHECK_THAT(table,
                ContainsSubstring("sectors/ld: ") && !ContainsSubstring("conflicts") && !ContainsSubstring("sample"));
+}
+
+TEST_CASE("says which share of the occupancy is known") {
+    const auto table_of = [](int registers, double occupancy) {
+        warpwise::LaunchCounts launch = launch_of("add", 10, 10);
+        launch.registers = registers;
+        launch.occupancy = occupancy;
+        guide::LaunchGroups groups;
+        groups.add(launch);
+        return guide::kernel_table(groups.all(), 256, {});
+    };
+    CHECK_THAT(table_of(0, 0.5), ContainsSubstring("  max occupancy\n") && ContainsSubstring("  50 %\n"));
+    CHECK_THAT(table_of(0, 1), !ContainsSubstring("occupancy"));
+    CHECK_THAT(table_of(32, 1), ContainsSubstring("  occupancy\n") && ContainsSubstring("  100 %\n"));
 }
 
 TEST_CASE("shows shapes of several dimensions, and barriers of one launch") {

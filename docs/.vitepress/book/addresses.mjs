@@ -17,7 +17,7 @@ export const units = {
 };
 const names = Object.keys(units).sort((a, b) => b.length - a.length).map((unit) => unit.replace('/', '\\/')).join('|');
 const number = String.raw`\d+(?:,\d{3}(?!\d))*(?:\.\d+)?`;
-const withUnit = new RegExp(`(${number})(?:[ \u00a0]|&nbsp;)*(${names})(?![\\w/])`, 'g');
+const withUnit = new RegExp(`(?<![A-Za-z\\d])(${number})(?:[ \u00a0]|&nbsp;)*(${names})(?![\\w/])`, 'g');
 const anyUnit = new RegExp(`(?<![\\w/])(${names})(?![\\w/])`);
 
 /// {value, digit} of a number as it is written.

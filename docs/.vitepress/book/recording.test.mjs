@@ -4,13 +4,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { addressedFigures, figureAt, matchesOf, numbersIn, rewritten } from './addresses.mjs';
+import { addressedFigures, figureAt, figuresIn, matchesOf, numbersIn, rewritten } from './addresses.mjs';
 import { countedOf } from './counted.mjs';
 import { minimizedLesson, minimizedRun, textOfRun } from './minimized.mjs';
 import { hashOf } from './pages.mjs';
 import { addressedMarks, merged, renewedMarks, renewedTables } from './recording.mjs';
 import { root } from './repository.mjs';
-import { provenance } from './results.mjs';
+import { provenance, stepTable } from './results.mjs';
 
 const step = (name, microseconds, rate, more = {}) => ({
     name, number: 1, change: 'x', kind: 'device', comparison: { passed: true, largest_error: 0, mismatches: [] }, launches: null, diagnostics: [],
@@ -134,16 +134,38 @@ test('minimizing leaves out what nobody reads, and does nothing the second time'
 
 test('launches become their sum, samples scaled up', () => {
     const launch = (blocks, instrumented_blocks, barriers) => ({
-        block: [64, 1, 1], blocks, instrumented_blocks, occupancy: blocks / 10,
-        counters: { global_load: { requests: 3, lanes: 96, bytes: 384, sectors: 12, wavefronts: 3, least_wavefronts: 3, same_address: 0 }, barriers, steps: 5, active_lanes: 160 },
+        block: [64, 1, 1], blocks, instrumented_blocks, registers: blocks === 8 ? 40 : null, occupancy: blocks / 10,
+        counters: { global_load: { requests: 3, lanes: 96, bytes: 384, sectors: 12, needed_sectors: 9, wavefronts: 3, least_wavefronts: 3, same_address: 0 }, barriers, steps: 5, active_lanes: 160 },
     });
     const counts = countedOf([launch(8, 2, 4), launch(2, 2, 0)]);
     assert.equal(counts.global_load.sectors, 60);
+    assert.equal(counts.global_load.needed_sectors, 45);
     assert.equal(counts.barriers_per_warp, 1);
     assert.equal(counts.launches, 2);
     assert.equal(counts.occupancy, 0.8);
+    assert.equal(counts.registers, 40);
     assert.deepEqual(counts.sampled, { blocks: 2, of_blocks: 8 });
     assert.ok(!('global_store' in counts));
+});
+
+test('the name of a column is no figure', () => {
+    assert.deepEqual(figuresIn('H200 GB/s, H200 time'), []);
+    assert.deepEqual(figuresIn('(200 GB/s) of 1,234.5 GB/s').map((figure) => figure.value), [200, 1234.5]);
+});
+
+test('a table of counts has sectors beside those needed, and a limit of the occupancy where no registers are known', () => {
+    const counted = (sectors, needed_sectors, occupancy, more = {}) => ({
+        global_load: { requests: 2, sectors, ...(needed_sectors ? { needed_sectors } : {}) }, barriers_per_warp: 0, launches: 1, occupancy, ...more,
+    });
+    const table = (...all) => stepTable({ device: { kind: 'cpu' } }, { name: 'x', size: [64],
+        steps: all.map((each, index) => ({ number: index + 1, name: `step_${index}`, change: '', comparison: { passed: true }, counted: each })) });
+    const column = ({ header, rows }, name) => rows.map((row) => row[header.findIndex((each) => (each.text ?? each) === name)]);
+    const unknown = table(counted(64, 8, 1), counted(33, 32, 0.5), counted(7, 0, 1));
+    assert.deepEqual(column(unknown, 'sectors/ld'), ['32 of 4', '16.5 of 16', '3.5']);
+    assert.deepEqual(column(unknown, 'max occupancy'), ['-', '50 %', '-']);
+    const known = table(counted(8, 8, 1, { registers: 32 }), counted(8, 8, 0.25, { registers: 128 }));
+    assert.deepEqual(column(known, 'occupancy'), ['100 %', '25 %']);
+    assert.ok(!table(counted(8, 8, 1), counted(8, 8, 1)).header.some((each) => each.text === 'max occupancy'));
 });
 
 /// A small repository: one chapter, a page, its Chinese twin, and a README.

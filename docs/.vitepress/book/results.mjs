@@ -84,15 +84,21 @@ const ratio = (a, b) => (b > 0 ? a / b : undefined);
 const added = (counts, names, figure) => names.reduce((sum, name) => sum + of(counts, name, figure), 0);
 const globalAccesses = ['global_load', 'global_store'];
 const sharedAccesses = ['shared_load', 'shared_store', 'shared_atomic'];
+/// "32 of 4": sectors that a request touches, and those that its bytes need.
+const sectorsText = (operation) => (touched, counts) => {
+    const needed = ratio(of(counts, operation, 'needed_sectors'), of(counts, operation, 'requests'));
+    return needed ? `${ratioText(touched)} of ${ratioText(needed)}` : ratioText(touched);
+};
 const always = () => true;
 const notZero = (least, most) => most > 0;
 const different = (least, most) => most > 1.05 * least;
+const full = 0.995; // of an SM's warps, as it is printed
 
 /// What stands in a column, when it is worth its place, and where counters_and_reports.md explains it.
 const counters = [
-    { header: 'sectors/ld', anchor: 'sectors-per-request', worth: always, text: ratioText,
+    { header: 'sectors/ld', anchor: 'sectors-per-request', worth: always, text: sectorsText('global_load'),
       value: (counts) => ratio(of(counts, 'global_load', 'sectors'), of(counts, 'global_load', 'requests')) },
-    { header: 'sectors/st', anchor: 'sectors-per-request', worth: always, text: ratioText,
+    { header: 'sectors/st', anchor: 'sectors-per-request', worth: always, text: sectorsText('global_store'),
       value: (counts) => ratio(of(counts, 'global_store', 'sectors'), of(counts, 'global_store', 'requests')) },
     { header: 'requests', anchor: 'requests', worth: different, text: countText,
       value: (counts) => added(counts, globalAccesses, 'requests') || undefined },
@@ -109,7 +115,10 @@ const counters = [
     { header: 'barriers', anchor: 'barriers', worth: notZero, text: ratioText, value: (counts) => counts.barriers_per_warp },
     { header: 'launches', worth: different, text: countText, value: (counts) => counts.launches },
     { header: 'occupancy', anchor: 'theoretical-occupancy', worth: different, text: (share) => `${(100 * share).toFixed(0)} %`,
-      value: (counts) => counts.occupancy },
+      value: (counts) => (counts.registers ? counts.occupancy : undefined) },
+    { header: 'max occupancy', anchor: 'theoretical-occupancy', worth: (least, most) => least <= full && different(least, most),
+      text: (share) => (share > full ? '-' : `${(100 * share).toFixed(0)} %`),
+      value: (counts) => (counts.registers ? undefined : counts.occupancy) },
 ];
 
 /// Of each step; undefined where nothing was counted.
@@ -123,7 +132,7 @@ function counterColumns(steps) {
         const known = values.filter((value) => value !== undefined);
         if (known.length === 0 || !counter.worth(Math.min(...known), Math.max(...known))) continue;
         const header = counter.anchor ? { text: counter.header, page: 'counters_and_reports.md', anchor: counter.anchor } : counter.header;
-        columns.push({ header, cells: values.map((value) => (value === undefined ? '-' : counter.text(value))) });
+        columns.push({ header, cells: values.map((value, step) => (value === undefined ? '-' : counter.text(value, counted[step]))) });
     }
     return columns;
 }

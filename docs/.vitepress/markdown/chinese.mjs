@@ -25,6 +25,7 @@ const words = {
     'barriers': '屏障数',
     'launches': '启动次数',
     'occupancy': '占用率',
+    'max occupancy': '占用率上限',
 
     // ---- heads of several lessons -------------------------------------------------------------------------------------
     'what': '项目',
@@ -68,7 +69,7 @@ const words = {
     '{t}, predicted': '{t}，预测',
     '{t}, counted': '{t}，计数',
     'measured': '实测',
-    'measured on an H200': 'H200 实测',
+    'H200, measured': 'H200 实测',
     'timed': '计时',
     'large, us': '大规模，us',
     'large, GB/s': '大规模，GB/s',
@@ -76,8 +77,8 @@ const words = {
     'of roof R': '占上限 R',
     '{t} for each shape': '{t}，按形状',
     '{t} by shape': '{t}，按形状',
-    '{t} GB/s on an H200': '{t}，H200 上的 GB/s',
-    'GB/s on an H200': 'H200 上的 GB/s',
+    'H200 GB/s': 'H200 GB/s',
+    'H200 GB/s, {t}': 'H200 GB/s，{t}',
     'registers a thread': '每线程寄存器',
     'threads a block': '每块线程数',
     'threads an SM': '每 SM 线程数',
@@ -121,6 +122,7 @@ const words = {
     'device-to-device cudaMemcpy': '设备内部的 cudaMemcpy',
     '{t}; times recorded on one {u}': '{t}；时间记录自一块 {u}',
     '{t}; GB/s recorded on one {u}': '{t}；GB/s 记录自一块 {u}',
+    '{t}; H200 recorded on one {u}': '{t}；H200 一列记录自一块 {u}',
     '{t}, recorded on one {u}': '{t}，记录自一块 {u}',
 
     // ---- chapter 1 ----------------------------------------------------------------------------------------------------
@@ -388,7 +390,7 @@ const words = {
     'Atomic additions to {n} bins in shared memory': '共享内存里 {n} 个计数格的原子加',
     'lane k reads': '第 k 个 lane 读',
     'passes': '趟数',
-    'time on an H200, first = 1': 'H200 上的时间，第一行为 1',
+    'H200 time, first = 1': 'H200 上的时间，第一行为 1',
     'histogram': '直方图',
     'word {t} (stride 1)': '字 {t}（步长 1）',
     'word {n} (all lanes)': '字 {n}（所有 lane）',
@@ -798,7 +800,7 @@ const words = {
     'the date in a log': '日志里的日期',
     'time in C': 'C 里计时',
     'time in C++: the first choice': 'C++ 里计时：首选',
-    'on an H200 wrong by': 'H200 上相差',
+    'H200, wrong by': 'H200 上相差',
     'A kernel, timed in both ways, median of {n}': '一个核函数，两种计时方法，{n} 次的中位数',
     'Microseconds for each launch of a kernel that does nothing': '每次启动一个空核函数的微秒数',
     'way': '方式',
@@ -852,8 +854,6 @@ const words = {
     'Operations per clock and multiprocessor': '每个 SM 每个时钟的运算数',
     'Operations a cycle against warps a scheduler, measured': '每周期运算数，按每个调度器的线程束数，实测',
     'cublasSgemv, transposed': 'cublasSgemv，转置',
-    'Roots of 2^24 numbers, {t}': '2^24 个数的根，{t}',
-    '2^24 hailstones, {t}': '2^24 个冰雹数，{t}',
 
     // ---- chapter 4 ----------------------------------------------------------------------------------------------------
     'The distance of a few ints': '几个 int 的距离',

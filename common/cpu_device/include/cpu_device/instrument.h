@@ -28,7 +28,7 @@ struct InstrumentOptions {
     /// Of a launch with more blocks than this, a sample of this many is instrumented, spread evenly over the grid, the
     /// first and the last among them. 0: every block.
     std::uint64_t blocks = 0;
-    int registers = 32;  ///< a thread, for theoretical occupancy: what nvcc's resource report says
+    int registers = 0;  ///< per thread, for theoretical occupancy: what nvcc's resource report says; 0: not known
     /// The first so many blocks of each launch leave a trace, if counters are taken: LaunchCounters::trace.
     std::uint64_t traced_blocks = 0;
     std::size_t traced_events = kTracedEvents;  ///< of each warp that leaves a trace, at most
@@ -174,7 +174,9 @@ struct LaunchCounters {
     std::size_t shared_bytes = 0;  ///< of a block, static and dynamic
     std::uint64_t blocks = 0;
     std::uint64_t instrumented_blocks = 0;  ///< fewer than `blocks`: a sample; all counts are those of the sample
-    double occupancy = 0;                   ///< theoretical: resident threads of a multiprocessor over its limit
+    int registers = 0;                      ///< InstrumentOptions::registers
+    double occupancy = 0;  ///< theoretical: resident warps of a multiprocessor over its limit; without registers the
+                           ///< most that block and shared memory permit
     Counters total;
     std::vector<LineCounters> lines;  ///< by file and line
     std::vector<ArrayCounters> arrays;
