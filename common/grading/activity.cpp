@@ -39,10 +39,12 @@ Judgement judge_numbers(const GuardedMemory& buffer, const std::vector<KernelThr
     const std::size_t least_threads = std::min(threads, buffer.size());
     const std::size_t least_blocks = std::min(blocks, buffer.size());
     if (all.size() < least_threads) {
-        return {false, did_it + "; the task asks for at least " + counted(least_threads, "thread")};
+        return {false, did_it + "; the task asks for at least " + counted(least_threads, "thread"), nullptr,
+                "Which elements should thread 1 of block 0 take, so that each thread has its share?"};
     }
     if (of_blocks.size() < least_blocks) {
-        return {false, did_it + "; the task asks for at least " + counted(least_blocks, "block")};
+        return {false, did_it + "; the task asks for at least " + counted(least_blocks, "block"), nullptr,
+                "Which elements should block 1 take, so that each block has its share?"};
     }
     return {true, did_it};
 }
@@ -107,7 +109,8 @@ Judgement judge_writers(const GuardedMemory& buffer, std::size_t threads, std::s
                            " copied from host memory; kernels have to write the result"};
     }
     if (!unwritten.empty()) {
-        return {false, some_of(buffer, unwritten) + was_or_were(buffer, unwritten) + " not written by any kernel"};
+        return {false, some_of(buffer, unwritten) + was_or_were(buffer, unwritten) + " not written by any kernel",
+                nullptr, "Which thread should write " + name_elements({unwritten.front()}, buffer.row_length()) + "?"};
     }
     if (!filled.empty()) {
         return {false, some_of(buffer, filled) + was_or_were(buffer, filled) +
@@ -127,8 +130,10 @@ Judgement judge_writes_of_each(const GuardedMemory& buffer) {
         most = std::max(most, elements[i].writes);
     }
     if (several.empty()) return {true, "each element written once"};
-    return {false, some_of(buffer, several) + was_or_were(buffer, several) + " written more than once, up to " +
-                       std::to_string(most) + " times"};
+    return {false,
+            some_of(buffer, several) + was_or_were(buffer, several) + " written more than once, up to " +
+                std::to_string(most) + " times",
+            nullptr, "Which threads write " + name_elements({several.front()}, buffer.row_length()) + "?"};
 }
 
 Judgement judge_readers(const GuardedMemory& buffer, std::size_t threads, std::size_t blocks) {
@@ -144,7 +149,8 @@ Judgement judge_readers(const GuardedMemory& buffer, std::size_t threads, std::s
         }
     }
     if (!unread.empty()) {
-        return {false, some_of(buffer, unread) + was_or_were(buffer, unread) + " not read by any kernel"};
+        return {false, some_of(buffer, unread) + was_or_were(buffer, unread) + " not read by any kernel", nullptr,
+                "Which thread should read " + name_elements({unread.front()}, buffer.row_length()) + "?"};
     }
     return judge_numbers(buffer, readers, "read", threads, blocks);
 }

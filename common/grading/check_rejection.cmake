@@ -31,7 +31,7 @@ if(title MATCHES "[],*~\"\\[]")
     message(FATAL_ERROR "Catch2 would not take '${title}' for one title: avoid , * ~ quotes, backslashes and brackets")
 endif()
 
-execute_process(COMMAND "${PROGRAM}" "${title}" TIMEOUT 60
+execute_process(COMMAND "${PROGRAM}" "${title}" --full TIMEOUT 60
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(status STREQUAL "0")

@@ -6,7 +6,7 @@
 
 cmake_minimum_required(VERSION 3.22)
 
-execute_process(COMMAND "${PROGRAM}" TIMEOUT 60
+execute_process(COMMAND "${PROGRAM}" --full TIMEOUT 60
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(status STREQUAL "0")

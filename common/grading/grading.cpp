@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <limits>
+#include <bit>
+#include <cstdint>
 #include <stdexcept>
 
 #include "common/grading/diagnostics.h"
+#include "common/grading/failure.h"
 #include "common/helpers/instrument.h"
 
 namespace grading {
@@ -24,6 +25,9 @@ std::atomic<unsigned> buffers{0};
 /// In memory FD 7F FD 7F ...: a quiet NaN as half, bfloat16, float and double. Not 0xFF everywhere, so that it is told
 /// from the NaN that other tools fill memory with.
 constexpr std::array<unsigned char, 2> poison_bytes{0xFD, 0x7F};
+
+/// The same as the double that it is.
+constexpr double poison_as_double = std::bit_cast<double>(std::uint64_t{0x7FFD7FFD7FFD7FFD});
 
 constexpr std::size_t ranges_shown = 3;
 
@@ -42,12 +46,6 @@ cudaError_t allocate(void** memory, std::size_t bytes) {
 #else
     return cudaMalloc(memory, bytes);
 #endif
-}
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
 }
 
 struct Range {
@@ -203,7 +201,7 @@ Judgement GuardedMemory::written_everywhere() const {
     auto mismatch = std::make_shared<MismatchedArray>();
     mismatch->got.assign(count_, 0);
     mismatch->expected.assign(count_, 0);
-    for (const std::size_t i : unwritten) mismatch->got[i] = std::numeric_limits<double>::quiet_NaN();
+    for (const std::size_t i : unwritten) mismatch->got[i] = poison_as_double;
     mismatch->wrong = unwritten;
     mismatch->row_length = row_length_;
     if (unwritten.size() == count_) {
@@ -216,14 +214,21 @@ Judgement GuardedMemory::written_everywhere() const {
             mismatch};
 }
 
-std::string with_hint(const Judgement& judgement, const std::string& hint, const std::vector<Hint>& hints) {
-    std::string text = judgement.text;
-    if (!hint.empty()) text += "\n" + hint;
-    if (!judgement.mismatch || judgement.mismatch->wrong.empty()) return text;
+std::string hint_for(const Judgement& judgement, const std::string& hint, const std::vector<Hint>& hints) {
+    if (!judgement.mismatch || judgement.mismatch->wrong.empty()) return hint;
     for (const Hint& candidate : hints) {
-        if (candidate.cause(*judgement.mismatch)) return text + "\n" + candidate.text;
+        if (!candidate.cause(*judgement.mismatch)) continue;
+        return hint.empty() ? candidate.text : hint + "\n" + candidate.text;
     }
-    return text;
+    return hint;
+}
+
+void note_failed_match(const Judgement& judgement, const std::string& hint, const GuardedMemory* buffer) {
+    const bool knows_element = buffer != nullptr && judgement.mismatch && !judgement.mismatch->wrong.empty();
+    note_failed_match({.judgement = judgement,
+                       .hint = hint,
+                       .place = knows_element ? place_of_element(*buffer, judgement.mismatch->wrong.front()) : "",
+                       .call = {}});
 }
 
 Judgement judge_values(const std::vector<double>& got, const std::vector<double>& expected,
@@ -237,13 +242,14 @@ Judgement judge_values(const std::vector<double>& got, const std::vector<double>
     const std::size_t shown = std::min(ranges_shown, comparison.mismatches.size());
     for (std::size_t i = 0; i < shown; ++i) {
         const warpwise::Mismatch& mismatch = comparison.mismatches[i];
-        text += "\n" + name_element(mismatch.index, row_length) + " is " + number(mismatch.got) + ", should be " +
-                number(mismatch.expected);
+        text += "\n" + name_element(mismatch.index, row_length) + " is " + number_text(mismatch.got) + ", should be " +
+                number_text(mismatch.expected);
     }
     if (shown < comparison.mismatched) text += "\nand " + std::to_string(comparison.mismatched - shown) + " more";
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0;
     if (!exact) {
-        text += "\nlargest error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance);
+        text += "\nlargest error " + number_text(comparison.largest_error) + ", allowed " +
+                number_text(comparison.tolerance);
     }
     return {false, text, std::make_shared<MismatchedArray>(mismatch_of(got, expected, tolerance, row_length))};
 }
@@ -251,10 +257,11 @@ Judgement judge_values(const std::vector<double>& got, const std::vector<double>
 Judgement judge_number(double got, double expected, warpwise::Tolerance tolerance) {
     const warpwise::Comparison comparison = warpwise::compare(std::vector<double>{got}, {expected}, tolerance);
     if (comparison.passed) return {true, "right"};
-    std::string text = "is " + number(got) + ", should be " + number(expected);
+    std::string text = "is " + number_text(got) + ", should be " + number_text(expected);
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0;
     if (!exact)
-        text += " (error " + number(comparison.largest_error) + ", allowed " + number(comparison.tolerance) + ")";
+        text +=
+            " (error " + number_text(comparison.largest_error) + ", allowed " + number_text(comparison.tolerance) + ")";
     return {false, text, std::make_shared<MismatchedArray>(mismatch_of({got}, {expected}, tolerance, 0))};
 }
 

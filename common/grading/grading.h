@@ -57,7 +57,8 @@ struct Judgement {
     bool passed;
     std::string text;
     std::shared_ptr<const MismatchedArray> mismatch =
-        nullptr;  ///< what hints may depend on, where values were compared
+        nullptr;                ///< what hints may depend on, where values were compared
+    std::string question = {};  ///< what to ask when no hint was given
 };
 
 /// Device memory with guarded ends. `Guarded` gives it a type.
@@ -146,12 +147,15 @@ Judgement judge_values(const std::vector<double>& got, const std::vector<double>
 /// The same for a single number: "is 3, should be 4".
 Judgement judge_number(double got, double expected, warpwise::Tolerance tolerance);
 
-/// The text of a failed matcher: what was observed, and the hint of the first cause that holds, if any.
+/// What a failed matcher says beside the observation: `hint`, and the hint of the first cause that holds, if any.
 struct Hint {
     Cause cause;
     std::string text;
 };
-std::string with_hint(const Judgement& judgement, const std::string& hint, const std::vector<Hint>& hints);
+std::string hint_for(const Judgement& judgement, const std::string& hint, const std::vector<Hint>& hints);
+
+/// Leaves what was found out for the reporter. With a buffer of the device it knows who wrote the first wrong element.
+void note_failed_match(const Judgement& judgement, const std::string& hint, const GuardedMemory* buffer);
 
 namespace detail {
 
@@ -183,6 +187,15 @@ std::size_t row_length_of(const Guarded<T>& buffer) {
     return buffer.row_length();
 }
 
+template <class T>
+const GuardedMemory* memory_of(const T& values) {
+    if constexpr (std::is_base_of_v<GuardedMemory, T>) {
+        return &values;
+    } else {
+        return nullptr;
+    }
+}
+
 }  // namespace detail
 
 /// Catch2 matcher for `Guarded`, made of a function that returns a Judgement. Those that compare values also match
@@ -201,8 +214,12 @@ public:
     template <class T>
     bool match(const T& values) const {
         const Judgement judgement = judge_(values);
-        text_ = judgement.passed ? judgement.text : with_hint(judgement, hint_, hints_);
-        return judgement.passed;
+        text_ = judgement.text;
+        if (judgement.passed) return true;
+        const std::string hint = hint_for(judgement, hint_, hints_);
+        if (!hint.empty()) text_ += "\n" + hint;
+        note_failed_match(judgement, hint, detail::memory_of(values));
+        return false;
     }
 
     std::string describe() const override { return text_; }

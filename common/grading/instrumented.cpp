@@ -1,6 +1,7 @@
 #include "common/grading/instrumented.h"
 
 #include <algorithm>
+#include <catch2/interfaces/catch_interfaces_capture.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "common/grading/failure.h"
 
 namespace grading {
 namespace {
@@ -25,7 +28,19 @@ constexpr std::size_t lines_shown = 3;
 constexpr std::size_t longest_source = 60;  // Catch2 breaks lines of more than 80 characters
 constexpr double lanes_of_a_warp = 32;
 
+// What to ask about a count, whatever its cause.
+constexpr const char* sectors_question = "In that line, which addresses do lanes 0, 1, and 2 of a warp access?";
+constexpr const char* banks_question =
+    "In that line, which word does each lane of a warp access, and in which bank (word % 32) does it lie?";
+constexpr const char* lanes_question =
+    "In that line, which lanes of a warp take part, and what do the others wait for?";
+constexpr const char* barriers_question =
+    "For each barrier: which thread reads after it what another one wrote before it?";
+constexpr const char* release_question = "Where does each of them stop being used?";
+
 bool left_out = false;
+std::vector<LaunchCounts> launches_of_last_call;
+std::vector<CountedCall> all_counted_calls;
 
 using Cost = std::function<double(const Counts&)>;
 using Describe = std::function<std::string(const Counts&)>;
@@ -48,10 +63,12 @@ std::string costly_lines(const Instrumented& instrumented, const Cost& cost, con
     return text;
 }
 
-std::string plural(double count, const std::string& word) {
-    if (count == 1) return "1 " + word;
-    const std::size_t noun = std::min(word.find(" of "), word.size());  // "allocation of device memory"
-    return count_text(count) + " " + word.substr(0, noun) + (word.ends_with("ch") ? "es" : "s") + word.substr(noun);
+/// "1 launch", "2 launches", "2 allocations of device memory".
+std::string plural(double count, const std::string& noun) {
+    if (count == 1) return "1 " + noun;
+    const std::size_t end = std::min(noun.find(" of "), noun.size());
+    const std::string head = noun.substr(0, end);
+    return count_text(count) + " " + head + (head.ends_with("ch") ? "es" : "s") + noun.substr(end);
 }
 
 /// "32 sectors/request (8192 requests, 8.39 MB moved)"
@@ -84,8 +101,10 @@ Judgement judge_sectors(const Instrumented& instrumented, RequestCounts Counts::
         return requests.sectors_per_request() > limit ? requests.sectors : 0;
     };
     const auto describe = [which](const Counts& counts) { return sectors_text(counts.*which); };
-    return {false, name + ": " + figure + " on average, at most " + ratio_text(limit) + " allowed" +
-                       costly_lines(instrumented, cost, describe)};
+    return {false,
+            name + ": " + figure + " on average, at most " + ratio_text(limit) + " allowed" +
+                costly_lines(instrumented, cost, describe),
+            nullptr, sectors_question};
 }
 
 std::string percent_text(double fraction) { return std::to_string(std::lround(100 * fraction)) + " %"; }
@@ -103,9 +122,10 @@ Judgement judge_efficiency(const Instrumented& instrumented, RequestCounts Count
         return ratio_text(line.sectors_per_request()) + " sectors per request, " +
                ratio_text(line.needed_sectors / line.requests) + " needed (" + plural(line.requests, "request") + ")";
     };
-    return {false, name + ": " + percent_text(efficiency) +
-                       " of the 32-byte sectors that were touched are needed, at least " + percent_text(fraction) +
-                       " wanted" + costly_lines(instrumented, cost, describe)};
+    return {false,
+            name + ": " + percent_text(efficiency) + " of the 32-byte sectors that were touched are needed, at least " +
+                percent_text(fraction) + " wanted" + costly_lines(instrumented, cost, describe),
+            nullptr, sectors_question};
 }
 
 /// Lines with bank conflicts, worst first.
@@ -122,7 +142,8 @@ std::string conflicting_lines(const Instrumented& instrumented) {
 Judgement judge_conflicts(const Instrumented& instrumented) {
     const double conflicts = warpwise::sum_of(instrumented.launches).shared().conflicts();
     if (conflicts == 0) return {true, "no bank conflicts"};
-    return {false, plural(conflicts, "bank conflict") + " in shared memory" + conflicting_lines(instrumented)};
+    return {false, plural(conflicts, "bank conflict") + " in shared memory" + conflicting_lines(instrumented), nullptr,
+            banks_question};
 }
 
 /// "my.cu:12: kernel<<<(4, 1, 1), (32, 1, 1)>>>" for each launch, every line begun by a line break.
@@ -176,7 +197,7 @@ const std::vector<Pair>& pairs() {
         {"array", {"cudaMallocArray", "cudaMalloc3DArray"}, {"cudaFreeArray"}},
         {"graph", {"cudaGraphCreate", "cudaStreamEndCapture"}, {"cudaGraphDestroy"}},
         {"executable graph", {"cudaGraphInstantiate"}, {"cudaGraphExecDestroy"}},
-        {"allocation of page-locked memory", {"cudaHostAlloc", "cudaMallocHost"}, {"cudaFreeHost"}},
+        {"allocation of pinned memory", {"cudaHostAlloc", "cudaMallocHost"}, {"cudaFreeHost"}},
         {"allocation of device memory",
          {"cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch", "cudaMalloc3D"},
          {"cudaFree", "cudaFreeAsync"}}};
@@ -217,8 +238,22 @@ Instrumented instrument(const std::function<void()>& body) {
         instrumented.launches =
             warpwise::count_launches([&] { instrumented.calls = warpwise::log_during(body); }, {.blocks = 0});
     });
+    launches_of_last_call = instrumented.launches;
+    const std::string test = Catch::getResultCapture().getCurrentTestName();
+    const auto before = std::count_if(all_counted_calls.begin(), all_counted_calls.end(),
+                                      [&](const CountedCall& call) { return call.name.starts_with(test + " #"); });
+    instrumented.name = test + " #" + std::to_string(before + 1);
+    CountedCall counted{instrumented.name, instrumented.launches.size(), 0, warpwise::sum_of(instrumented.launches)};
+    for (const LaunchCounts& launch : instrumented.launches) {
+        counted.barriers_per_warp = std::max(counted.barriers_per_warp, launch.barriers_per_warp());
+    }
+    all_counted_calls.push_back(std::move(counted));
     return instrumented;
 }
+
+const std::vector<LaunchCounts>& last_launches() { return launches_of_last_call; }
+
+const std::vector<CountedCall>& counted_calls() { return all_counted_calls; }
 
 std::size_t Instrumented::calls_of(std::initializer_list<std::string_view> functions) const {
     return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](const warpwise::ApiCall& call) {
@@ -236,12 +271,14 @@ bool InstrumentedMatcher::match(const Instrumented& instrumented) const {
     const Judgement judgement = judge_(instrumented);
     text_ = judgement.text;
     if (judgement.passed) return true;
-    if (!hint_.empty()) text_ += "\n" + hint_;
+    std::string said = hint_;
     for (const auto& [cause, hint] : hints_) {
         if (!cause(instrumented)) continue;
-        text_ += "\n" + hint;
+        said += (said.empty() ? "" : "\n") + hint;
         break;
     }
+    if (!said.empty()) text_ += "\n" + said;
+    note_failed_match({.judgement = judgement, .hint = said, .place = {}, .call = instrumented.name});
     return false;
 }
 
@@ -307,7 +344,8 @@ InstrumentedMatcher NoBankConflictsOn(std::string array, std::string hint) {
         if (!counts || counts->shared().requests == 0) return judge_conflicts(instrumented);
         const double conflicts = counts->shared().conflicts();
         if (conflicts == 0) return {true, "no bank conflicts on " + array};
-        return {false, plural(conflicts, "bank conflict") + " on " + array + conflicting_lines(instrumented)};
+        return {false, plural(conflicts, "bank conflict") + " on " + array + conflicting_lines(instrumented), nullptr,
+                banks_question};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -324,7 +362,8 @@ InstrumentedMatcher ActiveLanesAtLeast(double lanes, std::string hint) {
                         [](const Counts& counts) {
                             return ratio_text(counts.active_lanes_per_step()) + " active lanes, run " +
                                    plural(counts.steps, "time") + " by a warp";
-                        })};
+                        }),
+                nullptr, lanes_question};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -337,11 +376,13 @@ InstrumentedMatcher BarriersAtMost(double barriers, std::string hint) {
         const double passed = most->barriers_per_warp();
         if (passed <= barriers) return {true, ratio_text(passed) + " barriers a warp"};
         const Instrumented worst{.countable = true, .launches = {*most}, .diagnostics = {}};
-        return {false, "a warp of " + most->kernel + " passes " + ratio_text(passed) + " barriers, at most " +
-                           ratio_text(barriers) + " allowed" +
-                           costly_lines(
-                               worst, [](const Counts& counts) { return counts.barriers; },
-                               [](const Counts& counts) { return plural(counts.barriers, "barrier") + " of warps"; })};
+        return {false,
+                "a warp of " + most->kernel + " passes " + ratio_text(passed) + " barriers, at most " +
+                    ratio_text(barriers) + " allowed" +
+                    costly_lines(
+                        worst, [](const Counts& counts) { return counts.barriers; },
+                        [](const Counts& counts) { return plural(counts.barriers, "barrier") + " of warps"; }),
+                nullptr, barriers_question};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -482,9 +523,11 @@ InstrumentedMatcher ReleasesWhatItMakes(std::string hint) {
             const std::size_t made = count_calls(instrumented, pair.makers);
             const std::size_t released = count_calls(instrumented, pair.releasers);
             if (made <= released) continue;
-            return {false, plural(static_cast<double>(made), pair.noun) + " made (" +
-                               joined({pair.makers.begin(), pair.makers.end()}) + "), " + std::to_string(released) +
-                               " released (" + joined({pair.releasers.begin(), pair.releasers.end()}) + ")"};
+            return {false,
+                    plural(static_cast<double>(made), pair.noun) + " made (" +
+                        joined({pair.makers.begin(), pair.makers.end()}) + "), " + std::to_string(released) +
+                        " released (" + joined({pair.releasers.begin(), pair.releasers.end()}) + ")",
+                    nullptr, release_question};
         }
         return {true, "everything released"};
     };

@@ -40,6 +40,7 @@ struct Instrumented {
     std::vector<warpwise::LaunchCounts> launches;   ///< in their order
     std::vector<warpwise::Diagnostic> diagnostics;  ///< found meanwhile; finish() and the grader's end know them too
     std::vector<warpwise::ApiCall> calls = {};      ///< of the runtime API, and launches, in their order
+    std::string name = {};                          ///< "TITLE OF THE TEST CASE #2": the second `instrument` in it
 
     /// How often one of these functions was called. Names are those of the functions that do the work: cudaMallocHost
     /// shows as cudaHostAlloc.
@@ -50,6 +51,18 @@ struct Instrumented {
 
 /// Runs `body` and instruments the kernels that it launches. What `body` throws goes on to the caller.
 Instrumented instrument(const std::function<void()>& body);
+
+/// The launches of the last `instrument`.
+const std::vector<warpwise::LaunchCounts>& last_launches();
+
+/// What one `instrument` has counted, for those who compare two answers call by call.
+struct CountedCall {
+    std::string name;  ///< as Instrumented::name
+    std::size_t launches = 0;
+    double barriers_per_warp = 0;  ///< of the launch that has most
+    warpwise::Counts total;
+};
+const std::vector<CountedCall>& counted_calls();  ///< of this run of the program
 
 /// Catch2 matcher for `Instrumented`; made by the functions below.
 class InstrumentedMatcher : public Catch::Matchers::MatcherGenericBase {

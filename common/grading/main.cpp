@@ -1,28 +1,40 @@
 // The main function of every grader: Catch2's command line, plus a last line that says where to go on.
 //
 // Exit status: 0 all tests passed, 1 a test failed or the answer ended the program, 2 nothing was graded (wrong
-// options, no such test). The status can be believed whatever the answer does: see supervisor.h. The run stops at the
-// first failed check, because one message is easier to act on than forty; `-x 1000` shows all.
-// `--details` shows failures as Catch2 does.
+// options, no such test). The status can be believed whatever the answer does: see supervisor.h.
+//
+// The run stops at the first failed check, because one message is easier to act on than forty. It is shown as failure.h
+// says, followed by the names of the later tests that fail as well. `--full` shows all lines of the message, `--catch2`
+// what Catch2 shows, `-x 1000` all failed checks.
 //
 // An answer that passes is graded again with inputs drawn with further seeds (WARPWISE_GRADING_SEED=N in the
 // environment grades with those of seed N only). On the CPU device kernels are instrumented for diagnostics, and the
 // further runs have their threads in other orders (CPU_DEVICE_SEED=N: in the order N only).
+//
+// WARPWISE_GRADING_FACTS=FILE: the guide starts this program, and finds in FILE what it needs to go on (facts.h).
+#include <unistd.h>
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
+#include <catch2/interfaces/catch_interfaces_config.hpp>
+#include <catch2/internal/catch_test_case_registry_impl.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
+
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "common/grading/diagnostics.h"
 #include "common/grading/exercise.h"
+#include "common/grading/facts.h"
+#include "common/grading/failure.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/grading/reporter.h"
@@ -54,17 +66,39 @@ std::string answer_file() {
     return !is_stub && std::filesystem::exists("answers/" + file, error) ? "answers/" + file : "exercises/" + file;
 }
 
+/// Empty where the guide is not told anything.
+std::string facts_file() {
+    const char* const file = std::getenv(grading::facts_variable);
+    return file == nullptr ? "" : file;
+}
+
+/// The guide says this itself.
 void say_where_to_go_on(bool passed) {
+    if (!facts_file().empty()) return;
     const std::string chapter = grading::exercise.chapter;
     const std::string name = grading::exercise.name;
-    const std::string folder = "exercises/" + chapter + "/" + name + "/";
     if (passed) {
         std::printf("%s: solved. Compare with solutions/%s/%s/%s.cu\n", name.c_str(), chapter.c_str(), name.c_str(),
                     name.c_str());
     } else {
-        std::printf("%s: not yet.\n    your answer  %s\n    the task     %sREADME.md\n    hints        %shints.md\n",
-                    name.c_str(), answer_file().c_str(), folder.c_str(), folder.c_str());
+        std::printf("%s: not yet. Your answer: %s   Hints: exercises/%s/%s/hints.md\n", name.c_str(),
+                    answer_file().c_str(), chapter.c_str(), name.c_str());
     }
+}
+
+/// As one would type it again.
+std::string repeating_command(const grading::FailingRun& failing, const std::vector<std::string>& arguments) {
+    std::string command;
+    for (const auto& [name, value] : failing.variables) command += name + "=" + value + " ";
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
+        if (argument == "--colour-mode" && i + 1 < arguments.size()) {
+            ++i;  // the guide's, not the learner's
+            continue;
+        }
+        command += (i == 0 ? "" : " ") + (argument.find(' ') == std::string::npos ? argument : "'" + argument + "'");
+    }
+    return command;
 }
 
 /// Grades once more, as a process of its own, for each further run. False, and shown, when the answer fails in one.
@@ -74,23 +108,103 @@ bool passes_further_runs(int argc, char** argv) {
     const std::optional<grading::FailingRun> failing = grading::first_failing_run(arguments, grading::further_runs());
     if (!failing) return true;
     arguments[0] = argv[0];
-    std::string command;
-    for (const auto& [name, value] : failing->variables) command += name + "=" + value + " ";
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string& argument = arguments[i];
-        if (argument == "--colour-mode" && i + 1 < arguments.size()) {
-            ++i;  // the guide's, not the learner's
-            continue;
-        }
-        command += (i == 0 ? "" : " ") + (argument.find(' ') == std::string::npos ? argument : "'" + argument + "'");
-    }
     std::printf(
         "That was the first run%s. In a further one%s the answer fails. To repeat what follows:\n\n    %s\n\n%s",
         grading::can_try_other_orders() ? ", with threads and blocks in ascending order" : "",
         grading::can_try_other_orders() ? ", with other inputs and in another order (a GPU promises none),"
                                         : ", with other inputs,",
-        command.c_str(), failing->output.c_str());
+        repeating_command(*failing, arguments).c_str(), failing->output.c_str());
+    if (!facts_file().empty()) std::ofstream(facts_file()) << failing->facts;
     return false;
+}
+
+// ---- which of the later tests fail as well -------------------------------------------------------------------------
+
+/// Titles of all tests that a run without arguments runs, in their order.
+std::vector<std::string> all_tests(Catch::Session& session) {
+    std::vector<std::string> titles;
+    for (const Catch::TestCaseHandle& test : Catch::getAllTestCasesSorted(session.config())) {
+        if (!test.getTestCaseInfo().isHidden()) titles.push_back(test.getTestCaseInfo().name);
+    }
+    return titles;
+}
+
+std::string exactly(const std::string& title) {
+    std::string text = "\"";
+    for (const char c : title) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c;
+    }
+    return text + '"';
+}
+
+/// Runs the tests after `first`, each by itself up to its first failed check, and writes a line for each into `file`.
+/// Ends when the device is lost, because then nothing can be told about the tests after that.
+int run_later_tests(Catch::Session& session, const std::string& first, const std::string& file) {
+    const std::vector<std::string> titles = all_tests(session);
+    std::ofstream results(file);
+    bool is_later = false;
+    for (const std::string& title : titles) {
+        if (is_later) {
+            session.configData().testsOrTags = {exactly(title)};
+            session.useConfigData(session.configData());
+            const bool passed = session.run() == 0 && grading::take_diagnostics().empty();
+            if (cudaDeviceSynchronize() != cudaSuccess) break;
+            results << (passed ? "passed " : "failed ") << title << std::endl;
+        }
+        is_later = is_later || title == first;
+    }
+    return 1;
+}
+
+/// The verdict is not to wait long for it. 0: not at all.
+double seconds_for_later_tests() {
+    const char* const text = std::getenv(grading::later_tests_seconds_variable);
+    return text == nullptr ? 2 : std::atof(text);
+}
+
+/// Adds to the facts which tests after the first failed one fail as well, in a process of its own: an answer may hang
+/// or crash there.
+void look_at_later_tests(const std::string& first, const std::vector<std::string>& titles, grading::Facts& facts) {
+    const warpwise::TemporaryFile results;
+    warpwise::ChildProcess later({warpwise::own_program()}, {{grading::later_tests_variable, first},
+                                                             {grading::further_run_variable, "1"},
+                                                             {grading::facts_variable, results.path()}});
+    later.wait_at_most(seconds_for_later_tests());
+    std::size_t run = 0;
+    std::istringstream lines(results.read());
+    for (std::string line; std::getline(lines, line); ++run) {
+        if (line.starts_with("failed ")) facts.more_failing.push_back(line.substr(7));
+    }
+    std::size_t earlier = 0;
+    while (earlier < titles.size() && titles[earlier] != first) ++earlier;
+    facts.not_run = titles.size() - std::min(titles.size(), earlier + 1 + run);
+}
+
+void print_later_tests(const grading::Facts& facts) {
+    const std::size_t count = facts.more_failing.size();
+    if (count > 0) {
+        std::string titles;
+        for (std::size_t i = 0; i < std::min<std::size_t>(2, count); ++i) {
+            titles += (i == 0 ? "\"" : ", \"") + facts.more_failing[i] + "\"";
+        }
+        std::printf("  %zu more %s not pass: %s%s\n", count, count == 1 ? "test does" : "tests do", titles.c_str(),
+                    count > 2 ? ", ..." : "");
+    }
+}
+
+// ---- grading -------------------------------------------------------------------------------------------------------
+
+/// What Catch2 writes to the file of its own reporter.
+std::string contents_of(const std::string& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool use_colors(const Catch::ConfigData& config) {
+    if (config.defaultColourMode == Catch::ColourMode::ANSI) return true;
+    return config.defaultColourMode == Catch::ColourMode::PlatformDefault && isatty(STDOUT_FILENO) == 1 &&
+           std::getenv("NO_COLOR") == nullptr;
 }
 
 int grade(int argc, char** argv) {
@@ -98,28 +212,66 @@ int grade(int argc, char** argv) {
     const warpwise::Instrumentation instrumenting({.diagnostics = true, .leaks = true});
     Catch::Session session;
     session.configData().abortAfter = 1;
-    bool details = false;
-    session.cli(session.cli() | Catch::Clara::Opt(details)["--details"]("show failures as Catch2 does"));
+    bool catch2 = false;
+    bool full = false;
+    session.cli(session.cli() | Catch::Clara::Opt(catch2)["--catch2"]["--details"]("show failures as Catch2 does") |
+                Catch::Clara::Opt(full)["--full"]("show all lines of each failure"));
     if (session.applyCommandLine(argc, argv) != 0) return 2;
-    if (!details && session.configData().reporterSpecifications.empty()) {
+    const bool colors = use_colors(session.configData());
+    grading::set_reporter_options({.full = full || session.configData().abortAfter != 1, .colors = colors});
+
+    const warpwise::TemporaryFile catch2_output;
+    const bool is_asked_for_facts = !facts_file().empty();
+    if (!catch2 && session.configData().reporterSpecifications.empty()) {
         session.configData().reporterSpecifications.push_back({grading::reporter_name(), {}, {}, {}});
+        if (is_asked_for_facts) {
+            session.configData().reporterSpecifications.push_back({"console", catch2_output.path(), {}, {}});
+        }
+    }
+    if (const char* first = std::getenv(grading::later_tests_variable); first != nullptr) {
+        return run_later_tests(session, first, facts_file());
     }
 
+    const bool runs_all = session.configData().testsOrTags.empty();
     const int status = session.run();
     if (test_cases.total() == 0) return status == 0 ? 0 : 2;  // listings, or no test of that name
     if (status == 0) warpwise::report_leaks();
     const std::string not_asked_for = grading::take_diagnostics();
-    if (!not_asked_for.empty()) std::printf("%s\n\n", not_asked_for.c_str());
-    bool passed = status == 0 && not_asked_for.empty();
-    if (passed && !passes_further_runs(argc, argv)) return 1;
+    if (!not_asked_for.empty()) {
+        grading::Failure failure = grading::make_failure("", not_asked_for, {}, std::nullopt);
+        failure.test = grading::first_failure() ? "" : "after all tests";
+        if (full || catch2) {
+            std::printf("%s\n\n", not_asked_for.c_str());
+        } else if (!grading::first_failure()) {
+            std::printf("%s", grading::shown(failure, colors).c_str());
+        }
+        grading::set_first_failure(std::move(failure));
+    }
+
+    grading::Facts facts;
+    facts.passed = status == 0 && not_asked_for.empty();
+    facts.failure = grading::first_failure();
+    const std::vector<std::string> titles = all_tests(session);
+    facts.tests = titles.size();
+    const bool is_further_run = std::getenv(grading::further_run_variable) != nullptr;
+    if (status != 0 && runs_all && seconds_for_later_tests() > 0 && !is_further_run && !full && !catch2 &&
+        facts.failure) {
+        look_at_later_tests(facts.failure->test, titles, facts);
+        print_later_tests(facts);
+    }
+    if (!facts.passed) std::printf("\n");
+    if (is_asked_for_facts) {
+        facts.catch2 = contents_of(catch2_output.path());
+        std::ofstream(facts_file()) << grading::facts_json(facts, grading::counted_calls());
+    }
+    if (facts.passed && !passes_further_runs(argc, argv)) return 1;
     if (grading::counts_were_left_out()) {
         std::printf(
             "Not graded: how the kernels use memory and lanes, and who writes the result. Only the CPU device knows\n"
             "that.\n");
     }
-    const bool ran_all = session.configData().testsOrTags.empty();
-    if (ran_all || !passed) say_where_to_go_on(passed);
-    return passed ? 0 : 1;
+    if (runs_all || !facts.passed) say_where_to_go_on(facts.passed);
+    return facts.passed ? 0 : 1;
 }
 
 }  // namespace

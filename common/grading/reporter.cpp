@@ -10,6 +10,8 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace grading {
 namespace {
@@ -39,14 +41,65 @@ void remove_ending(std::string& text, const std::string& ending) {
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
 }
 
+ReporterOptions reporter_options;
+
+const char* escape_of(Tone tone) {
+    switch (tone) {
+        case Tone::bad:
+            return "\033[31m";
+        case Tone::good:
+            return "\033[32m";
+        case Tone::missing:
+            return "\033[33m";
+        case Tone::question:
+            return "\033[1;33m";
+        case Tone::faint:
+            return "\033[2m";
+        case Tone::plain:
+            break;
+    }
+    return "";
+}
+
+std::string painted(const Line& line, bool colors) {
+    if (!colors) return text_of(line);
+    std::string text;
+    for (const Span& span : line) {
+        const std::string escape = escape_of(span.tone);
+        text += escape + span.text + (escape.empty() ? "" : "\033[0m");
+    }
+    return text;
+}
+
+/// In the learner's terms, or nothing where a matcher has them.
+std::string observation_without_matcher(const Catch::AssertionResult& result) {
+    const std::string expression = result.getExpression();
+    const std::string expansion = result.getExpandedExpression();
+    if (!first_argument(expression).empty()) return observation(expression, expansion);
+    if (expression == expansion) return "The grader requires: " + expression;
+    return "The grader requires: " + expression + "\nHere this is: " + expansion;
+}
+
 class Reporter : public Catch::StreamingReporterBase {
 public:
     using StreamingReporterBase::StreamingReporterBase;
-    static std::string getDescription() { return "What was observed, and a question; --details shows more"; }
+    static std::string getDescription() { return "What was observed, where, and a question; --full shows more"; }
+
+    void assertionStarting(const Catch::AssertionInfo& info) override {
+        StreamingReporterBase::assertionStarting(info);
+        take_failed_match();  // an older one has nothing to do with this assertion
+    }
 
     void assertionEnded(const Catch::AssertionStats& stats) override {
         const Catch::AssertionResult& result = stats.assertionResult;
         if (result.isOk()) return;
+        const Failure failure = failure_of(stats);
+        set_first_failure(failure);
+        if (!reporter_options.full) {
+            m_stream << '\n' << shown(failure, reporter_options.colors);
+            m_stream.flush();
+            return;
+        }
         const std::string title = currentTestCaseInfo != nullptr ? currentTestCaseInfo->name : "the grader";
         m_stream << '\n' << m_colour->guardColour(Catch::Colour::ResultError) << "FAILED: " << title << '\n';
         bool had_message = false;
@@ -88,6 +141,7 @@ public:
 
     void testRunEnded(const Catch::TestRunStats& stats) override {
         const Catch::Counts& tests = stats.totals.testCases;
+        if (tests.failed > 0 && !reporter_options.full) return StreamingReporterBase::testRunEnded(stats);
         m_stream << '\n';
         if (tests.failed == 0 && tests.total() > 0) {
             m_stream << m_colour->guardColour(Catch::Colour::ResultSuccess) << tests.passed
@@ -95,7 +149,7 @@ public:
             m_stream << '\n';
         } else if (tests.total() > 0) {
             m_stream << tests.passed << " of " << tests.total() << (tests.total() == 1 ? " test" : " tests")
-                     << " passed so far; --details shows more\n";
+                     << " passed so far; --catch2 shows more\n";
         }
         m_stream << '\n';
         m_stream.flush();
@@ -103,6 +157,44 @@ public:
     }
 
 private:
+    Failure failure_of(const Catch::AssertionStats& stats) const {
+        const Catch::AssertionResult& result = stats.assertionResult;
+        std::vector<std::string> infos;
+        for (const Catch::MessageInfo& message : stats.infoMessages) {
+            if (message.type == Catch::ResultWas::Info) infos.push_back(message.message);
+        }
+        const std::optional<FailedMatch> match = take_failed_match();
+        std::string text;
+        std::string question;
+        switch (result.getResultType()) {
+            case Catch::ResultWas::ThrewException:
+                text = "An exception ended the test: " + std::string(result.getMessage());
+                break;
+            case Catch::ResultWas::FatalErrorCondition:
+                text = "The program crashed in host code: " + std::string(result.getMessage());
+                question =
+                    "Which pointer or index does your host code use there? (A device pointer is no use to the host.)";
+                break;
+            case Catch::ResultWas::ExplicitFailure:
+                text = std::string(result.getMessage());
+                break;
+            case Catch::ResultWas::DidntThrowException:
+                text = "No exception was thrown by " + result.getExpression();
+                break;
+            default:
+                if (result.hasExpression()) text = observation_without_matcher(result);
+                break;
+        }
+        const std::string argument = result.hasExpression() ? first_argument(result.getExpression()) : std::string();
+        const bool is_about_kernels = match && !match->call.empty();
+        Failure failure = make_failure(is_name(argument) && !is_about_kernels ? argument : "", text, infos, match);
+        if (failure.question.empty()) failure.question = question;
+        failure.test = currentTestCaseInfo != nullptr ? currentTestCaseInfo->name : "the grader";
+        const Catch::SourceLineInfo place = result.getSourceInfo();
+        failure.check = std::filesystem::path(place.file).filename().string() + ":" + std::to_string(place.line);
+        return failure;
+    }
+
     void show(const std::string& text) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
@@ -122,6 +214,18 @@ CATCH_REGISTER_REPORTER("grader", Reporter)
 }  // namespace
 
 const char* reporter_name() { return "grader"; }
+
+void set_reporter_options(const ReporterOptions& options) { reporter_options = options; }
+
+std::string shown(const Failure& failure, bool colors) {
+    std::string text;
+    for (const Line& line : lines_of(failure)) text += painted(line, colors) + "\n";
+    std::string place;
+    if (!failure.test.empty()) place = "In the test \"" + failure.test + "\"";
+    if (!failure.check.empty()) place += " (" + failure.check + ")";
+    if (!place.empty()) text += painted({{"  " + place, Tone::faint}}, colors) + "\n";
+    return text;
+}
 
 std::string observation(const std::string& expression, const std::string& expansion) {
     std::string text = expansion;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 
+#include "common/grading/facts.h"
 #include "common/grading/inputs.h"
 #include "common/grading/supervisor.h"
 #include "common/helpers/child_process.h"
@@ -15,15 +16,17 @@ constexpr const char* order_variable = "CPU_DEVICE_SEED";
 
 struct Run {
     Run(const std::vector<std::string>& arguments, const Variables& variables_)
-        : variables(variables_), process(arguments, with_mark(variables_), output.path()) {}
+        : variables(variables_), process(arguments, with_mark(variables_, facts.path()), output.path()) {}
 
-    static Variables with_mark(Variables variables) {
+    static Variables with_mark(Variables variables, const std::string& facts) {
         variables.emplace_back(further_run_variable, "1");
+        variables.emplace_back(facts_variable, facts);
         return variables;
     }
 
     Variables variables;
     warpwise::TemporaryFile output;
+    warpwise::TemporaryFile facts;
     warpwise::ChildProcess process;
 };
 
@@ -59,7 +62,7 @@ std::optional<FailingRun> first_failing_run(const std::vector<std::string>& argu
     std::optional<FailingRun> failing;
     for (const std::unique_ptr<Run>& run : all) {
         const int status = run->process.wait();
-        if (status != 0 && !failing) failing = {run->variables, run->output.read()};
+        if (status != 0 && !failing) failing = {run->variables, run->output.read(), run->facts.read()};
     }
     return failing;
 }

@@ -26,6 +26,7 @@ bool can_try_other_orders();
 struct FailingRun {
     Variables variables;
     std::string output;
+    std::string facts;  ///< see facts.h
 };
 
 /// Runs the program again with each of these, all at the same time and without showing what they print. Returns the

@@ -17,6 +17,11 @@ inline constexpr const char* alone_variable = "WARPWISE_GRADER_ALONE";
 /// Set in the environment of a grader that a grader starts: it is not to outlive that one.
 inline constexpr const char* further_run_variable = "WARPWISE_GRADER_FURTHER_RUN";
 
+/// Set in the environment of a grader that looks, after a first failed test, which of the later ones fail as well.
+inline constexpr const char* later_tests_variable = "WARPWISE_GRADER_LATER_TESTS";
+/// How long it may look, in seconds (2); 0: it does not.
+inline constexpr const char* later_tests_seconds_variable = "WARPWISE_LATER_TESTS_SECONDS";
+
 /// What the worker tells in the end.
 struct Record {
     int status = 2;       ///< 0 passed, 1 failed, 2 nothing was graded

@@ -151,6 +151,8 @@ bool is_edited(const Exercise& exercise) {
     return answer && !same(answer, handed_out_text(exercise, texts));
 }
 
+std::string handed_out_to(const Exercise& exercise) { return handed_out_text(exercise, Texts(exercise)); }
+
 std::vector<fs::path> reset(const Exercise& exercise) {
     const Texts texts(exercise);
     const bool in_place = stub_counts(exercise, texts);

@@ -36,6 +36,9 @@ Answer answer_to(const Exercise& exercise);
 /// Refusal when one of the files cannot be read.
 bool is_edited(const Exercise& exercise);
 
+/// What was handed out. Throws Refusal when nobody knows.
+std::string handed_out_to(const Exercise& exercise);
+
 /// Puts back what was handed out: the file in answers/, and the stub where it was edited in place. What was there is
 /// kept beside each as NAME.cu.before_reset (earlier ones as .1, .2 ...); returns where it is kept, the answer first;
 /// empty when nothing had been changed. Files keep their permissions. Throws Refusal when nobody knows what was handed

@@ -65,13 +65,18 @@ Command grade_command() {
             [](CLI::App& app, Values& values) {
                 add_word(app, values, "EXERCISE", std::string(exercise_help) + "; 'all': a table of all");
                 add_json(app, values);
+                app.add_flag("--catch2", values.catch2,
+                             "show what is wrong in full: Catch2's own output, or all messages of the compiler");
             },
         .run =
             [](Session& session, const Values& values) {
-                return grade_exercise(
-                    session, {.exercise = values.word, .json = values.json, .grader_options = values.after_dashes});
+                return grade_exercise(session, {.exercise = values.word,
+                                                .json = values.json,
+                                                .catch2 = values.catch2,
+                                                .grader_options = values.after_dashes});
             },
-        .examples = {"grade", "grade grid_stride", "grade all", "grade grid -- -x 1000", "grade grid -- --list-tests"},
+        .examples = {"grade", "grade grid_stride", "grade all", "grade grid --catch2", "grade grid -- -x 1000",
+                     "grade grid -- --list-tests"},
         .more =
             "What follows '--' goes to the grader, which then only runs: nothing is marked. -x 1000 shows all failed "
             "checks, not only the first.",

@@ -475,16 +475,36 @@ Cell result_of(Outcome outcome) {
 }
 
 Json json_of(const Exercise& exercise, const GradeResult& result, const std::string& answer) {
+    const Json facts = Json::parse(result.facts, nullptr, false);
+    const auto fact = [&](const char* key, Json otherwise) {
+        return facts.is_object() && facts.contains(key) ? facts[key] : std::move(otherwise);
+    };
+    Json failure = fact("failure", nullptr);
+    if (result.outcome == Outcome::build_failed) failure = {{"observation", result.text}};
+    Json improvement = Json::array();
+    for (const Improvement& row : result.improvement) {
+        improvement.push_back(
+            {{"counted", row.name}, {"stub", row.before}, {"answer", row.after}, {"change", row.change}});
+    }
     return {{"exercise", exercise.name},
             {"answer", answer},
             {"outcome", name_of(result.outcome)},
+            {"is_untouched", result.is_untouched},
             {"build_seconds", result.build_seconds},
             {"grade_seconds", result.grade_seconds},
-            {"text", result.text}};
+            {"failure", std::move(failure)},
+            {"more_failing", fact("more_failing", Json::array())},
+            {"not_run", fact("not_run", 0)},
+            {"learned", result.learned},
+            {"improvement", std::move(improvement)},
+            {"text", result.text},
+            {"details", result.details}};
 }
 
 /// Attempts are counted where one exercise was asked for: of all, most may not even be begun.
-void mark_result(Session& session, const Exercise& exercise, Outcome outcome, bool is_attempt) {
+void mark_result(Session& session, const Exercise& exercise, const GradeResult& result, bool is_attempt) {
+    const Outcome outcome = result.outcome;
+    if (result.is_untouched) is_attempt = false;
     const bool passed = outcome == Outcome::passed;
     const bool counts = passed || (is_attempt && (outcome == Outcome::failed || outcome == Outcome::never_ended));
     if (!counts || session.progress().read().has_passed(exercise.name)) return;
@@ -513,32 +533,45 @@ void print_after_grade(Session& session, const Exercise& exercise, const GradeRe
     const std::string answer = graded_text(session.project(), exercise, graded);
     switch (result.outcome) {
         case Outcome::passed:
+            fmt::print("{}\n\n", terminal.paint(Style::good, fmt::format("{}: solved. Compare with {}", exercise.name,
+                                                                         session.typed("solution " + exercise.name))));
+            if (!result.learned.empty()) {
+                fmt::print("{}\n", plain_text("What you have learned: " + result.learned, terminal.width));
+            }
+            if (!result.improvement.empty()) fmt::print("{}\n", improvement_table(result.improvement, terminal));
             fmt::print("{}\n", terminal.paint(Style::faint, fmt::format("Built in {}, graded in {}: {}",
                                                                         seconds_text(result.build_seconds),
                                                                         seconds_text(result.grade_seconds), answer)));
             fmt::print("{}\n", next_step(session));
             return;
         case Outcome::build_failed:
-            fmt::print("{} {}\n", terminal.paint(Style::bad, exercise.name + " does not compile."),
-                       "Your answer: " + answer);
+            fmt::print("{} Your answer: {}\nAll messages: {}\n",
+                       terminal.paint(Style::bad, exercise.name + " does not compile."), answer,
+                       session.typed("grade " + exercise.name + " --catch2"));
             return;
         case Outcome::never_ended:
             fmt::print(
-                "{} {}",
+                "{} Your answer: {}\nA hint: {}\n",
                 terminal.paint(Style::bad, fmt::format("{} was stopped after {:g} s.", exercise.name, limit_seconds)),
-                "Look for a loop that does not end, and for threads that wait for others in vain.\n"
-                "Your answer: " +
-                    answer + "\n");
-            break;
+                answer, session.typed("hint " + exercise.name));
+            return;
         case Outcome::failed:
+            if (result.is_untouched) {
+                fmt::print("The whole task: {}   A hint: {}\n", session.typed("task " + exercise.name),
+                           session.typed("hint " + exercise.name));
+                return;
+            }
+            fmt::print("{} Your answer: {}\n", terminal.paint(Style::bad, exercise.name + ": not yet."), answer);
+            fmt::print("A hint: {}   All of it: {}\n", session.typed("hint " + exercise.name),
+                       session.typed("grade " + exercise.name + " --catch2"));
+            return;
         case Outcome::broken:
-            if (graded.in_place) fmt::print("Your answer: {}\n", answer);  // else the grader's word for it will do
-            break;
+            fmt::print("A hint: {}\n", session.typed("hint " + exercise.name));
+            return;
         case Outcome::cancelled:
             complain(exercise.name + " was not graded to the end");
             return;
     }
-    fmt::print("A hint: {}\n", session.typed("hint " + exercise.name));
 }
 
 void print_title(const Terminal& terminal, const Exercise& exercise) {
@@ -546,8 +579,9 @@ void print_title(const Terminal& terminal, const Exercise& exercise) {
     fmt::print("{}\n\n", terminal.paint(Style::title, exercise.name + title));
 }
 
-int grade_one(Session& session, const Exercise& exercise, bool json) {
+int grade_one(Session& session, const Exercise& exercise, bool json, bool catch2) {
     GradeOptions options;
+    options.width = session.terminal().width;
     options.colors = session.terminal().colors && !json;
     Activity activity(session, "Building " + exercise.name, !json);
     options.on_build = [&, count = activity.counter()](int done, int of) {
@@ -561,10 +595,10 @@ int grade_one(Session& session, const Exercise& exercise, bool json) {
         print_json(json_of(exercise, result, session.project().shown(graded.file)));
     } else {
         if (session.interactive()) print_title(session.terminal(), exercise);
-        print_with_newline(result.text);
+        print_with_newline(catch2 && !result.details.empty() ? result.details : result.text);
     }
     attempt([&] {
-        mark_result(session, exercise, result.outcome, true);
+        mark_result(session, exercise, result, true);
         if (!json) print_after_grade(session, exercise, result, graded, options.limit_seconds);
     });
     return exit_status(result.outcome);
@@ -592,9 +626,10 @@ int grade_all(Session& session, bool json) {
         activity.change(fmt::format("{} of {}: {}", outcomes.size() + 1, exercises.size(), exercise->name));
         GradeOptions options;
         options.on_build = activity.counter();
+        options.is_brief = true;
         const std::string answer = session.project().shown(answer_to(*exercise).file);
         const GradeResult result = session.tools().grade(*exercise, options);
-        attempt([&] { mark_result(session, *exercise, result.outcome, false); });
+        attempt([&] { mark_result(session, *exercise, result, false); });
         outcomes.push_back(result.outcome);
         results.push_back(json_of(*exercise, result, answer));
         rows.push_back({{exercise->name},
@@ -801,7 +836,7 @@ int grade_exercise(Session& session, const GradeRequest& request) {
     if (exercise == nullptr) return say_all_passed(session);
     if (request.grader_options && request.json) throw Refusal("--json cannot go with options of the grader's own");
     if (request.grader_options) return run_grader(session, *exercise, *request.grader_options);
-    return grade_one(session, *exercise, request.json);
+    return grade_one(session, *exercise, request.json, request.catch2);
 }
 
 int watch_exercise(Session& session, const std::string& word) {
@@ -850,7 +885,8 @@ int show_hint(Session& session, const HintRequest& request) {
 int show_task(Session& session, const std::string& word) {
     const Exercise* exercise = session.exercise(word);
     if (exercise == nullptr) return say_all_passed(session);
-    print_with_newline(plain_text(text_of_file(exercise->task(), session.project()), session.terminal().width));
+    print_with_newline(
+        plain_text(without_learned(text_of_file(exercise->task(), session.project())), session.terminal().width));
     fmt::print("\nYour answer: {}\n", session.project().shown(answer_to(*exercise).file));
     return all_right;
 }

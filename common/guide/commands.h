@@ -87,6 +87,7 @@ int run_chapter(Session& session, const std::vector<std::string>& arguments);
 struct GradeRequest {
     std::string exercise = {};  ///< empty: the first that was not passed; "all"
     bool json = false;
+    bool catch2 = false;  ///< shows Catch2's own output, or all that the compiler says
     /// The grader is run as it is with these options, and nothing is marked.
     std::optional<std::vector<std::string>> grader_options = {};
 };

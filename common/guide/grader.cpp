@@ -3,14 +3,72 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
 #include "common/guide/try_messages.h"
+#include "common/helpers/child_process.h"
+#include "common/lesson/refusal.h"
 
 namespace guide {
 namespace {
+
+/// Deterministic, so it is kept from one grading to the next.
+std::filesystem::path stub_facts_file(const Project& project, const Exercise& exercise) {
+    return project.build_folder() / "facts_of_stubs" / (exercise.name + ".json");
+}
+
+void keep_stub_facts(const Project& project, const Exercise& exercise, const std::string& facts) {
+    const std::filesystem::path file = stub_facts_file(project, exercise);
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error || facts.empty()) return;
+    try {
+        replace_file(file, facts);
+    } catch (const Refusal&) {  // then the stub is graded again, the next time
+    }
+}
+
+struct GraderRun {
+    CommandResult result;
+    std::string facts;
+};
+
+GraderRun run_grader(const Project& project, const Answer& answer, const GradeOptions& options, bool is_brief) {
+    // Started as one would type it in the root: messages that repeat it are short then.
+    const std::string program =
+        (project.programs() / "exercises" / answer.program).lexically_relative(project.root).string();
+    const warpwise::TemporaryFile facts;
+    CommandOptions run_options;
+    run_options.folder = project.root;
+    run_options.variables = answer_variables(project, answer);
+    run_options.variables.emplace_back("WARPWISE_GRADING_FACTS", facts.path());
+    if (is_brief) run_options.variables.emplace_back("WARPWISE_LATER_TESTS_SECONDS", "0");
+    run_options.cancelled = options.cancelled;
+    run_options.limit_seconds = options.limit_seconds;
+    const CommandResult run = run_command({program, "--colour-mode", options.colors ? "ansi" : "none"}, run_options);
+    return {run, facts.read()};
+}
+
+std::string text_in(const std::string& facts, const char* key) {
+    const nlohmann::json json = nlohmann::json::parse(facts, nullptr, false);
+    return json.is_object() ? json.value(key, "") : "";
+}
+
+/// What a grader says of a crash in host code (common/grading/reporter.cpp), before it ends by the signal.
+constexpr std::string_view crashed = "The program crashed in host code";
+constexpr std::string_view ended_by_signal = "\nThe grader was ended by signal";
+
+/// The crash is told once.
+std::string without_second_word(const std::string& output) {
+    if (output.find(crashed) == std::string::npos) return output;
+    const std::size_t end = output.find(ended_by_signal);
+    return end == std::string::npos ? output : output.substr(0, end);
+}
 
 /// What follows a program's output starts a line of its own, after an empty one.
 std::string after(const std::string& output, std::string_view text) {
@@ -23,9 +81,9 @@ std::string after(const std::string& output, std::string_view text) {
 std::string never_ended_text(const Project& project, const Answer& answer, double limit_seconds) {
     std::string text = fmt::format(
         "Stopped: it was still running after {:g} seconds.\n"
-        "Look for a loop that never ends, in your kernel or in your host code: does every turn change what its\n"
-        "condition asks for, and can the condition become false for every thread?\n"
-        "    your answer  {}\n",
+        "    {}\n"
+        "Which loop of your kernel or of your host code never ends: does every iteration change what its condition\n"
+        "asks for, and can the condition become false for every thread?\n",
         limit_seconds, project.shown(answer.file));
     if (project.device == "cpu") {
         text +=
@@ -51,17 +109,40 @@ std::string broken_text(const Project& project, const Exercise& exercise, const 
         return fmt::format("The grader could not be started. Build it again with:\n    {} grade {}\n", project.typed,
                            exercise.name);
     }
+    if (run.status > by_signal && run.output.find(crashed) != std::string::npos) return "    " + file + "\n";
     if (run.status > by_signal) {
         const int signal = run.status - by_signal;
         return fmt::format(
-            "The grader crashed: signal {}, {}. Your host code runs inside it: look for an array index out of range,\n"
-            "a pointer that points to nothing, or a device pointer that the host uses.\n    your answer  {}\n",
+            "The grader crashed: signal {}, {}. Your host code runs inside it.\n    {}\n"
+            "Does it use an array index out of range, a pointer that points to nothing, or a device pointer?\n",
             signal, strsignal(signal), file);
     }
     return fmt::format(
-        "The grader ended with status {}, which says neither that the answer is right nor that it is wrong. Does your\n"
-        "code call exit()?\n    your answer  {}\n",
+        "The grader ended with status {}, which says neither that the answer is right nor that it is wrong.\n"
+        "    {}\nDoes your code call exit()?\n",
         run.status, file);
+}
+
+/// Facts of the handed-out stub, which is built and graded for it, unless that was done before. Empty when that is not
+/// possible: the learner has edited the stub itself, or stops.
+std::string facts_of_stub(const Project& project, const Exercise& exercise, const Answer& answer,
+                          const GradeOptions& options) {
+    if (answer.in_place) return {};
+    namespace fs = std::filesystem;
+    const fs::path file = stub_facts_file(project, exercise);
+    const fs::path grader = exercise.folder / (exercise.name + "_test.cpp");
+    const auto is_older_than = [&](const fs::path& source) {
+        std::error_code error, source_error;
+        const auto made = fs::last_write_time(file, error);
+        const auto changed = fs::last_write_time(source, source_error);
+        return error || (!source_error && made < changed);
+    };
+    if (!is_older_than(exercise.stub()) && !is_older_than(grader)) return read_file(file).value_or("");
+    const std::string name = exercise.name + "_original";
+    if (!Builder(project).build({name + "_" + project.device}, {}, options.cancelled).succeeded) return {};
+    const std::string facts = run_grader(project, {exercise.stub(), true, name}, options, true).facts;
+    keep_stub_facts(project, exercise, facts);
+    return facts;
 }
 
 Outcome outcome_of(const CommandResult& run) {
@@ -85,15 +166,17 @@ GradeResult grade(const Project& project, const Exercise& exercise, const GradeO
     result.build_seconds = built.seconds;
     if (!built.succeeded) {
         result.outcome = built.cancelled ? Outcome::cancelled : Outcome::build_failed;
-        result.text = built.output;
+        result.details = built.output;
+        std::string explained = built.output;
         if (project.device == "cpu" && !built.cancelled) {
             const std::vector<std::string> headers = {project.root / "common" / "cpu_device" / "include",
                                                       project.build_folder() / "unsupported_headers"};
-            result.text = explain_compiler(built.output,
-                                           {answer.file.string(), answer.file.lexically_relative(project.root).string(),
-                                            project.root.string(), headers})
-                              .text;
+            explained = explain_compiler(built.output,
+                                         {answer.file.string(), answer.file.lexically_relative(project.root).string(),
+                                          project.root.string(), headers})
+                            .text;
         }
+        result.text = built.cancelled ? built.output : first_error(explained);
         return result;
     }
 
@@ -102,22 +185,27 @@ GradeResult grade(const Project& project, const Exercise& exercise, const GradeO
         return result;
     }
 
-    // Started as one would type it in the root: messages that repeat it are short then.
-    const std::string program =
-        (project.programs() / "exercises" / answer.program).lexically_relative(project.root).string();
-    CommandOptions run_options;
-    run_options.folder = project.root;
-    run_options.variables = answer_variables(project, answer);
-    run_options.cancelled = options.cancelled;
-    run_options.limit_seconds = options.limit_seconds;
-    const CommandResult run = run_command({program, "--colour-mode", options.colors ? "ansi" : "none"}, run_options);
+    const auto [run, facts] = run_grader(project, answer, options, options.is_brief);
     result.grade_seconds = run.seconds;
     result.outcome = outcome_of(run);
     result.text = run.output;
+    result.facts = facts;
+    result.details = text_in(facts, "catch2");
     if (result.outcome == Outcome::never_ended) {
         result.text = after(run.output, never_ended_text(project, answer, options.limit_seconds));
     } else if (result.outcome == Outcome::broken) {
-        result.text = after(run.output, broken_text(project, exercise, answer, run));
+        result.text = after(without_second_word(run.output), broken_text(project, exercise, answer, run));
+    } else if (result.outcome == Outcome::failed && is_untouched(exercise)) {
+        result.is_untouched = true;
+        result.text = invitation(project, exercise, answer, options.width);
+        // Whoever looks for a mistake, or for what is slow, needs the symptom.
+        if (exercise.kind != "fill") result.text += "\nAs it was handed out:\n" + run.output;
+        if (!answer.in_place) keep_stub_facts(project, exercise, facts);
+    } else if (result.outcome == Outcome::passed) {
+        result.learned = learned_from(read_file(exercise.task()).value_or(""));
+        if (exercise.kind == "speed" && !options.is_brief) {
+            result.improvement = improvements(facts_of_stub(project, exercise, answer, options), facts);
+        }
     }
     return result;
 }

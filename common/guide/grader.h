@@ -4,11 +4,13 @@
 //     if (result.outcome == Outcome::passed) ...
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/guide/after_grading.h"
 #include "common/guide/answers.h"
 #include "common/guide/catalog.h"
 #include "common/guide/project.h"
@@ -26,9 +28,16 @@ enum class Outcome {
 
 struct GradeResult {
     Outcome outcome = Outcome::broken;
-    std::string text;  ///< the compiler's or the grader's output, untouched; for `broken` also what happened to it
+    std::string text;  ///< what the grader says, or the compiler's first error; for `broken` also what happened to it
     double build_seconds = 0;
     double grade_seconds = 0;
+    /// The answer is still what was handed out: `text` invites, and nothing counts as an attempt.
+    bool is_untouched = false;
+    std::string details = {};  ///< Catch2's own output, or all of the compiler's; empty when there is none
+    std::string facts = {};    ///< JSON of the grader (common/grading/facts.h); empty where it handed over none
+    std::string learned = {};  ///< after success: what the exercise has taught
+    std::vector<Improvement> improvement =
+        {};  ///< after success, of kind `speed`: counts of the stub and of the answer
 };
 
 struct GradeOptions {
@@ -36,6 +45,8 @@ struct GradeOptions {
     std::function<bool()> cancelled = {};
     bool colors = false;
     double limit_seconds = 60;  ///< for the grader
+    bool is_brief = false;      ///< the verdict alone: no look at later tests, no comparison with the stub
+    std::size_t width = 80;     ///< of an invitation's lines
 };
 
 /// What a grader is told: the file that it names as the learner's.

@@ -43,7 +43,7 @@ public:
     std::string answer(const Exercise& exercise) override { return project_.shown(answer_to(exercise).file); }
     std::vector<std::string> hints(const Exercise& exercise) override { return hints_of(exercise); }
     std::string task(const Exercise& exercise) override {
-        if (std::optional<std::string> text = read_file(exercise.task())) return *std::move(text);
+        if (std::optional<std::string> text = read_file(exercise.task())) return without_learned(*text);
         const std::string file = project_.shown(exercise.task());
         throw Refusal(fmt::format("{} is missing; git checkout -- {} brings it back", file, file));
     }
@@ -181,6 +181,7 @@ private:
             options.on_build = [this](int done, int of) { note_build(done, of); };
             options.cancelled = [this] { return look_around(); };
             options.colors = colors_;
+            options.is_brief = session_.state().page == Page::grading_all;
             return guide::grade(project_, exercise, options);
         } catch (const std::exception& error) {
             return {Outcome::broken, error.what(), 0, 0};

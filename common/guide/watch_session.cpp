@@ -227,6 +227,11 @@ void WatchSession::press_command(Key key) {
         case U'r':
             state_.page = Page::exercise;
             return want_grade();
+        case U'v':
+            state_.page = Page::exercise;
+            if (!state_.result || state_.result->details.empty()) return tell("There is no more to show.");
+            state_.shows_details = !state_.shows_details;
+            return;
         case U'q':
             ended_ = 0;
             return;
@@ -497,8 +502,9 @@ void WatchSession::graded(const GradeResult& result) {
 void WatchSession::note_result(const GradeResult& result) {
     if (!state_.notice.outlives_result) state_.notice = {};
     state_.result = result;
+    state_.shows_details = false;
     state_.hints_are_latest = false;
-    if (state_.has_passed()) return;
+    if (state_.has_passed() || result.is_untouched) return;
     const std::string name = state_.exercise->name;
     if (result.outcome == Outcome::passed) {
         change_progress([name](Progress& progress) {

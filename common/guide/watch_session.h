@@ -99,6 +99,7 @@ struct WatchState {
     Notice notice;
 
     std::optional<GradeResult> result;  ///< on the current exercise as it was saved last
+    bool shows_details = false;         ///< of a result: Catch2's own output, or all that the compiler says
     bool was_saved = false;             ///< since the exercise was opened: it needs no introduction any more
     std::vector<std::string> hints;     ///< of the current exercise
     int hints_visible = 0;              ///< how many of them stand on the page

@@ -303,15 +303,17 @@ private:
     std::string result_text() const {
         if (!state_.result) return {};
         const GradeResult& result = *state_.result;
-        std::string text = untouched(result.text);
-        if (!text.empty()) text += "\n";
+        const bool shows_details = state_.shows_details && !result.details.empty();
+        std::string text = untouched(shows_details ? result.details : result.text);
+        if (!text.empty()) text = without_blank_end(text) + "\n";
         const std::string times = fmt::format("Built in {}, graded in {}.", seconds_text(result.build_seconds),
                                               seconds_text(result.grade_seconds));
         switch (result.outcome) {
             case Outcome::passed:
                 return text + paragraph(fmt::format("Passed: {}. {}", exercise().name, times), Style::good) +
-                       paragraph(after_passing_text());
+                       learned_text(result) + paragraph(after_passing_text());
             case Outcome::failed:
+                if (result.is_untouched) return text + paragraph("Every save is graded. t shows the whole task.");
                 return text + paragraph("Not yet: what is wrong stands above.", Style::bad) +
                        paragraph(times + attempts_text());
             case Outcome::build_failed:
@@ -326,6 +328,15 @@ private:
             case Outcome::cancelled:
                 return text;
         }
+        return text;
+    }
+
+    std::string learned_text(const GradeResult& result) const {
+        std::string text;
+        if (!result.learned.empty()) {
+            text += "\n" + plain_text("What you have learned: " + result.learned, terminal_.width) + "\n";
+        }
+        if (!result.improvement.empty()) text += improvement_table(result.improvement, terminal_) + "\n";
         return text;
     }
 
@@ -370,6 +381,7 @@ private:
             {{"s"}, {"show the solution and how it differs from your answer; before passing it asks first"}},
             {{"t"}, {"show the task"}},
             {{"r"}, {"build and grade again"}},
+            {{"v"}, {"show what is wrong in full: Catch2's own output, or all messages of the compiler; again: less"}},
             {{"q"}, {"quit; the marks are kept. So does Ctrl-C, with exit status 130"}},
             {{"Esc"}, {"go back to the exercise, from any page"}},
         };
@@ -565,6 +577,9 @@ private:
         if (state_.has_passed()) keys.push_back({"n", "next"});
         const int seen = std::min(state_.hints_seen(), static_cast<int>(state_.hints.size()));
         keys.push_back({"h", seen == 0 ? "hint" : fmt::format("hint ({} of {} shown)", seen, state_.hints.size())});
+        if (state_.result && !state_.has_passed() && !state_.result->details.empty()) {
+            keys.push_back({"v", state_.shows_details ? "less" : "all of it"});
+        }
         for (const auto& [key, label] :
              {std::pair("l", "list"), std::pair("g", "grade all"), std::pair("x", "reset"), std::pair("s", "solution"),
               std::pair("t", "task"), std::pair("r", "run again"), std::pair("q", "quit"), std::pair("?", "help")}) {

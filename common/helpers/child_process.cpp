@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 namespace warpwise {
 namespace {
@@ -131,6 +133,28 @@ int ChildProcess::wait() {
     if (process_ == -1) return status_;
     status_ = status_at_end(process_);
     process_ = -1;
+    return status_;
+}
+
+std::optional<int> ChildProcess::wait_at_most(double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+    while (process_ != -1) {
+        int status = 0;
+        const pid_t waited = waitpid(process_, &status, WNOHANG);
+        if (waited == process_) {
+            status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            process_ = -1;
+        } else if (waited == -1 && errno != EINTR) {
+            process_ = -1;
+        } else if (Clock::now() >= end) {
+            kill(process_, SIGKILL);
+            wait();
+            return std::nullopt;
+        } else {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    }
     return status_;
 }
 

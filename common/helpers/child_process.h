@@ -31,6 +31,9 @@ public:
     /// started, as a shell does.
     int wait();
 
+    /// The same, but after so many seconds the program is killed: then nothing.
+    std::optional<int> wait_at_most(double seconds);
+
 private:
     pid_t process_ = -1;  ///< -1: not started, or waited for
     int status_ = 127;

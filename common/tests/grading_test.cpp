@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "common/grading/activity.h"
+#include "common/grading/facts.h"
+#include "common/grading/failure.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/grading/reporter.h"
@@ -756,3 +758,202 @@ TEST_CASE("a failure is told without what only repeats it") {
     CHECK(observation("f(a, b)", "false") == "f(a, b)\nthat is: false");
     CHECK(observation("false", "false") == "false");
 }
+
+namespace {
+
+/// An array in which `wrong` are 1 too large and `missing` were never written.
+grading::MismatchedArray array_with(std::size_t n, const std::vector<std::size_t>& wrong,
+                                    const std::vector<std::size_t>& missing, std::size_t row_length = 0) {
+    std::vector<double> expected(n), got;
+    for (std::size_t i = 0; i < n; ++i) expected[i] = static_cast<double>(i);
+    got = expected;
+    for (const std::size_t i : wrong) got[i] += 1;
+    const grading::Guarded<float> poisoned(1);
+    for (const std::size_t i : missing) got[i] = static_cast<double>(poisoned.download()[0]);
+    return grading::mismatch_of(got, expected, {}, row_length);
+}
+
+std::vector<std::size_t> from_to(std::size_t first, std::size_t last) {
+    std::vector<std::size_t> indices;
+    for (std::size_t i = first; i <= last; ++i) indices.push_back(i);
+    return indices;
+}
+
+std::vector<std::string> texts(const std::vector<grading::Line>& lines) {
+    std::vector<std::string> result;
+    for (const grading::Line& line : lines) result.push_back(grading::text_of(line));
+    return result;
+}
+
+grading::Failure failure_about(const grading::MismatchedArray& array, const std::string& hint = "") {
+    grading::FailedMatch match{.judgement = grading::judge_values(array.got, array.expected, {}, array.row_length),
+                               .hint = hint,
+                               .place = "my.cu:7: thread 3 of block 1 wrote element 35",
+                               .call = {}};
+    return grading::make_failure("d_out", "", {"96 elements"}, match);
+}
+
+}  // namespace
+
+TEST_CASE("a strip shows which parts of an array are right, wrong, and never written") {
+    CHECK(texts(grading::picture_of(array_with(16, from_to(4, 7), from_to(8, 11)))) ==
+          std::vector<std::string>{"0 [....xxxx____....] 15", "  . right   x wrong   _ never written   "});
+    const std::vector<std::string> long_one = texts(grading::picture_of(array_with(1009, {}, from_to(768, 1008))));
+    CHECK(long_one == std::vector<std::string>{"0 [" + std::string(48, '.') + std::string(16, '_') + "] 1008",
+                                               "  . right   _ never written   (16 elements per character)"});
+    // One wrong element among sixteen shows, and is not hidden by missing ones.
+    CHECK_THAT(texts(grading::picture_of(array_with(1024, from_to(500, 507), {508, 509})))[0],
+               ContainsSubstring("[" + std::string(31, '.') + "x" + std::string(32, '.') + "]"));
+}
+
+TEST_CASE("a map shows which parts of a matrix are wrong") {
+    std::vector<std::size_t> last_columns;
+    for (std::size_t row = 0; row < 4; ++row) {
+        for (std::size_t col = 6; col < 8; ++col) last_columns.push_back(row * 8 + col);
+    }
+    CHECK(texts(grading::picture_of(array_with(32, last_columns, {0}, 8))) ==
+          std::vector<std::string>{"0 [_.....xx]", "1 [......xx]", "2 [......xx]", "3 [......xx]",
+                                   "   columns 0 to 7   . right   x wrong   _ never written   "});
+    const std::vector<std::string> large =
+        texts(grading::picture_of(array_with(96 * 100, from_to(4800, 9599), {}, 96)));
+    REQUIRE(large.size() == 6);
+    CHECK(large[0] == " 0 [" + std::string(48, '.') + "]");
+    CHECK(large[1] == "   [" + std::string(48, '.') + "]");
+    CHECK(large[2] == "   [" + std::string(48, 'x') + "]");
+    CHECK(large[4] == "99 [" + std::string(48, 'x') + "]");
+    CHECK_THAT(large[5], ContainsSubstring("(20 rows x 2 columns per character)"));
+}
+
+TEST_CASE("there is no picture where it says no more than a sentence or a table") {
+    CHECK(grading::picture_of(array_with(100, from_to(0, 99), {})).empty());
+    CHECK(grading::picture_of(array_with(100, {}, from_to(0, 99))).empty());
+    CHECK(grading::picture_of(array_with(100, {3, 50}, {})).empty());
+    CHECK_FALSE(grading::picture_of(array_with(100, {3, 50}, {51})).empty());
+}
+
+TEST_CASE("a sentence says how many elements are wrong, and which") {
+    using grading::sentence_about;
+    CHECK(sentence_about(array_with(96, from_to(32, 95), {})) == "64 of 96 elements are wrong: elements 32 to 95");
+    CHECK(sentence_about(array_with(96, {7}, {})) == "1 of 96 elements is wrong: element 7");
+    CHECK(sentence_about(array_with(96, {}, {7})) == "1 of 96 elements was never written: element 7");
+    CHECK(sentence_about(array_with(6, from_to(0, 5), {})) == "all 6 elements are wrong");
+    CHECK(sentence_about(array_with(6, {}, from_to(0, 5))) == "none of the 6 elements was ever written");
+    CHECK(sentence_about(array_with(6, {1}, {2, 3})) ==
+          "3 of 6 elements are wrong, 2 of them because no thread wrote them: elements 1 to 3");
+    CHECK(sentence_about(array_with(12, {5}, {}, 4)) == "1 of 12 elements is wrong: row 1, column 1");
+    CHECK(sentence_about(array_with(1, {0}, {})) == "it is 1, and should be 0");
+}
+
+TEST_CASE("a NaN that was computed is a wrong value, without a sign") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(grading::number_text(-nan) == "nan");
+    CHECK(grading::number_text(nan) == "nan");
+    CHECK(grading::number_text(0.1f) == "0.100000001");
+    CHECK_FALSE(grading::is_never_written(nan));
+    CHECK_FALSE(grading::is_never_written(-nan));
+    CHECK_FALSE(grading::is_never_written(static_cast<double>(std::numeric_limits<float>::quiet_NaN())));
+    CHECK_FALSE(grading::is_never_written(1.5));
+    const grading::Guarded<float> floats(1);
+    const grading::Guarded<double> doubles(1);
+    const grading::Guarded<int> ints(1);
+    CHECK(grading::is_never_written(static_cast<double>(floats.download()[0])));
+    CHECK(grading::is_never_written(doubles.download()[0]));
+    CHECK(grading::is_never_written(static_cast<double>(ints.download()[0])));
+    CHECK_THAT(grading::judge_values({-nan, 2}, {1, 2}, {}, 0).text,
+               ContainsSubstring("element 0 is nan, should be 1"));
+}
+
+TEST_CASE("the table holds the first wrong elements") {
+    CHECK(grading::value_rows(array_with(96, from_to(32, 95), {}), 2) ==
+          std::vector<grading::ValueRow>{{"32", "33", "32"}, {"33", "34", "33"}});
+    CHECK(grading::value_rows(array_with(12, {6}, {5}, 4), 6) ==
+          std::vector<grading::ValueRow>{{"(1, 1)", "never written", "5"}, {"(1, 2)", "7", "6"}});
+}
+
+TEST_CASE("a failure says what is wrong, with what, where, and asks one question, in few lines") {
+    const std::vector<std::string> lines =
+        texts(grading::lines_of(failure_about(array_with(96, from_to(32, 95), {}), "Which thread takes element 32?")));
+    CHECK(lines == std::vector<std::string>{"d_out: 64 of 96 elements are wrong: elements 32 to 95.", "  96 elements",
+                                            "", "  index   got   expected", "     32    33         32",
+                                            "     33    34         33", "     34    35         34", "  and 61 more", "",
+                                            "  0 [" + std::string(16, '.') + std::string(32, 'x') + "] 95",
+                                            "    . right   x wrong   (2 elements per character)", "",
+                                            "  my.cu:7: thread 3 of block 1 wrote element 35",
+                                            "  Which thread takes element 32?"});
+    // Without a cause that was established, it asks what can be asked of any.
+    CHECK(failure_about(array_with(96, {5}, {})).question ==
+          "Work out element 5 by hand: which line of yours gives "
+          "another value?");
+    CHECK(failure_about(array_with(96, {}, {5})).question == "Which thread should write element 5?");
+    // When all elements are wrong, the table is longer, and there is no picture.
+    const grading::Failure all_wrong = failure_about(array_with(96, from_to(0, 95), {}));
+    CHECK(all_wrong.values.size() == 6);
+    CHECK(all_wrong.after_values == "and 90 more");
+    // What was never written has no values to show.
+    CHECK(failure_about(array_with(96, {}, from_to(32, 95))).values.empty());
+}
+
+TEST_CASE("of several diagnostics the first one is shown, and its hint is what to try") {
+    const std::string text =
+        "out of bounds: a thread reads past the end of 'in'\n  my.cu:9:  out[i] = in[i];\n"
+        "  in kernel add; 15 times in this launch\n  hint: let only threads whose index is inside do this\n\n"
+        "out of bounds: a thread writes past the end of 'out'\n  my.cu:9:  out[i] = in[i];";
+    const std::vector<std::string> lines =
+        texts(grading::lines_of(grading::make_failure("", text, {"1009 elements"}, std::nullopt)));
+    CHECK(lines == std::vector<std::string>{"out of bounds: a thread reads past the end of 'in'", "  1009 elements",
+                                            "    my.cu:9:  out[i] = in[i];",
+                                            "    in kernel add; 15 times in this launch",
+                                            "  (and more, which may have the same cause)", "",
+                                            "  Try: let only threads whose index is inside do this"});
+    CHECK(grading::make_failure("", "x\n  hint: does some loop never end?", {}, std::nullopt).question ==
+          "Does some loop never end?");
+    // Question marks of the grader's own messages.
+    const grading::Failure asked = grading::make_failure("", "wrong", {"call 2", "Who waits?"}, std::nullopt);
+    CHECK(asked.question == "Who waits?");
+    CHECK(asked.context == std::vector<std::string>{"call 2"});
+}
+
+TEST_CASE("long messages are cut, and say where the rest is") {
+    std::string text = "too many";
+    for (int i = 0; i < 20; ++i) text += "\nline " + std::to_string(i);
+    const grading::Failure failure = grading::make_failure("", text, {"a", "b", "c", "d"}, std::nullopt);
+    const std::vector<std::string> lines = texts(grading::lines_of(failure));
+    CHECK(lines.size() == 12);
+    CHECK(lines.back() == "  ... (13 more lines with --full)");
+    CHECK(failure.full.size() == 25);
+}
+
+#ifdef WARPWISE_GRADED_PROGRAM
+
+TEST_CASE("a grader shows its first failed test, names the others, and Catch2's output only on request") {
+    const auto graded = [](std::vector<std::string> arguments, warpwise::TemporaryFile* facts = nullptr) {
+        const warpwise::TemporaryFile output;
+        arguments.insert(arguments.begin(), WARPWISE_GRADED_PROGRAM);
+        std::vector<std::pair<std::string, std::string>> variables = {
+            {grading::later_tests_seconds_variable, "60"}, {grading::facts_variable, facts ? facts->path() : ""}};
+        warpwise::ChildProcess program(arguments, variables, output.path());
+        CHECK(program.wait() == 1);
+        return output.read();
+    };
+    const std::string text = graded({});
+    CHECK_THAT(text, ContainsSubstring("d_out: 4 of 16 elements are wrong: elements 12 to 15.\n  16 elements\n"));
+    CHECK_THAT(text, ContainsSubstring("In the test \"writes the tail\" (graded_program.cpp:"));
+    CHECK_THAT(text, ContainsSubstring("2 more tests do not pass: \"says \"quoted\", and more\", \"writes all\"\n"));
+    CHECK_THAT(text, !ContainsSubstring("CHECK_THAT") && !ContainsSubstring("should be"));
+    CHECK_THAT(text, ContainsSubstring("a_grader: not yet."));
+
+    CHECK_THAT(graded({"--catch2"}), ContainsSubstring("CHECK_THAT( d_out, grading::EqualTo("));
+    CHECK_THAT(
+        graded({"--full"}),
+        ContainsSubstring("FAILED: writes the tail\n  16 elements\n  d_out 4 wrong\n  element 12 is 2, should be 1"));
+    CHECK_THAT(graded({"writes all"}), !ContainsSubstring("more test"));
+
+    warpwise::TemporaryFile facts;
+    CHECK_THAT(graded({}, &facts), !ContainsSubstring("not yet"));  // the guide says that
+    const std::string json = facts.read();
+    CHECK_THAT(json, ContainsSubstring("\"test\": \"writes the tail\"") && ContainsSubstring("\"more_failing\": ["));
+    CHECK_THAT(json, ContainsSubstring("\"question\": \"Who writes the last four?\""));
+    CHECK_THAT(json, ContainsSubstring("CHECK_THAT( d_out"));  // Catch2's words are at hand
+}
+
+#endif

@@ -833,7 +833,7 @@ TEST_CASE("calls of the runtime API are logged in their order") {
     device_or_skip();
     const warpwise::Instrumentation instrumenting({.diagnostics = true});
     if (!warpwise::can_log()) SKIP("nobody logs");
-    const grading::Instrumented instrumented = grading::instrument([] {
+    grading::Instrumented instrumented = grading::instrument([] {
         float* memory = nullptr;
         cudaMalloc(&memory, 64);
         cudaMemset(memory, 0, 64);
@@ -854,6 +854,10 @@ TEST_CASE("calls of the runtime API are logged in their order") {
     CHECK(instrumented.calls[3].bytes == 64);
     CHECK(instrumented.calls[4].bytes == 32);
     CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), instrumented), ContainsSubstring("1 event made"));
+    instrumented.calls.push_back({.function = "cudaMalloc"});
+    instrumented.calls.push_back({.function = "cudaEventDestroy"});
+    CHECK_THAT(refusal(grading::ReleasesWhatItMakes(), instrumented),
+               ContainsSubstring("2 allocations of device memory made"));
     CHECK(grading::instrument([] {}).calls.empty());
 }
 

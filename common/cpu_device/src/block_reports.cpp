@@ -133,7 +133,12 @@ std::string Block::text_of(const std::vector<WaitingGroup>& groups) const {
     return text;
 }
 
-std::string Block::waiting_text() const { return text_of(waiting_groups()); }
+std::string Block::waiting_text() const {
+    // Lanes that only keep step with their warp wait at no line of the source.
+    std::vector<WaitingGroup> groups = waiting_groups();
+    std::erase_if(groups, [](const WaitingGroup& group) { return group.site.line == 0; });
+    return text_of(groups);
+}
 
 /// "; they parted after k.cu:10: thread 0 went on at k.cu:11, thread 32 at k.cu:14", as far as that is known.
 std::string Block::where_they_parted(unsigned one, unsigned other) const {

@@ -169,6 +169,7 @@ public:
     Words graded;
     Words watched;
     Words questions;
+    std::function<void(GradeResult&, const GradeOptions&)> on_grade = [](GradeResult&, const GradeOptions&) {};
     std::function<void(const Words&)> on_program = [](const Words&) {};
 
 private:
@@ -187,7 +188,9 @@ private:
                     [this](const Exercise& exercise, const GradeOptions& options) {
                         graded.push_back(exercise.name);
                         if (options.on_build) options.on_build(1, 2);
-                        return GradeResult{outcome(exercise.name), "the grader's words on " + exercise.name, 1.5, 0.25};
+                        GradeResult result{outcome(exercise.name), "the grader's words on " + exercise.name, 1.5, 0.25};
+                        on_grade(result, options);
+                        return result;
                     },
                 .run =
                     [this](const Words& arguments, const CommandOptions& options) {
@@ -466,6 +469,60 @@ TEST_CASE("what was not graded is no attempt") {
         CHECK(grade_words(fake, {.exercise = "grid"}).status == status);
     }
     CHECK(fake.progress().exercises.empty());
+}
+
+TEST_CASE("what nobody has edited yet is no attempt, and the whole task is a command away") {
+    Fake fake;
+    fake.outcome = [](const std::string&) { return Outcome::failed; };
+    fake.on_grade = [](GradeResult& result, const GradeOptions&) { result.is_untouched = true; };
+    const auto graded = grade_words(fake, {.exercise = "grid"});
+    CHECK(graded.status == 1);
+    CHECK_THAT(graded.out, ContainsSubstring("./warpwise task grid_stride"));
+    CHECK_THAT(graded.out, !ContainsSubstring("not yet"));
+    CHECK(fake.progress().exercises["grid_stride"].attempts == 0);
+}
+
+TEST_CASE("after success stands what was learned, how much cheaper the answer is, and what is next") {
+    Fake fake;
+    fake.on_grade = [](GradeResult& result, const GradeOptions& options) {
+        CHECK_FALSE(options.is_brief);
+        result.learned = "Neighbors read neighbors, as in `a[i]`.";
+        result.improvement = {{"sectors of global memory", 4096, 1024, "4.00 times fewer"}};
+        result.facts = R"({"failure": null, "more_failing": [], "not_run": 0})";
+    };
+    const std::string text = grade_words(fake, {.exercise = "grid"}).out;
+    CHECK_THAT(text, ContainsSubstring("What you have learned: Neighbors read neighbors, as in `a[i]`.\n"));
+    CHECK_THAT(text, ContainsSubstring("sectors of global memory      4096         1024  4.00 times fewer\n"));
+    CHECK(text.find("What you have learned") < text.find("sectors of"));
+    CHECK(text.find("sectors of") < text.find("Next: exercise block_sum"));
+    const Json json = Json::parse(grade_words(fake, {.exercise = "grid", .json = true}).out);
+    CHECK(json["learned"] == "Neighbors read neighbors, as in `a[i]`.");
+    CHECK(json["improvement"][0] == Json{{"counted", "sectors of global memory"},
+                                         {"stub", 4096.0},
+                                         {"answer", 1024.0},
+                                         {"change", "4.00 times fewer"}});
+    CHECK(json["failure"].is_null());
+}
+
+TEST_CASE("Catch2's own output is shown on request, and JSON has what is wrong as fields") {
+    Fake fake;
+    fake.outcome = [](const std::string&) { return Outcome::failed; };
+    fake.on_grade = [](GradeResult& result, const GradeOptions&) {
+        result.details = "CHECK_THAT( ... )\n";
+        result.facts = R"({"failure": {"observation": "d_out: wrong", "question": "Why?"}, "more_failing": ["b"],
+                           "not_run": 1})";
+    };
+    const std::string brief = grade_words(fake, {.exercise = "grid"}).out;
+    CHECK_THAT(brief, ContainsSubstring("the grader's words") && !ContainsSubstring("CHECK_THAT"));
+    CHECK_THAT(brief, ContainsSubstring("./warpwise grade grid_stride --catch2"));
+    const std::string all = grade_words(fake, {.exercise = "grid", .catch2 = true}).out;
+    CHECK_THAT(all, ContainsSubstring("CHECK_THAT( ... )") && !ContainsSubstring("the grader's words"));
+    const Json json = Json::parse(grade_words(fake, {.exercise = "grid", .json = true}).out);
+    CHECK(json["failure"]["question"] == "Why?");
+    CHECK(json["more_failing"] == Json{"b"});
+    CHECK(json["not_run"] == 1);
+    CHECK(json["details"] == "CHECK_THAT( ... )\n");
+    CHECK(json["is_untouched"] == false);
 }
 
 TEST_CASE("the date of the first time is kept") {

@@ -94,7 +94,7 @@ passed "a lesson runs, without colors in a file"
 
 # ---- watch mode: failing, a compiler error, hints, passing, next -------------------------------------------------
 start 100 60 "./warpwise --device cpu watch"
-expect "Not yet: what is wrong stands above." 60
+expect "this does not count as an attempt" 60
 expect "$answer"
 expect "0/$total"
 keys n
@@ -149,7 +149,7 @@ expect "Passed: $exercise" 30
 keys x
 expect "y/n"
 keys y
-expect "Not yet" 30
+expect "Every save is graded." 30
 cmp -s "$answer" "$stub" || fail "reset did not put back what was handed out"
 cmp -s "$answer.before_reset" "$solution" || fail "reset did not keep the answer"
 expect "1/$total"
@@ -161,7 +161,7 @@ expect "Passed: $exercise" 60
 expect "$stub"
 passed "a stub that is edited in place is graded, and named"
 echo "// saved last" >>"$answer"
-expect "Not yet" 30
+expect "Every save is graded." 30
 expect "$answer"
 passed "of two answers the one saved last is graded"
 git checkout --quiet -- "$stub"

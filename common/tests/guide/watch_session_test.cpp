@@ -155,6 +155,39 @@ TEST_CASE("watch: a save while a job runs cancels it and starts anew, and the ol
     CHECK(desk.state().result);
 }
 
+TEST_CASE("watch: an answer that nobody has edited is no attempt") {
+    Desk desk;
+    REQUIRE(desk.session->take_job());
+    GradeResult untouched{Outcome::failed, "the task", 2, 1};
+    untouched.is_untouched = true;
+    desk.session->graded(untouched);
+    CHECK(desk.marks("index_and_guard").attempts == 0);
+    CHECK(desk.state().result->is_untouched);
+    desk.session->saved();
+    desk.grade(Outcome::failed);
+    CHECK(desk.marks("index_and_guard").attempts == 1);
+}
+
+TEST_CASE("watch: v shows all that there is, and less again") {
+    Desk desk;
+    desk.press(U"v");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("no more to show"));
+    REQUIRE(desk.session->take_job());
+    GradeResult result{Outcome::failed, "short", 2, 1};
+    result.details = "long";
+    desk.session->graded(result);
+    CHECK_FALSE(desk.state().shows_details);
+    desk.press(U"v");
+    CHECK(desk.state().shows_details);
+    desk.press(U"v");
+    CHECK_FALSE(desk.state().shows_details);
+    desk.press(U"v");
+    desk.session->saved();
+    REQUIRE(desk.session->take_job());
+    desk.session->graded(result);
+    CHECK_FALSE(desk.state().shows_details);  // the next verdict is short again
+}
+
 TEST_CASE("watch: counts graded failures before passing as attempts, but not builds that failed") {
     Desk desk;
     desk.grade(Outcome::build_failed);

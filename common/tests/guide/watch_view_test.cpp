@@ -212,6 +212,39 @@ TEST_CASE("view: the result stands untouched, with what it means below") {
     CHECK_THAT(scene.body(), ContainsSubstring("it keeps its mark"));
 }
 
+TEST_CASE("view: an answer that nobody has edited is invited, not judged") {
+    Scene scene;
+    scene.state.was_saved = true;
+    scene.state.result = GradeResult{Outcome::failed, "The task.\n", 2, 1};
+    scene.state.result->is_untouched = true;
+    CHECK_THAT(scene.body(), StartsWith("The task.\n\nEvery save is graded."));
+    CHECK_THAT(scene.body(), !ContainsSubstring("Not yet") && !ContainsSubstring("Attempt"));
+}
+
+TEST_CASE("view: Catch2's own output takes the place of the grader's words on request") {
+    Scene scene;
+    scene.state.was_saved = true;
+    scene.state.result = GradeResult{Outcome::failed, "short\n", 2, 1};
+    CHECK_THAT(scene.block(), !ContainsSubstring("v all of it"));
+    scene.state.result->details = "CHECK( long )\n";
+    CHECK_THAT(scene.block(), ContainsSubstring("v all of it"));
+    CHECK_THAT(scene.body(), StartsWith("short\n"));
+    scene.state.shows_details = true;
+    CHECK_THAT(scene.body(), StartsWith("CHECK( long )\n") && !ContainsSubstring("short"));
+    CHECK_THAT(scene.block(), ContainsSubstring("v less"));
+}
+
+TEST_CASE("view: after passing it says what was learned and what it saved") {
+    Scene scene;
+    scene.pass(1);
+    scene.state.result = GradeResult{Outcome::passed, "solved\n", 2, 1};
+    scene.state.result->learned = "Blocks wait.";
+    scene.state.result->improvement = {{"bank conflicts", 96, 0, "none left"}};
+    CHECK_THAT(scene.body(), ContainsSubstring("\nWhat you have learned: Blocks wait.\n"));
+    CHECK_THAT(scene.body(), ContainsSubstring("bank conflicts        96            0  none left\n"));
+    CHECK(scene.body().find("none left") < scene.body().find("n goes on with exercise_1."));
+}
+
 TEST_CASE("view: colors that others left on end before the block") {
     Scene scene;
     scene.state.result = GradeResult{Outcome::failed, "\033[31mred", 2, 1};

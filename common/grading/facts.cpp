@@ -1,0 +1,54 @@
+#include "common/grading/facts.h"
+
+#include <nlohmann/json.hpp>
+
+namespace grading {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Failure& failure) {
+    Json picture = Json::array();
+    for (const Line& line : failure.picture) picture.push_back(text_of(line));
+    Json values = Json::array();
+    for (const ValueRow& row : failure.values) {
+        values.push_back({{"index", row.index}, {"got", row.got}, {"expected", row.expected}});
+    }
+    return {{"test", failure.test},          {"context", failure.context},  {"observation", failure.observation},
+            {"details", failure.details},    {"values", std::move(values)}, {"after_values", failure.after_values},
+            {"picture", std::move(picture)}, {"place", failure.place},      {"question", failure.question},
+            {"check", failure.check},        {"call", failure.call},        {"full", failure.full}};
+}
+
+Json json_of(const CountedCall& call) {
+    const warpwise::Counts& total = call.total;
+    const warpwise::RequestCounts global = total.global();
+    const warpwise::RequestCounts shared = total.shared();
+    return {{"name", call.name},
+            {"launches", call.launches},
+            {"global_requests", global.requests},
+            {"global_sectors", global.sectors},
+            {"global_atomics", total.global_atomic.lanes},
+            {"shared_wavefronts", shared.wavefronts},
+            {"bank_conflicts", shared.conflicts()},
+            {"constant_wavefronts", total.constant_load.wavefronts},
+            {"barriers_per_warp", call.barriers_per_warp},
+            {"active_lanes", total.active_lanes_per_step()}};
+}
+
+}  // namespace
+
+std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls) {
+    Json json = {{"passed", facts.passed},
+                 {"tests", facts.tests},
+                 {"failure", facts.failure ? json_of(*facts.failure) : Json()},
+                 {"more_failing", facts.more_failing},
+                 {"not_run", facts.not_run},
+                 {"repeat", facts.repeat},
+                 {"counts", Json::array()},
+                 {"catch2", facts.catch2}};
+    for (const CountedCall& call : calls) json["counts"].push_back(json_of(call));
+    return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace grading

@@ -1,0 +1,58 @@
+// What the learner reads beside the grader's words: the invitation before anything was edited, what was learned after
+// success, and how much cheaper the answer is than the stub.
+//
+//     if (is_untouched(exercise)) text = invitation(project, exercise, answer);
+//     for (const Improvement& improvement : improvements(facts_of_stub, facts)) ...
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/guide/answers.h"
+#include "common/guide/catalog.h"
+#include "common/guide/project.h"
+#include "common/lesson/terminal.h"
+
+namespace guide {
+
+/// C++ without its comments, and with one space where there was white space.
+std::string bare_code(std::string_view code);
+
+/// The answer has no other code than what was handed out. False when nobody knows what was handed out.
+bool is_untouched(const Exercise& exercise);
+
+/// The first line with a TODO: its number, and what it asks for, with the comment lines that go on with it.
+struct Todo {
+    int line = 0;  ///< 0: there is none
+    std::string text;
+};
+Todo first_todo(std::string_view code);
+
+/// What the task asks, the file to edit, and which TODO is first.
+std::string invitation(const Project& project, const Exercise& exercise, const Answer& answer, std::size_t width);
+
+/// The section of the task under this heading, as one paragraph; empty when it has none.
+inline constexpr std::string_view learned_heading = "## What you have learned";
+std::string learned_from(std::string_view task);
+std::string without_learned(std::string_view task);
+
+/// The CPU device's count of one kind, of the stub and of the answer, in the call that the stub failed for.
+struct Improvement {
+    std::string name;  ///< "sectors of global memory"
+    double before = 0;
+    double after = 0;
+    std::string change;  ///< "4 times fewer"
+    bool operator==(const Improvement&) const = default;
+};
+
+/// From two graders' facts (common/grading/facts.h), as JSON. Counts that are about the same are left out; empty when
+/// the stub failed for something else than its counts.
+std::vector<Improvement> improvements(std::string_view stub, std::string_view answer);
+std::string improvement_table(const std::vector<Improvement>& improvements, const warpwise::Terminal& terminal);
+
+/// The first error in a compiler's or rewriter's messages with its line of source, and how many there are besides.
+std::string first_error(std::string_view messages);
+
+}  // namespace guide
