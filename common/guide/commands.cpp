@@ -210,8 +210,8 @@ std::filesystem::path results_file(const Project& project, const Chapter& chapte
     return error ? std::filesystem::path() : project.results() / (chapter.folder + ".json");
 }
 
-/// The lessons of the chapter after its first, where `./warpwise` has shown that one while the guide was built, and says
-/// so in this variable; else none.
+/// The lessons of the chapter after its first, where `./warpwise` has shown that one while the guide was built, and
+/// says so in this variable; else none.
 std::vector<std::string> lessons_after_the_shown_one(const Chapter& chapter) {
     const char* const shown = std::getenv("WARPWISE_SHOWN_LESSON");
     std::vector<std::string> names;
