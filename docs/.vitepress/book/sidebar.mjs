@@ -4,7 +4,7 @@ import { strings } from './strings.mjs';
 
 // Pages that are neither lessons nor exercises, in reading order; those that are not written yet are left out.
 const parts = [
-    { en: 'Start', zh: '入门', pages: ['start_here', 'installing', 'how_to_read_the_tables', 'warp_view', 'the_guide'] },
+    { en: 'Start', zh: '入门', pages: ['start_here', 'installing', 'where_to_work', 'how_to_read_the_tables', 'warp_view', 'the_guide'] },
     { chapters: true },
     { en: 'Background', zh: '背景知识', pages: ['gpu_architecture', 'execution_model', 'thread_hierarchy', 'programming_patterns', 'debugging', 'profiling'] },
     { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
