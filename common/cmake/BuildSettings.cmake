@@ -28,8 +28,15 @@ if(WARPWISE_WERROR)
     list(APPEND WARPWISE_WARNINGS -Werror)
 endif()
 
-# The guide and tests of host code: they are built more often than their speed matters.
+# The rewriter, the lesson runner, the guide, and tests of host code: a learner waits for them, and their speed matters less.
+# No kernel and nothing that is timed is compiled with this.
 set(WARPWISE_QUICK_TO_BUILD -O1)
+# Most of their time goes into these headers; a target has them precompiled.
+set(WARPWISE_HEAVY_HEADERS <algorithm> <filesystem> <fmt/format.h> <functional> <map> <nlohmann/json.hpp> <optional> <string>
+    <vector>)
+
+# Compiles several files of the rewriter and of the CPU device as one (common/cpu_device/CMakeLists.txt).
+option(WARPWISE_UNITY "Compile several files of the CPU device as one" ON)
 
 # For those who change the CPU device: its own tests under AddressSanitizer and UndefinedBehaviorSanitizer (.ci/run).
 option(WARPWISE_SANITIZE "Build with -fsanitize=address,undefined" OFF)

@@ -71,6 +71,28 @@ function(add_to_path result kind name idea)
     set(${result} "${path}" PARENT_SCOPE)
 endfunction()
 
+# The main function of a program with these lessons.
+function(write_main file declarations entries name number title folder)
+    write_if_changed(${file} "// Written by CMake from ${WARPWISE_LIST}.
+#include \"common/lesson/chapter.h\"
+
+namespace ${name} {
+
+${declarations}
+}  // namespace ${name}
+
+int main(int argc, char** argv) {
+    return warpwise::run_chapter(
+        argc, argv,
+        {.number = ${number},
+         .title = ${title},
+         .folder = \"${folder}\",
+         .lessons = {
+${entries}         }});
+}
+")
+endfunction()
+
 # The sources of the lessons: each lesson is a folder with a lesson.cu and whatever else it is made of, or a file
 # LESSON.cu, which may have others beside it.
 function(find_lesson_sources result lessons)
@@ -147,6 +169,10 @@ function(add_chapter)
             add_to_path(catalog_path lesson ${lesson} "${idea}")
             string(APPEND declarations "void ${lesson}(warpwise::Lesson& lesson);\n")
             string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}},\n")
+            if(NOT DEFINED first_entry)
+                set(first_entry "${entries}")
+                set(first_declaration "${declarations}")
+            endif()
             continue()
         endif()
         json_member(exercise "${json}" STRING path ${index} exercise)
@@ -173,29 +199,22 @@ function(add_chapter)
         "  {\"folder\": \"${chapter}\", \"program\": \"${name}\",\n   \"lessons\": [${lesson_names}],
    \"exercises\": [\n${catalog_exercises}],\n   \"path\": [\n${catalog_path}]},\n")
     quoted(title "${title}")
+    set(chapter_parts ${name} ${number} ${title} ${chapter})
     set(main ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
-    write_if_changed(${main} "// Written by CMake from ${WARPWISE_LIST}.
-#include \"common/lesson/chapter.h\"
-
-namespace ${name} {
-
-${declarations}
-}  // namespace ${name}
-
-int main(int argc, char** argv) {
-    return warpwise::run_chapter(
-        argc, argv,
-        {.number = ${number},
-         .title = ${title},
-         .folder = \"${chapter}\",
-         .lessons = {
-${entries}         }});
-}
-")
+    write_main(${main} "${declarations}" "${entries}" ${chapter_parts})
     find_lesson_sources(sources "${lessons}")
     list(PREPEND sources ${main})
 
     add_device_program(${name} INSTRUMENTED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
+    if(number EQUAL 1)
+        # The first lesson alone: a learner can read it while the rest is built (warpwise).
+        list(GET lessons 0 first_lesson)
+        set(first_sources ${sources})
+        list(FILTER first_sources INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${first_lesson}/")
+        set(first_main ${CMAKE_CURRENT_BINARY_DIR}/first_main.cpp)
+        write_main(${first_main} "${first_declaration}" "${first_entry}" ${chapter_parts})
+        add_device_program(first_lesson INSTRUMENTED_SOURCES ${first_main} ${first_sources} DEVICE_LIBRARIES lesson)
+    endif()
     # Not called NAME: with Ninja that is the first program alone, by the name of its file.
     add_custom_target(${name}_programs)
     if("cuda" IN_LIST WARPWISE_DEVICES)

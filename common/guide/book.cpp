@@ -77,6 +77,11 @@ int show_book(const Project& project, const BookOptions& options, const warpwise
         std::error_code error;
         fs::last_write_time(docs / "node_modules" / ".package-lock.json", fs::file_time_type::clock::now(), error);
     }
+    if (options.markdown) {
+        const fs::path folder =
+            options.folder.empty() ? project.root / "build" / "markdown" : project.caller / options.folder;
+        return npm(docs, {"run", "--silent", "markdown", "--", "-o", folder.lexically_normal().string()}).status;
+    }
     const std::string port = std::to_string(options.port);
     if (options.live) return npm(docs, {"run", "dev", "--", "--port", port}).status;
     say("Building the book");

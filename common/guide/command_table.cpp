@@ -230,7 +230,7 @@ Command report_command() {
 Command docs_command() {
     return {.name = "docs",
             .arguments = "",
-            .help = "the book as a web site on this machine (needs Node.js)",
+            .help = "the book as a web site on this machine, or as plain Markdown (needs Node.js)",
             .argument = Wants::nothing,
             .configure =
                 [](CLI::App& app, Values& values) {
@@ -239,10 +239,15 @@ Command docs_command() {
                     app.add_option("--port", values.book.port, "of the server")
                         ->check(CLI::Range(1, 65535))
                         ->type_name("N");
+                    app.add_flag("--markdown", values.book.markdown,
+                                 "write plain Markdown with all code and tables instead of the site");
+                    app.add_option("-o,--output", values.book.folder, "with --markdown: where to; else build/markdown")
+                        ->type_name("DIR")
+                        ->needs("--markdown");
                 },
             .run = [](Session& session,
                       const Values& values) { return show_book(session.project(), values.book, session.terminal()); },
-            .examples = {"docs", "docs --live", "docs --build"}};
+            .examples = {"docs", "docs --live", "docs --markdown -o book"}};
 }
 
 Command doctor_command() {

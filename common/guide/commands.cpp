@@ -210,9 +210,20 @@ std::filesystem::path results_file(const Project& project, const Chapter& chapte
     return error ? std::filesystem::path() : project.results() / (chapter.folder + ".json");
 }
 
+/// The lessons of the chapter after its first, where `./warpwise` has shown that one while the guide was built, and
+/// says so in this variable; else none.
+std::vector<std::string> lessons_after_the_shown_one(const Chapter& chapter) {
+    const char* const shown = std::getenv("WARPWISE_SHOWN_LESSON");
+    std::vector<std::string> names;
+    if (shown == nullptr || chapter.lessons.empty() || chapter.lessons.front().name != shown) return names;
+    for (std::size_t i = 1; i < chapter.lessons.size(); ++i) names.push_back(chapter.lessons[i].name);
+    return names;
+}
+
 int run_chapter(Session& session, const Chapter& chapter, const std::vector<std::string>& words) {
     const Project& project = session.project();
-    const ChapterRun run = understand(project, chapter, words);
+    ChapterRun run = understand(project, chapter, words);
+    if (words.empty()) run.arguments = lessons_after_the_shown_one(chapter);
     if (!build(session, {chapter.program + "_programs"}, chapter.program)) return interrupted_status;
     std::vector<std::string> command = {(project.programs() / chapter.program).string(), "--device", project.device};
     if (run.runs && session.interactive() && !run.says_whether_to_pause) command.push_back("--pause");

@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 21> decorating_words{
     "__host__",     "__device__", "__global__",      "__constant__", "__shared__", "__managed__", "inline",
     "__inline__",   "__inline",   "__forceinline__", "__noinline__", "static",     "const",       "constexpr",
     "__restrict__", "__restrict", "restrict",        "volatile",     "extern",     "noexcept",    "thread_local"};
-constexpr std::array<std::string_view, 5> attribute_words{"__attribute__", "__attribute", "__align__", "alignas",
+constexpr std::array<std::string_view, 5> attribute_names{"__attribute__", "__attribute", "__align__", "alignas",
                                                           "__launch_bounds__"};
 
 /// The tokens of `#define NAME(parameters) body` from the body on.
@@ -29,7 +29,7 @@ bool is_one_of(std::string_view text, const Words& words) {
 
 bool is_decoration(const std::vector<Token>& tokens) {
     for (std::size_t i = body_begin(tokens); i < tokens.size(); ++i) {
-        if (is_one_of(tokens[i].text, attribute_words)) return true;
+        if (is_one_of(tokens[i].text, attribute_names)) return true;
         if (!is_one_of(tokens[i].text, decorating_words) && tokens[i].kind != Token::Kind::string) return false;
     }
     return true;
@@ -147,7 +147,7 @@ void add_functions(const std::vector<Token>& tokens, ProgramFacts& program) {
             if (more != no_side) last = k;
             sides |= more;
             if (token.is("(") && depth == 0 && tokens[k - 1].is_identifier() &&
-                !is_one_of(tokens[k - 1].text, attribute_words)) {
+                !is_one_of(tokens[k - 1].text, attribute_names)) {
                 program.functions[std::string(tokens[k - 1].text)] |= sides;
                 break;
             }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "token_sequence.h"
+
 namespace cpu_device::rewriter {
 namespace {
-
-constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 /// A pair of braces, or one that lacks the other.
 struct Braces {

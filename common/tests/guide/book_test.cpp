@@ -98,6 +98,11 @@ TEST_CASE("the book: fetches once, builds, and says where the site is") {
     CHECK(log() == "ci\nrun build\n");
     CHECK(show_book(project, {.port = 1234}, {}) == 0);
     CHECK(log() == "ci\nrun build\nrun build\nrun serve -- --port 1234\n");
+    fs::remove(root.path / "log");
+    CHECK(show_book(project, {.markdown = true, .folder = "book"}, {}) == 0);
+    CHECK(log() == "run --silent markdown -- -o " + (root.path / "book").string() + "\n");
+    CHECK(show_book(project, {.markdown = true}, {}) == 0);
+    CHECK_THAT(log(), ContainsSubstring((root.path / "build" / "markdown").string() + "\n"));
     write(root.path / "broken", "");
     CHECK(show_book(project, {}, {}) == 3);
 }
