@@ -11,7 +11,7 @@
 #     }
 #
 # `program` names the program and the C++ namespace of its lessons. `path` is the order in which lessons and exercises are
-# taken; `about` is what lists show of a lesson. An exercise has the kind fill (a part is missing), fix (there is a mistake
+# taken; `about` is what lists show of a lesson, and `idea` is what its predictions and the exercises after it are counted by. An exercise has the kind fill (a part is missing), fix (there is a mistake
 # in it) or speed (it is right and has to become faster); `formerly` are names that it once had, so that learners keep
 # their marks. `./warpwise new lesson` and `./warpwise new exercise` add to the list.
 #
@@ -115,9 +115,14 @@ function(add_chapter)
             require_identifier("lesson" "${lesson}")
             json_member(about "${json}" STRING path ${index} about)
             quoted(about "${about}")
+            string(JSON idea ERROR_VARIABLE no_idea GET "${json}" path ${index} idea)
+            if(no_idea)
+                set(idea "")
+            endif()
+            quoted(idea "${idea}")
             list(APPEND lessons ${lesson})
             string(APPEND declarations "void ${lesson}(warpwise::Lesson& lesson);\n")
-            string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}},\n")
+            string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}, ${idea}},\n")
             continue()
         endif()
         json_member(exercise "${json}" STRING path ${index} exercise)
