@@ -30,6 +30,8 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--registers"}, "registers a thread, for the theoretical occupancy", true},
         {{"--pause"}, "wait for Enter between lessons"},
         {{"--no-pause"}, "do not"},
+        {{"--all"}, "print everything at once, without questions"},
+        {{"--no-input"}, "ask nothing, also in a terminal"},
     };
     return options;
 }
