@@ -15,7 +15,7 @@
 # taken; `about` is what lists show of a lesson. An exercise has the kind fill (a part is missing), fix (there is a mistake
 # in it) or speed (it is right and has to become faster); `formerly` are names that it once had, so that learners keep
 # their marks. A page is docs/NAME.md, which explains what the entries after it need; the build does nothing with it.
-# `idea` names what is learned there, and may be left out. `./warpwise new lesson` and `./warpwise new exercise` add to
+# `idea` names what is learned there, by which predictions and exercises are counted; it may be left out. `./warpwise new lesson` and `./warpwise new exercise` add to
 # the list.
 #
 #     add_chapter(CUDA_LIBRARIES CUDA::cublas)    the program and the exercises of the current folder's chapter.json
@@ -168,7 +168,7 @@ function(add_chapter)
             list(APPEND lessons ${lesson})
             add_to_path(catalog_path lesson ${lesson} "${idea}")
             string(APPEND declarations "void ${lesson}(warpwise::Lesson& lesson);\n")
-            string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}},\n")
+            string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}, ${idea}},\n")
             if(NOT DEFINED first_entry)
                 set(first_entry "${entries}")
                 set(first_declaration "${declarations}")

@@ -14,6 +14,7 @@
 
 #include "common/guide/answers.h"
 #include "common/guide/exercise_files.h"
+#include "common/guide/guesses.h"
 #include "common/guide/watch_mode.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
@@ -160,6 +161,7 @@ struct ChapterRun {
     bool runs = true;                    ///< false for --help and --list
     bool says_whether_to_pause = false;
     bool writes_json = false;
+    std::string json_file = {};  ///< the reader's own
 };
 
 /// The program runs in the project's folder; the reader's files are where the reader is.
@@ -184,24 +186,29 @@ ChapterRun understand(const Project& project, const Chapter& chapter, const std:
         const std::size_t equals = word.find('=');
         const std::string option = word.substr(0, equals);
         if (option == "--help" || option == "-h" || option == "--list") run.runs = false;
-        if (option == "--pause" || option == "--no-pause") run.says_whether_to_pause = true;
+        if (option == "--pause" || option == "--no-pause" || option == "--all") run.says_whether_to_pause = true;
         if (option == "--step") run.whole = false;
         const bool is_json = option == "--json";
         run.writes_json = run.writes_json || is_json;
         const bool takes_next = equals == std::string::npos && i + 1 < words.size() &&
                                 std::count(options_with_value.begin(), options_with_value.end(), option) > 0;
         if (is_json && equals != std::string::npos) {
-            run.arguments.push_back("--json=" + from_where_the_reader_is(project, word.substr(equals + 1)));
+            run.json_file = from_where_the_reader_is(project, word.substr(equals + 1));
+            run.arguments.push_back("--json=" + run.json_file);
         } else {
             run.arguments.push_back(word);
         }
         if (takes_next) {
             ++i;
-            run.arguments.push_back(is_json ? from_where_the_reader_is(project, words[i]) : words[i]);
+            if (is_json) run.json_file = from_where_the_reader_is(project, words[i]);
+            run.arguments.push_back(is_json ? run.json_file : words[i]);
         }
     }
     return run;
 }
+
+/// In place of an exit status: the reader had enough before the end.
+constexpr int left_by_reader = -1;
 
 /// Where the results of a chapter go; empty when nothing can be written there.
 std::filesystem::path results_file(const Project& project, const Chapter& chapter) {
@@ -220,6 +227,7 @@ std::vector<std::string> lessons_after_the_shown_one(const Chapter& chapter) {
     return names;
 }
 
+/// Returns the program's status, or left_by_reader.
 int run_chapter(Session& session, const Chapter& chapter, const std::vector<std::string>& words) {
     const Project& project = session.project();
     ChapterRun run = understand(project, chapter, words);
@@ -227,20 +235,19 @@ int run_chapter(Session& session, const Chapter& chapter, const std::vector<std:
     if (!build(session, {chapter.program + "_programs"}, chapter.program)) return interrupted_status;
     std::vector<std::string> command = {(project.programs() / chapter.program).string(), "--device", project.device};
     if (run.runs && session.interactive() && !run.says_whether_to_pause) command.push_back("--pause");
-    std::filesystem::path results;
-    if (run.runs && run.whole && !run.writes_json) results = results_file(project, chapter);
-    if (!results.empty()) command.insert(command.end(), {"--json", results.string()});
+    std::filesystem::path kept;
+    if (run.runs && run.whole && !run.writes_json) kept = results_file(project, chapter);
+    const RunResults results({.may_guess = run.runs && session.interactive(), .kept = kept, .theirs = run.json_file});
+    const std::vector<std::string> options = results.options();
+    command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), run.arguments.begin(), run.arguments.end());
     const int status =
         run_in_terminal(session, command, {{"WARPWISE_TYPED", session.typed(fmt::format("run {}", chapter.number))}});
-    const bool ran = run.runs && (status == all_right || status == something_wrong);
-    if (ran) {
-        mark(session, [&](Progress& progress) { progress.chapters.try_emplace(chapter.folder, today()); });
-    } else if (!results.empty()) {
-        std::error_code error;
-        if (std::filesystem::file_size(results, error) == 0 && !error) std::filesystem::remove(results, error);
-    }
-    return status;
+    const Guesses guesses = results.take();
+    if (!guesses.predictions.empty()) mark(session, [&](Progress& progress) { guesses.keep(progress); });
+    const bool ran = run.runs && !guesses.left && (status == all_right || status == something_wrong);
+    if (ran) mark(session, [&](Progress& progress) { progress.chapters.try_emplace(chapter.folder, today()); });
+    return guesses.left && status == all_right ? left_by_reader : status;
 }
 
 std::string chapters_text(const Catalog& catalog) {
@@ -804,6 +811,10 @@ int start(Session& session) {
                                                  counted(chapter.lessons.size(), "lesson"));
         if (const std::optional<int> stop = stop_before(session, question)) return *stop;
         const int status = run_chapter(session, chapter, {});
+        if (status == left_by_reader) {
+            fmt::print("{} goes on from here.\n", session.typed(""));
+            return all_right;
+        }
         if (status != all_right && status != something_wrong) return status;
         if (status == something_wrong) complain(fmt::format("a step of chapter {} was wrong (above)", chapter.number));
         ask_first = true;
@@ -834,7 +845,9 @@ int run_chapter(Session& session, const std::vector<std::string>& arguments) {
     if (arguments.empty()) {
         throw Refusal(fmt::format("which chapter? There are: {}", chapters_text(session.catalog())));
     }
-    return run_chapter(session, find_chapter(session, arguments.front()), {arguments.begin() + 1, arguments.end()});
+    const int status =
+        run_chapter(session, find_chapter(session, arguments.front()), {arguments.begin() + 1, arguments.end()});
+    return status == left_by_reader ? static_cast<int>(all_right) : status;
 }
 
 int grade_exercise(Session& session, const GradeRequest& request) {

@@ -31,6 +31,8 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--recorded"}, "whose recorded times to show where there is no GPU; none", true},
         {{"--pause"}, "wait for Enter between lessons"},
         {{"--no-pause"}, "do not"},
+        {{"--all"}, "print everything at once, without questions"},
+        {{"--no-input"}, "ask nothing, also in a terminal"},
     };
     return options;
 }

@@ -608,8 +608,9 @@ private:
         }
         // What the lesson is about; below its figures stands what they mean.
         const auto& story = result.story;
-        const auto figures =
-            std::find_if(story.begin(), story.end(), [](const auto& told) { return told.part == "conclusion"; });
+        const auto figures = std::find_if(story.begin(), story.end(), [](const auto& told) {
+            return told.part == "answer" || told.part == "conclusion";
+        });
         std::for_each(story.begin(), figures, [&](const auto& told) { lesson_text(part, result.name, told.text); });
         if (!result.steps.empty()) {
             steps(result, device);

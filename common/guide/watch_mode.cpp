@@ -20,6 +20,7 @@
 #include "common/guide/exercise_files.h"
 #include "common/guide/file_watcher.h"
 #include "common/guide/grader.h"
+#include "common/guide/guesses.h"
 #include "common/guide/watch_session.h"
 #include "common/guide/watch_view.h"
 #include "common/lesson/refusal.h"
@@ -210,8 +211,11 @@ private:
                                          "--pause"};
         std::error_code error;
         std::filesystem::create_directories(project_.results(), error);
-        if (!error)
-            command.insert(command.end(), {"--json", (project_.results() / (chapter.folder + ".json")).string()});
+        const std::filesystem::path kept =
+            error ? std::filesystem::path() : project_.results() / (chapter.folder + ".json");
+        const RunResults results({.may_guess = true, .kept = kept});
+        const std::vector<std::string> options = results.options();
+        command.insert(command.end(), options.begin(), options.end());
         console_->clear();
         console_->show_cursor(true);
         CommandResult result;
@@ -224,7 +228,16 @@ private:
         }
         console_->show_cursor(false);
         if (!result.output.empty()) console_->write(result.output + "\r\n");  // why it could not be started
-        return result.status;
+        const Guesses guesses = results.take();
+        if (!guesses.predictions.empty()) {
+            try {
+                progress_.update([&](Progress& progress) { guesses.keep(progress); });
+            } catch (const Refusal& refusal) {
+                console_->write(std::string(refusal.what()) + "\r\n");
+            }
+        }
+        constexpr int stopped = 130;  // as after Ctrl-C: it was not read to its end
+        return guesses.left && result.status == 0 ? stopped : result.status;
     }
 
     void say_goodbye() {

@@ -27,6 +27,7 @@
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
+#include "common/lesson/reader.h"
 #include "common/lesson/record.h"
 #include "common/lesson/results.h"
 #include "common/lesson/size_text.h"
@@ -43,6 +44,7 @@ struct Request {
     std::vector<std::string> lessons;
     bool list = false;
     bool pause = false;
+    bool reads_along = true;  ///< somebody may be asked, and reads a screen at a time
     bool colors = true;
     bool counters_asked_for = false;
     std::string json_file;
@@ -67,6 +69,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     std::string size;
     std::string device = "auto";
     bool no_color = false;
+    bool all = false;
+    bool no_input = false;
     int repeat = 0;
     std::string recording;
     app.add_option("lessons", request.lessons, "names of lessons; see --list");
@@ -94,7 +98,10 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     app.add_option("--registers", request.options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255));
     app.add_option("--recorded", recording, "whose recorded times to show where there is no GPU; none shows none");
-    app.add_flag("--pause,!--no-pause", request.pause, "wait for Enter between lessons");
+    CLI::Option* pause = app.add_flag("--pause,!--no-pause", request.pause,
+                                      "wait for Enter between lessons; in a terminal that is usual");
+    app.add_flag("--all", all, "print everything at once: no questions, no waiting for Enter");
+    app.add_flag("--no-input", no_input, "ask nothing, also in a terminal");
     app.add_option("--device", device, "auto takes a GPU where one is usable")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--no-color", no_color, "plain text; so does NO_COLOR in the environment");
@@ -118,6 +125,10 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
     if (!size.empty()) request.options.size = parse_size(size);
+    request.reads_along =
+        !all && !no_input && !request.options.once && request.json_file != "-" && Reader::at_terminal();
+    if (pause->count() == 0) request.pause = request.reads_along;
+    if (all || no_input) request.pause = false;
     request.options.diagnose = request.options.diagnose || request.options.leaks;
     request.counters_asked_for = counters->count() > 0 && request.options.counters;
     if (request.options.list_lines && !request.options.counters) throw Refusal("--lines needs the counters");
@@ -170,15 +181,23 @@ void list_lessons(const Chapter& chapter, const Terminal& terminal) {
                format_table({"", "lesson", "what it shows"}, rows, terminal));
 }
 
-/// Waits for Enter. False at the end of the input: nobody is there to press it.
-bool wait_for_enter(const std::string& next) {
+enum class Next { goes_on, nobody_there, leaves };
+
+/// Waits for Enter. At the end of the input nobody is there to press it. Throws ReaderLeft on Ctrl-C.
+Next wait_for_enter(Reader& reader, const std::string& next) {
+    if (reader.is_there()) {
+        const std::optional<std::string> line = reader.ask(fmt::format("Enter goes on with {}, q quits ", next));
+        fmt::print("\n");
+        if (!line) return Next::nobody_there;
+        return Reader::leaves(*line) ? Next::leaves : Next::goes_on;
+    }
     fmt::print("Enter goes on with {} ", next);
     std::fflush(stdout);
     std::string line;
     const bool pressed = static_cast<bool>(std::getline(std::cin, line));
     if (!pressed) fmt::print("\n");
     fmt::print("\n");
-    return pressed;
+    return pressed ? Next::goes_on : Next::nobody_there;
 }
 
 /// Ctrl-C ends the program as usual, but leaves the terminal without colors.
@@ -242,7 +261,7 @@ std::string where_else(const Request& request, char** argv) {
 class Runner {
 public:
     Runner(const Chapter& chapter, const Request& request, const Terminal& terminal)
-        : chapter_(chapter), request_(request), output_(terminal, query_device()) {}
+        : chapter_(chapter), request_(request), output_(terminal, query_device(), Reader(request.reads_along)) {}
 
     /// Returns the exit status. Throws Refusal and std::bad_alloc.
     /// `note` is printed below the title.
@@ -255,10 +274,12 @@ public:
                                              .count = request_.options.count_options(),
                                              .leaks = request_.options.leaks});
         ChapterReport report{chapter_, output_.device(), std::move(command), {}, true};
-        bool pause = request_.pause;
-        for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
-            if (pause && i != 0) pause = wait_for_enter(lessons[i]->name);
-            report.lessons.push_back(run_lesson(*lessons[i]));
+        bool interrupted = false;
+        try {
+            run_lessons(lessons, report);
+        } catch (const ReaderLeft& left) {
+            report.left = true;
+            interrupted = left.interrupted;
         }
         if (request_.options.diagnose && !report.lessons.empty()) {
             report_leaks();
@@ -268,13 +289,35 @@ public:
         }
         report.passed = std::all_of(report.lessons.begin(), report.lessons.end(),
                                     [](const LessonResult& lesson) { return lesson.passed(); });
-        require_steps_chosen(request_.options.steps, output_.offered_steps());
+        if (!report.left) require_steps_chosen(request_.options.steps, output_.offered_steps());
         if (!request_.json_file.empty()) write_json(request_.json_file, report);
         if (!request_.trace_file.empty()) write_trace(report);
+        if (interrupted) {
+            std::fflush(stdout);
+            (void)signal(SIGINT, SIG_DFL);
+            (void)raise(SIGINT);  // whoever started this program sees how it ended
+        }
         return report.passed ? all_right : step_wrong;
     }
 
 private:
+    /// Throws ReaderLeft when the reader has enough of the chapter.
+    void run_lessons(const std::vector<const LessonEntry*>& lessons, ChapterReport& report) {
+        bool pause = request_.pause;
+        for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
+            const bool left_the_last_one = i != 0 && report.lessons.back().left;
+            if (request_.reads_along && !output_.reader().is_there()) pause = false;  // the input has ended
+            if ((pause && i != 0) || left_the_last_one) {
+                const Next next = wait_for_enter(output_.reader(), lessons[i]->name);
+                if (next == Next::leaves) throw ReaderLeft{};
+                if (next == Next::nobody_there) pause = false;
+            }
+            report.lessons.push_back(run_lesson(*lessons[i]));
+            report.left = report.left || report.lessons.back().left;
+            if (interrupted_) throw ReaderLeft{true};
+        }
+    }
+
     LessonResult run_lesson(const LessonEntry& entry) {
         const auto position = &entry - chapter_.lessons.data() + 1;
         const Terminal& terminal = output_.terminal();
@@ -282,12 +325,17 @@ private:
         output_.print(terminal.paint(Style::title, title) + "\n" +
                       terminal.paint(Style::faint, std::string(std::min(title.size(), terminal.width), '=')) + "\n\n");
         output_.begin_lesson(entry.name);
+        output_.lesson().idea = entry.idea;
         Lesson lesson(entry.name, request_.options, output_);
         try {
             entry.run(lesson);
+            lesson.finish();
             output_.print_paragraphs(fmt::format("Why it is so, mistakes to avoid, and more to try: docs/{}/{}.md",
                                                  chapter_.folder, entry.name),
                                      Style::faint);
+        } catch (const ReaderLeft& left) {
+            output_.lesson().left = true;
+            interrupted_ = left.interrupted;
         } catch (const Refusal&) {
             throw;
         } catch (const std::bad_alloc&) {
@@ -333,6 +381,7 @@ private:
     const Request& request_;
     Lesson::Output output_;
     bool device_lost_ = false;
+    bool interrupted_ = false;  ///< by Ctrl-C at a question
 };
 
 // Lessons take large arrays on the host and give them back, for every step again. With this the program keeps their

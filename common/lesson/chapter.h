@@ -2,8 +2,8 @@
 //
 //     int main(int argc, char** argv) {
 //         return warpwise::run_chapter(argc, argv, {1, "Basics and pi", "1_basics_and_pi", {
-//             {"device_query", "what this machine has", device_query},
-//             {"hello_threads", "grids, blocks, threads, warps and lanes", hello_threads},
+//             {"device_query", "what this machine has", device_query, "what a device has"},
+//             {"hello_threads", "grids, blocks, threads, warps and lanes", hello_threads, "thread indices and guards"},
 //         }});
 //     }
 #pragma once
@@ -19,6 +19,7 @@ struct LessonEntry {
     std::string name;     ///< as on the command line, and the name of its folder
     std::string summary;  ///< one line for `--list`
     void (*run)(Lesson&);
+    std::string idea = {};  ///< that it teaches: predictions and exercises are counted by it
 };
 
 struct Chapter {

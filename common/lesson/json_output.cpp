@@ -179,6 +179,19 @@ Json json_of(const StepResult& step) {
             {"diagnostics", json_of(step.diagnostics)}};
 }
 
+Json json_of(const PredictionResult& prediction) {
+    Json json = {{"question", prediction.question}};
+    if (!prediction.choices.empty()) json["choices"] = prediction.choices;
+    if (!prediction.unit.empty()) json["unit"] = prediction.unit;
+    json["answer"] = prediction.answer.empty() ? Json(nullptr) : Json(prediction.answer);
+    if (prediction.factor != 1) json["factor"] = prediction.factor;
+    json["because"] = prediction.because;
+    if (!prediction.recorded.empty()) json["recorded"] = prediction.recorded;
+    if (prediction.has_guess()) json["guess"] = prediction.guess();
+    if (prediction.right) json["right"] = *prediction.right;
+    return json;
+}
+
 Json json_of(const LessonResult& lesson) {
     Json steps = Json::array();
     for (const StepResult& step : lesson.steps) steps.push_back(json_of(step));
@@ -188,6 +201,8 @@ Json json_of(const LessonResult& lesson) {
     }
     Json story = Json::array();
     for (const StoryPart& told : lesson.story) story.push_back({{"part", told.part}, {"text", told.text}});
+    Json predictions = Json::array();
+    for (const PredictionResult& prediction : lesson.predictions) predictions.push_back(json_of(prediction));
     Json expectations = Json::array();
     for (const Expectation& expectation : lesson.expectations) {
         expectations.push_back({{"what", expectation.what}, {"passed", expectation.passed}});
@@ -199,18 +214,22 @@ Json json_of(const LessonResult& lesson) {
                 {"gb_per_s", finite(lesson.roof->gb_per_s)},
                 {"seconds", json_of(lesson.roof->timing)}};
     }
-    return {{"name", lesson.name},
-            {"size", lesson.steps.empty() ? Json(nullptr) : json_of(lesson.steps.front().size)},
-            {"story", story},
-            {"texts", lesson.texts},
-            {"steps", steps},
-            {"roof", roof},
-            {"recording", lesson.recording ? json_of(*lesson.recording) : Json(nullptr)},
-            {"tables", tables},
-            {"expectations", expectations},
-            {"diagnostics", json_of(lesson.diagnostics)},
-            {"failure", lesson.failure.empty() ? Json(nullptr) : Json(lesson.failure)},
-            {"passed", lesson.passed()}};
+    Json json = {{"name", lesson.name}};
+    if (!lesson.idea.empty()) json["idea"] = lesson.idea;
+    if (lesson.left) json["left"] = true;
+    const Json rest = {{"size", lesson.steps.empty() ? Json(nullptr) : json_of(lesson.steps.front().size)},
+                       {"story", story},
+                       {"predictions", predictions},
+                       {"texts", lesson.texts},
+                       {"steps", steps},
+                       {"roof", roof},
+                       {"tables", tables},
+                       {"expectations", expectations},
+                       {"diagnostics", json_of(lesson.diagnostics)},
+                       {"failure", lesson.failure.empty() ? Json(nullptr) : Json(lesson.failure)},
+                       {"passed", lesson.passed()}};
+    json.update(rest);
+    return json;
 }
 
 Json json_of(const DeviceInfo& device) {
@@ -249,13 +268,14 @@ std::string launch_json(const LaunchCounts& launch) {
 }
 
 void require_writable(const std::string& option, const std::string& file) {
+    if (file == "-") return;
     if (!std::ofstream(file, std::ios::app)) refuse(option, file);
 }
 
 void write_json(const std::string& file, const ChapterReport& report) {
     Json lessons = Json::array();
     for (const LessonResult& lesson : report.lessons) lessons.push_back(json_of(lesson));
-    const Json document = {
+    Json document = {
         {"warpwise", 1},
         {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
         {"chapter",
@@ -264,6 +284,7 @@ void write_json(const std::string& file, const ChapterReport& report) {
         {"command", report.command},
         {"lessons", lessons},
         {"passed", report.passed}};
+    if (report.left) document["left"] = true;
     write(file, document);
 }
 

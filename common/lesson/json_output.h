@@ -10,7 +10,13 @@
 //              "processors", "clock_mhz": number | null, "l2_bytes", "memory_bytes"},
 //   "command": [argv ...],
 //   "lessons": [{
-//     "name", "size": [extents] | null, "story": [{"part": "question" | "prediction" | "conclusion", "text"}],
+//     "name", "idea", "size": [extents] | null,
+//     "story": [{"part": "question" | "prediction" | "answer" | "conclusion", "text"}],
+//     "predictions": [{"question", "choices": [...] where there are any, "unit" where there is one,
+//                      "answer": "32" or one of the choices | null, "factor": where a number may be so many times off,
+//                      "because", "recorded": where the answer was, "guess": as "answer", "right": true | false, the
+//                      last two where somebody guessed}],
+//     "left": true where the reader had enough before the end,
 //     "texts": [...],
 //     "steps": [{"number": null for vendor routines, "name", "change", "kind": "device" | "host" | "vendor", "size",
 //                "comparison": {"passed", "largest_error", "tolerance", "sizes_checked",
@@ -35,6 +41,7 @@
 //     "failure": message of what ended the lesson early | null,
 //     "passed"
 //   }],
+//   "left": true where the reader left a lesson, or the lessons after it,
 //   "passed"
 // }
 // "counters": {"global_load": {"requests", "lanes", "bytes", "sectors", "needed_sectors", "wavefronts",
@@ -58,6 +65,7 @@ struct ChapterReport {
     std::vector<std::string> command;
     std::vector<LessonResult> lessons;
     bool passed = false;
+    bool left = false;  ///< by the reader, before all lessons had come to their ends
 };
 
 /// One launch as "launches" above has it.

@@ -27,23 +27,41 @@ std::size_t words_of(std::string_view text) {
 
 }  // namespace
 
-void Lesson::tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs) {
+void Lesson::require_words(const char* part, std::size_t most_words, std::string_view paragraphs) {
     if (const std::size_t words = words_of(paragraphs); words > most_words) {
         throw std::logic_error(
             fmt::format("a {} of {} words, at most {}: the lesson's page tells the rest", part, words, most_words));
     }
+}
+
+void Lesson::tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs) {
+    require_words(part, most_words, paragraphs);
     output_.lesson().story.push_back({part, std::string(paragraphs)});
-    if (!heading.empty()) output_.print(output_.terminal().paint(Style::heading, heading) + "\n");
+    if (!heading.empty()) output_.print_heading(heading);
     output_.print_paragraphs(with_typed_command(paragraphs, options_.program, options_.typed));
 }
 
-void Lesson::question(std::string_view paragraphs) { tell("question", question_words, "", paragraphs); }
+void Lesson::question(std::string_view paragraphs) {
+    answer_predictions();
+    tell("question", question_words, "", paragraphs);
+}
 
-void Lesson::prediction(std::string_view paragraphs) { tell("prediction", prediction_words, "Predict", paragraphs); }
+void Lesson::prediction(std::string_view paragraphs) {
+    if (shown_since_) answer_predictions();
+    tell("prediction", prediction_words, "Predict", paragraphs);
+    if (!output_.reader().is_there()) return;
+    const std::optional<std::string> line = output_.reader().ask("Enter goes on, q leaves ");
+    if (line && Reader::leaves(*line)) throw ReaderLeft{};
+    output_.print("\n");
+}
 
-void Lesson::conclusion(std::string_view paragraphs) { tell("conclusion", conclusion_words, "Conclusion", paragraphs); }
+void Lesson::conclusion(std::string_view paragraphs) {
+    answer_predictions();
+    tell("conclusion", conclusion_words, "Conclusion", paragraphs);
+}
 
 void Lesson::text(std::string_view paragraphs) {
+    shown_since_ = true;
     output_.lesson().texts.emplace_back(paragraphs);
     output_.print_paragraphs(with_typed_command(paragraphs, options_.program, options_.typed));
 }
@@ -76,7 +94,8 @@ void Lesson::table(const std::string& title, const std::vector<std::string>& hea
         for (const std::string& text : row) cells.back().push_back({text});
     }
     output_.lesson().tables.push_back(shown);
-    if (!title.empty()) output_.print(output_.terminal().paint(Style::heading, title) + "\n");
+    shown_since_ = true;
+    if (!title.empty()) output_.print_heading(title);
     output_.print(format_table(shown.header, cells, output_.terminal()) + "\n");
 }
 

@@ -2,7 +2,9 @@
 //
 //     void vector_add(warpwise::Lesson& lesson) {
 //         lesson.question("Adding two vectors moves twelve bytes per addition ...");
-//         lesson.prediction("Which of these three kernels is the fastest?");
+//         lesson.predict({.question = "Which of these kernels is the fastest on a GPU?",
+//                         .answer = warpwise::Fastest{{"one_per_thread", "grid_stride", "float4"}},
+//                         .because = "It keeps the most bytes in flight."});
 //         lesson.steps<VectorAdd>({.gpu = {1 << 28}, .cpu = {1 << 20}, .awkward = {{0}, {1}, {31}, {33}, {1009}}},
 //             {{"one_per_thread", "one element a thread", [](VectorAdd& problem) { ... }}, ...});
 //         lesson.conclusion("The one with the most bytes in flight ...");
@@ -22,6 +24,7 @@
 
 #include "common/helpers/compare.h"
 #include "common/helpers/counts.h"
+#include "common/lesson/prediction.h"
 #include "common/lesson/record.h"
 #include "common/lesson/refusal.h"
 
@@ -100,10 +103,19 @@ public:
     /// most `question_words` words, and so on; longer ones throw std::logic_error. Text is wrapped to the terminal.
     /// Blank lines separate paragraphs; a line that starts with four spaces is printed as it is.
     void question(std::string_view paragraphs);
-    void prediction(std::string_view paragraphs);
     void conclusion(std::string_view paragraphs);
+
+    /// Asks for a prediction (see prediction.h), before the steps or tables that answer it. Somebody at a terminal is
+    /// asked for a guess; the answer comes after the tables, before the conclusion: with the guess, or alone where
+    /// nobody guessed. Call it before slow work starts. A lesson may have several, also of one group.
+    void predict(const Prediction& prediction);
+
+    /// A prediction that no program can judge, such as one about a drawing: nobody is asked for a guess.
+    void prediction(std::string_view paragraphs);
+
     static constexpr std::size_t question_words = 80;
-    static constexpr std::size_t prediction_words = 60;
+    static constexpr std::size_t prediction_words = 60;  ///< the choices included
+    static constexpr std::size_t because_words = 45;
     static constexpr std::size_t conclusion_words = 80;
 
     /// Prints what a lesson draws of its results with letters, such as a time line; wrapped like the texts above.
@@ -147,6 +159,9 @@ public:
     /// A check outside of `steps`; a failed one is printed and makes the exit status 1.
     void expect(bool passed, const std::string& what);
 
+    /// Answers what is still open, and tells the score. The chapter program calls it after the lesson.
+    void finish();
+
     /// `--size` where it was given, else `gpu` or `cpu` by the device. For lessons without `steps`.
     Size size(const Size& gpu, const Size& cpu) const;
 
@@ -159,12 +174,29 @@ private:
                    const std::vector<ErasedStep>& steps);
 
     bool counts_kernels() const;
+    static void require_words(const char* part, std::size_t most_words, std::string_view paragraphs);
     void tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs);
+
+    // Predictions: predictions.cpp.
+    struct FoundAnswer;
+    void answer_predictions();
+    void answer_prediction(const Prediction& prediction, std::size_t index);
+    FoundAnswer find_answer(const Number& number) const;
+    FoundAnswer find_answer(const Choice& choice) const;
+    FoundAnswer find_answer(const Measured& measured) const;
+    FoundAnswer find_answer(const Fastest& fastest) const;
+    std::optional<double> shown(const ShownBy& shown_by) const;
+    std::optional<double> measured_or_recorded(const MeasuredBy& by, bool& recorded) const;
+    const Record& whole_record() const;
+    void check_shown(const Number& number);
 
     std::string name_;
     const Options& options_;
     Output& output_;
-    mutable std::optional<Record> recorded_;  // once it was asked for
+    mutable std::optional<Record> recorded_;                // once it was asked for
+    mutable std::optional<Record> whole_record_;            // the same, also where this run measures
+    std::vector<std::pair<Prediction, std::size_t>> open_;  // predictions without an answer yet, and their numbers
+    bool shown_since_ = false;                              // something that may answer them
 };
 
 }  // namespace warpwise

@@ -9,8 +9,8 @@
 
 namespace warpwise {
 
-Lesson::Output::Output(Terminal terminal, DeviceInfo device)
-    : terminal_(terminal), device_(std::move(device)), shows_progress_(isatty(STDERR_FILENO) != 0) {}
+Lesson::Output::Output(Terminal terminal, DeviceInfo device, Reader reader)
+    : terminal_(terminal), device_(std::move(device)), reader_(reader), shows_progress_(isatty(STDERR_FILENO) != 0) {}
 
 void Lesson::Output::begin_lesson(const std::string& name) {
     lesson_ = {};
@@ -18,15 +18,18 @@ void Lesson::Output::begin_lesson(const std::string& name) {
 }
 
 LessonResult Lesson::Output::end_lesson() {
+    fmt::print("{}", std::exchange(heading_, ""));
     end_progress();
     return std::exchange(lesson_, {});
 }
 
 void Lesson::Output::print(std::string_view text) {
     end_progress();
-    fmt::print(stdout, "{}", text);
-    std::fflush(stdout);
+    const std::string whole = std::exchange(heading_, "") + std::string(text);
+    reader_.show(whole);
 }
+
+void Lesson::Output::print_heading(std::string_view text) { heading_ += terminal_.paint(Style::heading, text) + "\n"; }
 
 void Lesson::Output::print_paragraphs(std::string_view text, Style style) {
     std::string wrapped = wrap(text, terminal_.width);

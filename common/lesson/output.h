@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/lesson/lesson.h"
+#include "common/lesson/reader.h"
 #include "common/lesson/results.h"
 #include "common/lesson/terminal.h"
 
@@ -20,7 +21,7 @@ namespace warpwise {
 
 class Lesson::Output {
 public:
-    Output(Terminal terminal, DeviceInfo device);
+    Output(Terminal terminal, DeviceInfo device, Reader reader = {});
     ~Output() { end_progress(); }
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
@@ -35,8 +36,14 @@ public:
 
     LessonResult end_lesson();
 
-    /// Prints on stdout.
+    /// Whoever reads along.
+    Reader& reader() { return reader_; }
+
+    /// Prints on stdout, a screen at a time where somebody reads along. Throws ReaderLeft.
     void print(std::string_view text);
+
+    /// A line above what is printed next, on the same screen.
+    void print_heading(std::string_view text);
 
     /// One paragraph or more, wrapped and followed by an empty line.
     void print_paragraphs(std::string_view text, Style style = Style::plain);
@@ -59,6 +66,8 @@ public:
 private:
     Terminal terminal_;
     DeviceInfo device_;
+    Reader reader_;
+    std::string heading_;  // not printed yet
     LessonResult lesson_;
     std::vector<std::string> offered_steps_;
     std::set<std::string> explained_columns_;

@@ -81,15 +81,34 @@ struct Expectation {
     bool passed = false;
 };
 
-/// What a lesson told: Lesson::question, prediction, or conclusion.
+/// A prediction, its answer, and what the reader guessed.
+struct PredictionResult {
+    std::string question;
+    std::vector<std::string> choices;  ///< empty: the answer is a number
+    std::string unit;
+    std::string answer;  ///< "32", or one of the choices; empty where nothing told it in this run
+    double factor = 1;
+    std::string because;
+    std::string recorded;                  ///< where the answer was recorded; empty: it is of this run
+    std::optional<double> guessed_number;  ///< absent where nobody guessed
+    std::optional<std::size_t> guessed_choice;
+    std::optional<bool> right;  ///< absent where nobody guessed, or nothing told the answer
+
+    bool has_guess() const { return guessed_number || guessed_choice; }
+    std::string guess() const;  ///< as `answer`; empty where nobody guessed
+};
+
+/// What a lesson told: Lesson::question, prediction, or conclusion, and the answers of predictions.
 struct StoryPart {
-    std::string part;  ///< "question", "prediction", "conclusion"
+    std::string part;  ///< "question", "prediction", "answer", "conclusion"
     std::string text;
 };
 
 struct LessonResult {
     std::string name;
+    std::string idea = {};  ///< that it teaches
     std::vector<StoryPart> story;
+    std::vector<PredictionResult> predictions = {};
     std::vector<std::string> texts;
     std::vector<StepResult> steps;
     std::optional<Roof> roof;            ///< of the first list of steps
@@ -99,6 +118,7 @@ struct LessonResult {
     std::vector<Diagnostic> diagnostics;    ///< found outside of steps
     std::vector<LaunchCounts> traced = {};  ///< launches outside of steps, where traces are asked for
     std::string failure;                    ///< what ended the lesson early; empty when it came to its end
+    bool left = false;                      ///< the reader had enough before its end
 
     bool passed() const;
 };

@@ -472,7 +472,7 @@ private:
         if (!(main_size_ == wanted_size_)) {
             title += fmt::format(" (not {}: it {})", wanted_size_.text(), why_not_wanted_size_);
         }
-        output_.print(output_.terminal().paint(Style::heading, title) + "\n");
+        output_.print_heading(title);
         print_steps(table, recorded, counters, output_);
         if (!recorded.note.empty()) output_.print_paragraphs(recorded.note, Style::faint);
         for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
@@ -529,6 +529,7 @@ private:
 void Lesson::run_steps(const Sizes& sizes, std::size_t (*device_bytes)(const Size&),
                        const std::function<std::unique_ptr<ErasedProblem>(const Size&)>& make,
                        const std::vector<ErasedStep>& steps) {
+    shown_since_ = true;
     StepRunner(*this, sizes, device_bytes, make).run(steps);
 }
 

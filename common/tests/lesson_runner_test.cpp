@@ -70,7 +70,12 @@ const std::vector<Step<Counting>> right_steps = {
 
 void right(Lesson& lesson) {
     lesson.question("Counting writes\nevery number once.\n\n    verbatim   line");
-    lesson.prediction("Which step is the fastest?");
+    lesson.predict({.question = "Which step is the fastest?",
+                    .answer = Choice{{"the first", "the last", "none of them"}, 2},
+                    .because = "They write the same numbers."});
+    lesson.predict({.question = "What is the last number?",
+                    .answer = Number{.value = 999, .unit = "units", .shown_by = StepFigure{"naive", "last"}},
+                    .because = "Counting begins at 0."});
     lesson.steps<Counting>(counting_sizes, right_steps);
     lesson.text("|--|");
     lesson.conclusion("They write the same.");
@@ -282,8 +287,11 @@ TEST_CASE("a lesson whose steps are right ends with status 0") {
     CHECK_THAT(captured.out, ContainsSubstring("9.1 right: all steps right\n===="));
     CHECK_THAT(captured.out, ContainsSubstring("Counting writes every number once.\n\n    verbatim   line\n\nPredict\n"
                                                "Which step is the fastest?\n"));
-    CHECK_THAT(captured.out, ContainsSubstring("|--|\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
-                                               "avoid, and more to try: docs/9_testing/right.md\n"));
+    CHECK_THAT(
+        captured.out,
+        ContainsSubstring("|--|\n\nIt is c) none of them. They write the same numbers.\n\nIt is 999 units. Counting "
+                          "begins at 0.\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
+                          "avoid, and more to try: docs/9_testing/right.md\n"));
     CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
     CHECK_THAT(captured.out, ContainsSubstring(" 1 serial"));
     CHECK_THAT(captured.out, ContainsSubstring(" 2 naive "));
@@ -526,8 +534,8 @@ TEST_CASE("the JSON file holds what the tables show") {
     CHECK(good["size"] == std::vector<int>{1000});
     CHECK(good["roof"].is_null() == !Lesson::on_gpu());
     CHECK(good["texts"] == nlohmann::json{"|--|"});
-    REQUIRE(good["story"].size() == 3);
-    CHECK(good["story"][2] == nlohmann::json{{"part", "conclusion"}, {"text", "They write the same."}});
+    REQUIRE(good["story"].size() == 6);  // the question, two predictions and their answers, the conclusion
+    CHECK(good["story"][5] == nlohmann::json{{"part", "conclusion"}, {"text", "They write the same."}});
     REQUIRE(good["steps"].size() == 3);
     const nlohmann::json& serial = good["steps"][0];
     CHECK(serial["number"] == 1);

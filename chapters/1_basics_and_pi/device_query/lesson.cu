@@ -285,10 +285,18 @@ which launches will be refused? Every value below comes from the runtime, or fro
 values by the formula beside it. A program should ask for these values and not contain
 them, so that it also fits the next chip.)");
     list_devices(lesson, device);
-    lesson.prediction(
-        R"(An SM keeps many more threads resident than it can compute for in one clock
-cycle. Why? And how many threads can be resident on the whole device (a table below says
-`at home`)?)");
+    const int sms = properties.multiProcessorCount;
+    const int threads = properties.maxThreadsPerMultiProcessor;
+    lesson.predict(
+        {.question = "This device has " + std::to_string(sms) +
+                     R"( SMs, and each of them can
+keep )" + std::to_string(threads) +
+                     R"( threads resident. Into how many warps does the hardware
+divide the threads that are resident on the whole device at once?)",
+         .answer = warpwise::Number{.value = double(sms) * threads / 32, .unit = "warps"},
+         .because =
+             R"(A warp has 32 threads. There are many more warps than can compute in
+one clock cycle, because while some of them wait for memory, others compute.)"});
     warpwise::table_beside_record(lesson, "Processors", kHeader,
                                   rows_of(kProcessors, device), "value");
 

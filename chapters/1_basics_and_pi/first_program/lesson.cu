@@ -250,10 +250,20 @@ void first_program(warpwise::Lesson& lesson) {
 there, copies its numbers in, launches a function that runs on the GPU, copies the results
 out, and frees the memory. The complete program, with main, is
 first_program/complete/square.cu. Which of the two memories holds what after each move?)");
-    lesson.prediction(
-        R"(The launch is square<<<blocks, 256>>>: every block has 256 threads, and every
-thread squares one of the 1000 numbers. How many blocks does it need? After which move does
-the device hold 9 instead of 3, and after which move does the host?)");
+    lesson.predict(
+        {.question = R"(The launch is square<<<blocks, 256>>>: every block has 256
+threads, and every thread squares one of the 1000 numbers. How many blocks does the
+launch need?)",
+         .answer = warpwise::Number{.value = 4, .unit = "blocks"},
+         .because = R"(Three blocks have 768 threads, which are too few. Four have
+1024: the last 24 find no number, and the guard keeps them from doing anything.)"});
+    lesson.predict({.question = R"(The host keeps the squares in an array of its own. After
+which move does this array hold the 9 that the kernel made of a 3?)",
+                    .answer = warpwise::Choice{{"after the launch", "after the copy out",
+                                                "after the free"},
+                                               1},
+                    .because = R"(The launch changes only the device's memory, and the copy
+out brings the result to the host.)"});
     show_two_memories(lesson);
     lesson.conclusion(
         R"(Four blocks, which are 1024 threads: the last 24 find no number, so the guard,
@@ -265,9 +275,24 @@ The host has the 9 after the copy out.)");
 with one thing missing at a time. "Rounding up" is the number of blocks: count / 256 instead
 of (count + 255) / 256. In the last two rows a block has 2048 threads, more than any GPU
 accepts. The first of them looks at the status, and the second does not.)");
-    lesson.prediction(
-        R"(For each row: how many of the 1000 squares are right, and does the program learn
-that something went wrong?)");
+    lesson.predict(
+        {.question = R"(How many of the 1000 squares are right when the number of
+blocks is rounded down, to count / 256?)",
+         .answer = warpwise::Number{.value = 768,
+                                    .unit = "squares",
+                                    .shown_by = warpwise::TableCell{"Each move forgotten",
+                                                                    {"rounding up"},
+                                                                    "right of 1000"}},
+         .because = R"(1000 / 256 is 3, and three blocks of 256 threads square 768
+numbers. No call reports an error.)"});
+    lesson.predict(
+        {.question = R"(The copy in is forgotten, and the kernel squares whatever
+the memory holds. How does the program itself learn of that?)",
+         .answer = warpwise::Choice{{"the launch returns an error",
+                                     "the copy out returns an error", "not at all"},
+                                    2},
+         .because = R"(Every call was right in itself, so each of them returns
+cudaSuccess. Only the results are wrong.)"});
     const std::string listing = show_forgotten_moves(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()

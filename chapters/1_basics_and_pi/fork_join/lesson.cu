@@ -188,14 +188,20 @@ void fork_join(warpwise::Lesson& lesson) {
 divided among threads. What is one GPU thread worth, and how many of them does the loop
 need to be much faster than on the threads of the host? )" +
         team);
-    lesson.prediction(
-        warpwise::Lesson::on_gpu()
-            ? R"(Step 3 runs the loop in one GPU thread, and step 4 in one block of 256.
-Is one GPU thread faster or slower than one host thread? How many times as fast as one
-GPU thread is the block, and how many times as fast as the block is the whole device?)"
-            : R"(Step 3 runs the loop in one GPU thread, and step 4 in one block of 256.
-Which of them makes more requests to memory, and how many times as many? In which
-columns do steps 4, 5, and 6 differ?)");
+    lesson.predict({.question = R"(Which is faster on a machine with a GPU: the loop in one
+thread of the host (`serial`), or the same loop in one thread of the GPU (`one_thread`)?)",
+                    .answer = warpwise::Fastest{{"serial", "one_thread"}},
+                    .because = R"(A GPU thread has a lower clock and waits for each load. A
+GPU is fast because it runs very many such threads at once.)"});
+    lesson.predict(
+        {.question = R"(Step 3 runs the loop in one GPU thread, and step 4 in one
+block of 256. A load of a warp is one request. How many times as many requests as step 4
+does step 3 make?)",
+         .answer = warpwise::Number{.value = 32,
+                                    .unit = "times",
+                                    .shown_by = warpwise::lanes_per_load("one_block")},
+         .because = R"(In step 3 a request brings one float, in step 4 one float
+for each of 32 lanes.)"});
     using warpwise::StepKind;
     lesson.steps<PowerSums>(
         {.gpu = {1 << 20},
@@ -253,9 +259,15 @@ and one GPU thread is slower than a thread of the host.)");
     lesson.question(
         R"(Who waits for whom? The host launches a kernel that takes milliseconds, and
 reads its clock when the launch has returned, and again when cudaDeviceSynchronize has.)");
-    lesson.prediction(
-        R"(How long does the launch take, as the host sees it? Is the kernel still
-running when the launch has returned?)");
+    lesson.predict({.question = R"(On a GPU, the host launches a kernel that takes
+milliseconds. Is the kernel still running when the launch has returned?)",
+                    .answer = warpwise::Choice{{"yes, the launch only puts it into a queue",
+                                                "no, the launch waits for its end",
+                                                "only if it takes longer than a second"},
+                                               0},
+                    .because = R"(A launch returns after some microseconds, whatever the
+kernel takes. The CPU device runs the kernel inside the launch, but no program may rely
+on that.)"});
     launch_and_look(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()

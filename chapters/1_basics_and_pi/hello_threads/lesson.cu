@@ -78,9 +78,12 @@ std::vector<Identity> run_1d(unsigned count, unsigned block) {
 }
 
 void hello(warpwise::Lesson& lesson) {
-    lesson.prediction(
-        R"(The launch say_hello<<<3, 2>>>() starts three blocks of two threads. Which
-lines do they print, and in which order?)");
+    lesson.predict(
+        {.question = R"(The launch say_hello<<<3, 2>>>() starts three blocks of two
+threads, and every thread prints one line. How many lines appear?)",
+         .answer = warpwise::Number{.value = 6, .unit = "lines"},
+         .because = R"(There is one line for each thread of each block, which are 3
+* 2 threads.)"});
     std::cout.flush();
     std::fflush(stdout);
     say_hello<<<3, 2>>>();
@@ -100,10 +103,16 @@ void one_dimension(warpwise::Lesson& lesson, unsigned count) {
                                  kBlock, 1, 1, size),
                       "who_am_i_1d: every element of " + std::to_string(size) +
                           " has its own thread");
-    lesson.prediction(std::to_string(count) + " elements, in blocks of " +
-                      std::to_string(kBlock) +
-                      " threads: how many blocks does the launch need, how many warps are "
-                      "in them, and how many lanes of these warps have no work?");
+    const std::string elements = std::to_string(count);
+    const unsigned lanes = warpwise::blocks_for(count, kBlock) * ((kBlock + 31) / 32) * 32;
+    lesson.predict(
+        {.question =
+             elements + R"( elements, in blocks of 48 threads. A warp has 32 lanes and
+belongs to one block. How many lanes of all these warps have no work?)",
+         .answer = warpwise::Number{.value = double(lanes - count), .unit = "lanes"},
+         .because = R"(48 threads take two warps, the second one half empty, so all blocks
+together have )" + std::to_string(lanes) +
+                    " lanes for " + elements + " elements."});
     const std::vector<Identity> who = run_1d(count, kBlock);
     const unsigned blocks = warpwise::blocks_for(count, kBlock);
     lesson.expect(as_counted(who, blocks, kBlock, 1, 1, count),
@@ -158,9 +167,12 @@ void two_dimensions(warpwise::Lesson& lesson) {
     who_am_i_2d<<<grid, block>>>(d_who.data(), kRows, kCols);
     check_launch();
     const std::vector<Identity> who = d_who.download();  // waits for the kernel
-    lesson.prediction(
-        R"(dim3(4, 2) names x first, but a matrix is called rows x cols. How many rows
-of the matrix does a block of dim3(4, 2) cover?)");
+    lesson.predict({.question = R"(dim3(4, 2) names x first, but a matrix is called rows x
+cols, and x runs along a row. How many rows of the matrix does a block of dim3(4, 2)
+cover?)",
+                    .answer = warpwise::Number{.value = 2, .unit = "rows"},
+                    .because = R"(The first number, 4, is the extent in x: four columns. The
+second one, 2, is the extent in y: two rows.)"});
     lesson.expect(as_counted(who, grid, block, 1, kRows, kCols),
                   "who_am_i_2d: every element has its own thread");
 
@@ -228,9 +240,18 @@ void warps_of_a_block(warpwise::Lesson& lesson) {
         R"(Which threads share a warp? Each thread gets the rank of lane 0 of its warp
 by an instruction that reaches only lanes of the same warp. So this table does not rely
 on a formula.)");
-    lesson.prediction(
-        R"(A block of dim3(8, 3, 3) has 72 threads. How many warps is that, and what is
-threadIdx of the first thread of the second warp?)");
+    lesson.predict(
+        {.question = R"(A block of dim3(8, 3, 3) has 72 threads. How many warps is
+that?)",
+         .answer =
+             warpwise::Number{
+                 .value = 3,
+                 .unit = "warps",
+                 .shown_by =
+                     warpwise::TableCell{
+                         "5. How blocks are cut into warps", {"8 x 3 x 3"}, "warps"}},
+         .because = R"(Two full warps have 64 threads. The last 8 threads need a
+third warp, in which 24 lanes do not exist.)"});
     std::vector<std::vector<std::string>> rows;
     for (const dim3 block : {dim3(32, 1, 1), dim3(16, 4, 1), dim3(48, 2, 1), dim3(4, 2, 1),
                              dim3(8, 3, 3), dim3(1, 1, 1)}) {
@@ -273,9 +294,15 @@ begin in the middle of a row. A block of one thread still occupies a whole warp.
 
 void order(warpwise::Lesson& lesson) {
     constexpr unsigned kBlocks = 5000, kShown = 12;
-    lesson.prediction(
-        R"(One thread of each block draws a ticket. Which blocks draw the first tickets,
-and are they the same ones in every launch?)");
+    lesson.predict(
+        {.question = R"(One thread of each of 5000 blocks draws a ticket. Which
+blocks draw the first tickets on a GPU?)",
+         .answer = warpwise::Choice{{"blocks 0, 1, 2, and so on, in order",
+                                     "not in order, but the same ones in every launch",
+                                     "other blocks in each launch"},
+                                    2},
+         .because = R"(A block starts when an SM has room for it, and how soon it
+draws depends on everything else that goes on there. No order is promised.)"});
     std::vector<std::vector<std::string>> rows;
     for (int launch = 1; launch <= 3; ++launch) {
         DeviceBuffer<unsigned> d_drawn(std::vector<unsigned>{0}), d_order(kBlocks);

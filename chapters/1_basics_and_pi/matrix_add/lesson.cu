@@ -156,10 +156,24 @@ void matrix_add(warpwise::Lesson& lesson) {
 which thread takes which element? A load or store of a warp is one request, and the
 memory answers it in sectors of 32 bytes. A warp that uses only 4 bytes of a sector
 still pays for 32.)");
-    lesson.prediction(
-        R"(How many sectors does one request touch if the 32 threads of the warp are in
-32 rows of a wide matrix (step 3), and how many if they are side by side in one row
-(step 4)?)");
+    lesson.predict(
+        {.question = R"(How many sectors of 32 bytes does one load touch if the 32
+threads of the warp are in 32 rows of a wide matrix (step 3)?)",
+         .answer =
+             warpwise::Number{.value = 32,
+                              .unit = "sectors",
+                              .shown_by = warpwise::sectors_per_load("add_x_down_rows")},
+         .because = R"(The rows are far from each other in memory, so each thread
+needs a sector of its own.)"});
+    lesson.predict(
+        {.question = R"(How many sectors of 32 bytes does one load of floats touch
+if the 32 threads of the warp are side by side in one row of the matrix (step 4)?)",
+         .answer =
+             warpwise::Number{.value = 4,
+                              .unit = "sectors",
+                              .shown_by = warpwise::sectors_per_load("add_x_along_rows")},
+         .because = R"(32 neighboring floats are 128 bytes, which are 4 sectors,
+and every byte of them is used.)"});
 
     std::vector<warpwise::Step<MatrixAdd>> steps = {
         {"add_one_thread_a_block", "one block for each element, one thread in it",

@@ -266,10 +266,16 @@ void pi(warpwise::Lesson& lesson) {
         R"(Every thread adds up its slices of the integral, and then the sums of all
 threads have to become one number. How do threads add up together fast, and how many
 digits of the result are right?)");
-    lesson.prediction(
-        R"(Which of the steps 4, 5, and 6 is the fastest, and by how much: a tree in
-shared memory with 8 barriers per block, warp shuffles with one barrier, or atomic
-operations that save the second launch?)");
+    lesson.predict(
+        {.question = R"(Each thread adds up thousands of slices. Then step 4 adds
+the sums of a block by a tree in shared memory with 8 barriers, and step 5 by warp
+shuffles with one barrier. How many times as fast is step 5 on a GPU?)",
+         .answer =
+             warpwise::Measured{.by = warpwise::TimeRatio{"sum_by_tree", "sum_by_shuffles"},
+                                .unit = "times",
+                                .factor = 1.1},
+         .because = R"(The few additions at the end hardly count beside the
+thousands before them. First make fast what takes long.)"});
 
     using Run = void (*)(Pi&);
 #ifdef _OPENMP
@@ -333,10 +339,14 @@ slices, and no 64-bit index to convert (steps 9 and 10).)");
         R"(The midpoint rule is right to 13 digits from 2^20 slices on. Any larger error
 comes from rounding. How does the error of a sum depend on the number of slices that one
 thread adds up?)");
-    lesson.prediction(
-        R"(A float has 24 bits. Does a sum of floats get better and better with more
-slices? And a compensated one, which keeps in a second float what each addition has
-lost?)");
+    lesson.predict(
+        {.question = R"(A float has 24 bits. What happens to the error of a sum of
+floats when one thread adds up more and more slices?)",
+         .answer = warpwise::Choice{{"it becomes smaller and smaller", "it stays the same",
+                                     "it becomes larger"},
+                                    2},
+         .because = R"(The larger the sum is beside its terms, the more bits of
+each term are rounded away.)"});
     show_error_curve(lesson);
     lesson.conclusion(
         R"(The float sum gets worse: at 2^22, neighboring floats are 0.5 apart, and
@@ -344,9 +354,17 @@ every term is rounded to a multiple of that. The compensated sum stays as good a
 single float, however long it is. In the steps above the problem does not show, because
 many short sums lose less than one long sum.)");
     if (warpwise::Lesson::on_gpu()) {
-        lesson.prediction(
-            R"(Step 10 is bound by the double units. How near does it come to a kernel
-that does as many double multiply-adds and nothing else?)");
+        lesson.predict(
+            {.question = R"(Step 10 is bound by the double units. What share of the rate
+of a kernel that does nothing but double multiply-adds does it reach?)",
+             .answer =
+                 warpwise::Measured{
+                     .by = warpwise::TableCell{"The limit of the double units",
+                                               {"sum_fours_double"},
+                                               "share of the limit"},
+                     .factor = 1.2},
+             .because = R"(Nearly all its instructions use these units, so only fewer
+operations can make it much faster.)"});
         show_limit(lesson);
         lesson.conclusion(
             R"(Where the share of the limit is close to 1, only fewer operations can

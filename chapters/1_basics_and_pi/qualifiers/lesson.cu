@@ -253,10 +253,13 @@ what.)");
                    "bytes for the `extern __shared__` array, for each block"},
                   {"stream", "cudaStream_t", "0", "the queue; 0 is the default stream"}});
 
-    lesson.prediction(
-        R"(A `__device__` variable begins with 1000. Two launches, of 3 blocks of 40
-threads and of 5 blocks of 100, add 1 to it in each thread. What does the host find in
-it afterwards?)");
+    lesson.predict(
+        {.question = R"(A `__device__` variable begins with 1000. Two launches, of 3
+blocks of 40 threads and of 5 blocks of 100, add 1 to it in each thread. What does the
+host find in it afterwards?)",
+         .answer = warpwise::Number{.value = 1620},
+         .because = R"(It keeps its value from launch to launch: 1000 + 3 * 40 + 5
+* 100.)"});
     Demonstrations demo{lesson, {}};
     functions(demo);
     variables(demo);

@@ -351,9 +351,26 @@ void bank_conflicts(warpwise::Lesson& lesson) {
 wavefront, each bank delivers one word. Lanes that want the same word share it; different
 words of one bank take a pass each. Which accesses collide, and how can a tile be laid out
 so that none do?)");
-    lesson.prediction(
-        R"(Lane k reads word k * stride. How many passes does a request take with stride 2,
-3, 4, and 32? And with stride 33?)");
+    lesson.predict(
+        {.question = R"(Lane k reads word k * stride of shared memory. How many
+passes does a request take with stride 4?)",
+         .answer = warpwise::Number{.value = 4,
+                                    .unit = "passes",
+                                    .shown_by = warpwise::TableCell{"Loads of 4 bytes",
+                                                                    {"word 4 k"},
+                                                                    "passes, counted"}},
+         .because = R"(Only 8 of the 32 banks have any of these words, so each of
+them is asked for four words.)"});
+    lesson.predict(
+        {.question = R"(Lane k reads word k * stride of shared memory. How many
+passes does a request take with stride 33?)",
+         .answer = warpwise::Number{.value = 1,
+                                    .unit = "passes",
+                                    .shown_by = warpwise::TableCell{"Loads of 4 bytes",
+                                                                    {"word 33 k"},
+                                                                    "passes, counted"}},
+         .because = R"(Neighboring lanes read from
+neighboring banks: an odd stride meets all 32 banks.)"});
     read_patterns<float>(
         lesson, "Loads of 4 bytes", "lane k reads",
         {{"word k (stride 1)", strided(1)},
@@ -375,9 +392,16 @@ every odd stride is free. Order and gaps do not matter. One word for all lanes i
 once, to all of them: a broadcast. But two words of one bank are two passes, however many
 lanes want each of them.)");
 
-    lesson.prediction(
-        R"(A pass brings 128 bytes, so 32 lanes that read 8 or 16 bytes each need at least 2
-or 4 passes. That is no conflict. What does stride 2 cost?)");
+    lesson.predict(
+        {.question = R"(A pass brings 128 bytes, so 32 lanes that read 8 bytes each
+need at least 2 passes. How many does stride 2 take, where lane k reads float2 2 k?)",
+         .answer = warpwise::Number{.value = 4,
+                                    .unit = "passes",
+                                    .shown_by = warpwise::TableCell{"Loads of 8 bytes",
+                                                                    {"float2 2 k"},
+                                                                    "passes, counted"}},
+         .because = R"(Half of the banks have no word that is asked for, so twice
+as many passes are needed.)"});
     read_patterns<float2>(lesson, "Loads of 8 bytes", "lane k reads",
                           {{"float2 k (stride 1)", strided(1)},
                            {"float2 2 k", strided(2)},
@@ -400,10 +424,21 @@ The worst case is 32 passes again, with stride 16 and with stride 8.)");
 thread. Straight from global memory, every request touches 32 sectors. So a warp fetches a
 tile of 32 x 32 floats row by row, each lane walks along its row in shared memory, and the
 warp writes the tile back row by row.)");
-    lesson.prediction(
-        R"(Each lane makes 32 loads and 32 stores on its way along the row. How many passes
-too many are that for float tile[32][32], in which lane k is at word 32 k + col? And for
-tile[32][33]?)");
+    lesson.predict(
+        {.question = R"(float tile[32][32]: lane k loads word 32 k + col on its way
+along row k. How many passes does one such load take?)",
+         .answer = warpwise::Number{.value = 32, .unit = "passes"},
+         .because = R"(32 k + col is in bank col for every lane, so the lanes are
+served one after the other.)"});
+    lesson.predict(
+        {.question = R"(In float tile[32][33], lane k loads word 33 k + col on its
+way along row k. How many passes does one such load take?)",
+         .answer = warpwise::Number{.value = 1,
+                                    .unit = "passes",
+                                    .shown_by = warpwise::wavefronts_per_shared_load(
+                                        "sums_in_padded_tile")},
+         .because = R"(The additional column moves each row on by one bank, so that
+32 lanes meet 32 banks.)"});
     lesson.steps<RunningSums>(
         {.gpu = {std::size_t{1} << 23},
          .cpu = {std::size_t{1} << 12},
@@ -440,9 +475,17 @@ lanes have to be one row apart, give the row an odd number of words.)");
         R"(In a histogram in shared memory, the data decide to which bank a lane goes.
 Adding 1 is a special case: the hardware counts lanes with the same key in one pass. When
 each lane adds a number of its own, it cannot.)");
-    lesson.prediction(
-        R"(32 lanes have random keys, for 256 bins in 32 banks. How many passes does their
-atomic addition take on average? And when all keys are equal?)");
+    lesson.predict({.question = R"(32 lanes have the same key, and each adds a weight of its
+own to the same word of shared memory. How many passes does the atomic addition take?)",
+                    .answer = warpwise::Number{.value = 32,
+                                               .unit = "passes",
+                                               .shown_by =
+                                                   warpwise::TableCell{
+                                                       "Atomic additions to 256 bins",
+                                                       {"one histogram, weights, one key"},
+                                                       "passes, counted"}},
+                    .because = R"(The sums have to be made one lane after the other. Only
+where all lanes add 1, the SM counts them together.)"});
     count_by_chance(lesson);
     lesson.conclusion(
         R"(Random keys take more than three passes, because chance does not spread them

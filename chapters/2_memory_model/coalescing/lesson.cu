@@ -355,9 +355,30 @@ with a shifted start, and with wider accesses.)");
             widths.push_back({.width = width});
         }
 
-        lesson.prediction(
-            R"(Lane k reads element k * stride. How many sectors are 32 floats with stride
-1, 2, 4, and 8? From which stride on does it no longer matter how large the stride is?)");
+        lesson.predict(
+            {.question = R"(Lane k reads element k * stride. How many sectors do the 32
+floats of a warp touch with stride 2?)",
+             .answer =
+                 warpwise::Number{
+                     .value = 8,
+                     .unit = "sectors",
+                     .shown_by =
+                         warpwise::TableCell{
+                             "Lane k reads element k * stride", {"2"}, "sectors, counted"}},
+             .because = R"(They span 32 * 2 * 4 = 256 bytes, which are 8 sectors, and
+every second float of them is not used.)"});
+        lesson.predict(
+            {.question = R"(Lane k reads element k * stride. How many sectors do the 32
+floats of a warp touch with stride 32?)",
+             .answer =
+                 warpwise::Number{
+                     .value = 32,
+                     .unit = "sectors",
+                     .shown_by = warpwise::TableCell{"Lane k reads element k * stride",
+                                                     {"32"},
+                                                     "sectors, counted"}},
+             .because = R"(From stride 8 on, each lane has a sector of its own. 32
+lanes cannot touch more than 32 sectors.)"});
         sweep(lesson, arrays, "Lane k reads element k * stride", "stride", strides,
               [](const Access& access) { return std::to_string(access.stride); });
         lesson.conclusion(
@@ -366,10 +387,18 @@ each lane has a sector of its own. Beyond that it stays at 32. (All strides from
 were checked; the table leaves out what repeats itself.) The time of a GPU still grows up to
 stride 16, because its L2 cache may fetch more from memory than one sector.)");
 
-        lesson.prediction(
-            R"(Now there are no gaps, but lane k reads element k + offset. The 128 bytes
-would fit into 4 sectors. How many does the request touch with offset 1? Which offsets cost
-nothing?)");
+        lesson.predict(
+            {.question = R"(Now there are no gaps, but lane k reads element k + offset.
+The 128 bytes would fit into 4 sectors. How many does the request touch with offset 1?)",
+             .answer =
+                 warpwise::Number{
+                     .value = 5,
+                     .unit = "sectors",
+                     .shown_by =
+                         warpwise::TableCell{
+                             "Lane k reads element k + offset", {"1"}, "sectors, counted"}},
+             .because = R"(The request leaves out the first float of one sector, and
+takes one float of a fifth.)"});
         sweep(lesson, arrays, "Lane k reads element k + offset", "offset", offsets,
               [](const Access& access) { return std::to_string(access.offset); });
         lesson.conclusion(
@@ -379,9 +408,15 @@ more to fetch, because the neighboring warp wants the same sector and often find
 cache. So a shift costs far less than a stride, and on a GPU offsets of 8, 16, and 24 cost
 as much as the others.)");
 
-        lesson.prediction(
-            R"(Last, each lane reads 4, 8, or 16 bytes, all side by side. Is a request of 16
-sectors bad?)");
+        lesson.predict(
+            {.question = R"(Last, each lane reads 16 bytes, all side by side, and a
+request touches 16 sectors. Is that bad?)",
+             .answer = warpwise::Choice{{"yes, it takes four times as long per byte",
+                                         "no, all these bytes were asked for",
+                                         "no, because a cache holds the sectors"},
+                                        1},
+             .because = R"(16 sectors are 512 bytes, exactly what 32 lanes asked for.
+Sectors per request mean nothing without the bytes per lane.)"});
         sweep(lesson, arrays, "Lane k reads so many bytes, side by side", "bytes", widths,
               [](const Access& access) { return std::to_string(access.width); });
         lesson.conclusion(
@@ -394,10 +429,15 @@ flight.)");
     lesson.question(
         R"(A particle is a structure of eight floats, 32 bytes, and its kinetic energy needs
 four of them: vx, vy, vz, and mass. How should many particles be laid out in memory?)");
-    lesson.prediction(
-        R"(For 32 particles, how many loads does a warp make, and how many sectors does each
-load touch, when the structures lie one after the other? And when every member has an array
-of its own?)");
+    lesson.predict(
+        {.question = R"(The structures of 32 particles lie one after the other, each
+of at least 32 bytes. How many sectors does a load of one member touch?)",
+         .answer = warpwise::Number{.value = 32,
+                                    .unit = "sectors",
+                                    .shown_by = warpwise::sectors_per_load(
+                                        "energy_from_structures")},
+         .because = R"(Each member is in a sector of its own structure. When every
+member has an array of its own, a load touches 4 sectors.)"});
     lesson.steps<Particles>(
         {.gpu = {std::size_t{1} << 26},
          .cpu = {std::size_t{1} << 16},

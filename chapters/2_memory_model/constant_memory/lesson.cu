@@ -351,10 +351,26 @@ void constant_memory(warpwise::Lesson& lesson) {
 gives one value to all lanes of a warp at once; lanes that ask for different addresses are
 served one address after the other. What is it good for, and what is it bad for? The steps
 take the 32 coefficients of a polynomial from different places.)");
-    lesson.prediction(
-        R"(A read of constant memory takes one pass for each different address. How many
-passes does a warp need for its 32 coefficients when all lanes go through them in the same
-order? And when lane k begins with coefficient k?)");
+    lesson.predict(
+        {.question = R"(A read of constant memory takes one pass for each different
+address. How many passes does a read take when lane k of the warp begins with
+coefficient k, and all 32 lanes read at once?)",
+         .answer = warpwise::Number{.value = 32,
+                                    .unit = "passes",
+                                    .shown_by = warpwise::wavefronts_per_constant_read(
+                                        "coefficients_by_lane")},
+         .because = R"(32 lanes read 32 addresses. Where all lanes go through the
+coefficients in the same order, one pass serves them all.)"});
+    lesson.predict(
+        {.question = R"(How many times as long as with all lanes in the same order
+does a kernel take on a GPU whose lanes read 32 different constants at once? The order
+of magnitude counts.)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"coefficients_by_lane",
+                                                                "coefficients_in_turn"},
+                                      .unit = "times",
+                                      .factor = 3},
+         .because = R"(Each read takes 32 passes
+instead of one, so the order of magnitude is the number of lanes of a warp.)"});
     lesson.steps<Polynomial>(
         {.gpu = {std::size_t{1} << 28},
          .cpu = {std::size_t{1} << 14},
@@ -380,9 +396,12 @@ lack is bytes in flight, and step 6 has four times as many.)");
         R"(What can be done with a table that is larger than 64 KB? The potential at each of
 n points is a sum over all charges, 16 bytes each, and 64 KB hold 4096 of them. So the
 charges are copied to constant memory 4000 at a time, with a kernel after each copy.)");
-    lesson.prediction(
-        R"(With 9001 charges, how many kernels are launched, and how often is each sum read
-and written? Is that faster than charges in global memory?)");
+    lesson.predict(
+        {.question = R"(Constant memory has room for 4000 charges at a time. With
+9001 charges, how many kernels are launched?)",
+         .answer = warpwise::Number{.value = 3, .unit = "launches"},
+         .because = R"(Two batches of 4000, and one of 1001. Each launch reads and
+writes every sum once.)"});
     if (lesson.measures()) {
         compute_potentials(lesson, std::size_t{1} << 20, 40000);
     } else {

@@ -407,9 +407,29 @@ void fences_and_last_block(warpwise::Lesson& lesson) {
 one number, the usual way is a second launch. The other way is a ticket: every block draws
 one when it is done, and the block with the last ticket finishes the work. What has to be
 right for that?)");
-    lesson.prediction(
-        R"(How many loads, stores, and atomic operations does the one launch take more than
-the two? And for which sizes will it be faster, for small arrays or for large ones?)");
+    lesson.predict(
+        {.question = R"(The second launch is replaced by tickets, and the block with
+the last one finishes. 16 blocks sum 32768 floats. How many atomic operations does that
+take?)",
+         .answer =
+             warpwise::Number{
+                 .value = 16,
+                 .unit = "atomics",
+                 .shown_by = warpwise::TableCell{"What 32768 floats take in 16 blocks",
+                                                 {"sum_by_last_block"},
+                                                 "atomics"}},
+         .because = R"(Every block draws one ticket. It loads and stores as much as
+the two launches do.)"});
+    lesson.predict(
+        {.question = R"(A sum takes one launch, whose last block finishes, instead
+of two. How many times as fast is that for only 1024 floats on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by = warpwise::TableCell{"One launch against two", {"1024"}, "ratio"},
+                 .unit = "times",
+                 .factor = 1.2},
+         .because = R"(It saves one launch, which takes the same time for any size.
+So small arrays gain, and large ones hardly.)"});
 
     std::vector<warpwise::Step<Sum>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},
@@ -451,9 +471,12 @@ gain by that, large ones hardly.)");
 counts up with atomicInc(drawn, gridDim.x), does not use the result, and reads the counter
 again to see whether it is gridDim.x. Nothing ever sets it back. takes_the_highest_number
 lets the block with the highest blockIdx finish. How do they fail?)");
-    lesson.prediction(
-        R"(looks_at_the_counter is called three times. The counter is 0 before the first
-call. What is it before the second, and which block takes itself for the last then?)");
+    lesson.predict(
+        {.question = R"(looks_at_the_counter is called three times, each time with 7
+blocks. The counter is 0 before the first call. What is it before the second?)",
+         .answer = warpwise::Number{.value = 7},
+         .because = R"(atomicInc(drawn, 7) goes back to 0 only after 7, so seven
+blocks leave 7. In the second call no block finds it at 7, and nothing is written.)"});
     show_calls(lesson);
     lesson.conclusion(
         R"(atomicInc(drawn, 7) counts from 0 to 7 and then goes back to 0. The first call
@@ -461,10 +484,19 @@ leaves 7. In the second the counter ends at 6: no block is the last, and nothing
 In the third, the first block makes it 7 and, if it looks at once, adds six sums of the call
 before. takes_the_highest_number is right only while blocks come in ascending order.)");
 
-    lesson.prediction(
-        R"(Is the missing reset the only mistake? A ticket tells a block how many had drawn
-before it. The counter says how many have drawn by now. How many of 7 blocks can take
-themselves for the last?)");
+    lesson.predict(
+        {.question = R"(A ticket tells a block how many had drawn before it. The
+counter says how many have drawn by now. How many of 7 blocks can take themselves for
+the last one by the counter?)",
+         .answer =
+             warpwise::Number{
+                 .value = 7,
+                 .unit = "blocks",
+                 .shown_by = warpwise::TableCell{"Of 7 blocks",
+                                                 {"all draw before the first one looks"},
+                                                 "by a look at the counter"}},
+         .because = R"(If all draw before the first one looks, all of them find the
+last number. By tickets it is always one.)"});
     show_last_blocks(lesson);
     lesson.conclusion(
         R"(One by the ticket, but up to all of them by the counter, because other blocks

@@ -399,10 +399,24 @@ void histogram(warpwise::Lesson& lesson) {
         R"(A histogram of bytes has 256 counters, and each byte adds 1 to one of them.
 Thousands of threads share these counters, so an increment has to be atomic. Where should
 the counters be, and how many copies of them should there be?)");
-    lesson.prediction(
-        R"(The steps have counters in global memory, then one copy in shared memory for each
-block, each warp, and each lane. Which of them is the first without bank conflicts? Does it
-help to do without atomics?)");
+    lesson.predict(
+        {.question = R"(The steps keep counters in global memory, and then copies in
+shared memory: one for each block, each warp, and each lane. Which is the first without
+bank conflicts?)",
+         .answer = warpwise::Choice{{"a copy for each block", "a copy for each warp",
+                                     "a copy for each lane"},
+                                    2},
+         .because = R"(Lanes of one warp meet in a copy that they share. A copy for
+each lane is in a bank of its own.)"});
+    lesson.predict({.question = R"(How many times as fast as counters in global memory are
+counters in shared memory, one copy for each block, on a GPU? The order of magnitude
+counts.)",
+                    .answer = warpwise::Measured{.by = warpwise::TimeRatio{"count_global",
+                                                                           "count_shared"},
+                                                 .unit = "times",
+                                                 .factor = 3},
+                    .because = R"(All blocks compete for the same 256 counters in global
+memory, and atomics to the same address are serialized.)"});
     std::vector<warpwise::Step<Histogram>> steps = {
         {"serial", "one core of the host", serial, warpwise::StepKind::host},
         {"count_global", "a thread a byte, counters in global memory", global_atomics},
@@ -444,10 +458,18 @@ again. With atomics it is one request, so leaving them out is not what makes it 
 steps count four inputs: random bytes, one byte over and over, skewed ones (a quarter of
 all bytes are 0), and sorted ones. The predicted columns were worked out on the host from
 the bytes.)");
-    lesson.prediction(
-        R"(32 lanes have random bytes: how many of them find another lane at the same
-counter? 256 counters lie in 32 banks: how many passes does the increment take? And if all
-bytes are equal?)");
+    lesson.predict(
+        {.question = R"(All bytes are equal, and a warp counts 32 of them in shared
+memory. How many of its lanes find another lane at the same counter before them?)",
+         .answer =
+             warpwise::Number{
+                 .value = 31,
+                 .unit = "lanes",
+                 .shown_by = warpwise::TableCell{"What the increments of 32 lanes do",
+                                                 {"constant", "count_shared"},
+                                                 "lanes that wait"}},
+         .because = R"(All 32 lanes want one counter. As all of them add 1, the SM
+counts them together, in one pass.)"});
     compare_inputs(lesson);
     lesson.conclusion(
         R"(Of 32 random bytes about 30 are different: two lanes wait. But 30 counters do not

@@ -530,9 +530,23 @@ host has four kinds of memory for that: pageable (malloc), pinned or page-locked
 (cudaMallocHost), mapped (pinned, and kernels access it themselves), and managed (its
 pages move to the side that touches them). How do data move at the full speed of the
 bus?)");
-    lesson.prediction(
-        R"(Which kind is the slowest way to the device? For which of the four does it
-matter which side touched the data last?)");
+    lesson.predict(
+        {.question = R"(How many times as fast as from pageable memory is a copy to
+the device from page-locked memory?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         warpwise::TableCell{"An array between host and device",
+                                             {"page-locked"},
+                                             "to the device"},
+                         warpwise::TableCell{"An array between host and device",
+                                             {"pageable"},
+                                             "to the device"}},
+                 .unit = "times",
+                 .factor = 2},
+         .because = R"(Pageable memory is copied twice, the first time by the
+processor into pinned memory of the driver.)"});
     compare_kinds_of_memory(lesson);
     lesson.conclusion(
         R"(Pageable memory is copied twice, the first time by the processor. Pinned
@@ -545,9 +559,13 @@ so allocate it once and reuse it.)");
         R"(Now the whole problem: copy in, compute square roots, copy out. Streams can
 overlap the copies of one chunk with the kernel of another. How much of the way over the
 bus can be hidden?)");
-    lesson.prediction(
-        R"(Say that the three parts of a chunk take the same time. How many times as
-fast can it become if all three overlap, and how many streams does that take?)");
+    lesson.predict(
+        {.question = R"(Say that the three parts of a chunk, copy in, compute, and
+copy out, take the same time. How many times as fast can it become at most if all three
+overlap?)",
+         .answer = warpwise::Number{.value = 3, .unit = "times"},
+         .because = R"(While one chunk is copied in, the one before is computed and
+the one before that is copied out.)"});
 
     const auto in_streams = [](std::size_t streams) {
         return [streams](Roots& problem) { queue_chunks(problem, streams, 32); };
@@ -575,9 +593,17 @@ time, so two of them keep two engines busy. With c chunks, one stream takes 3c t
 two take 1.5c + 1, and three or more take c + 2. The 2 are fill and drain: the first
 chunk has to come in, and the last one has to go out.)");
 
-    lesson.prediction(
-        R"(Smaller chunks shorten fill and drain: c / (c + 2) is 0.80 for 8 chunks and
-0.94 for 32. Why not use 10,000 chunks? And what do the rules leave out?)");
+    lesson.predict(
+        {.question = R"(32 chunks go through four streams. Each of the three parts
+of a chunk takes one turn, and parts of different kinds overlap. How many turns do all
+chunks take?)",
+         .answer = warpwise::Number{.value = 34,
+                                    .unit = "turns",
+                                    .shown_by =
+                                        warpwise::TableCell{
+                                            "As the rules have it", {"4", "32"}, "turns"}},
+         .because = R"(The copies in take 32 turns, one after the other. The last
+chunk takes two more, to compute and to copy out.)"});
     if (lesson.measures()) {
         std::size_t free_bytes = 0, all_bytes = 0,
                     count = lesson.size(sizes.gpu, sizes.cpu)[0];

@@ -529,11 +529,20 @@ a load.)");
          {"page-locked", "cudaMallocHost", "the host", "cudaFreeHost", "by copies",
           "writes"},
          {"mapped", "cudaHostAlloc", "both", "cudaFreeHost", "write", "writes"}});
-    lesson.prediction(
-        R"(Keys are random. Besides the load of its keys, how many loads from global
-memory does a warp make for a table in registers, in local, in shared, and in global
-memory? And which of the eight kinds serves lanes with different keys one after the
-other?)");
+    lesson.predict(
+        {.question = R"(Keys are random. Besides the load of its keys, how many
+loads from global memory does a warp make when every thread has the table of 32 floats
+in a local array of its own?)",
+         .answer = warpwise::Number{.value = 32, .unit = "loads"},
+         .because = R"(Every thread fills its own copy, one load per entry. A table
+in registers takes one load per warp, because each lane holds one entry.)"});
+    lesson.predict(
+        {.question = R"(Which kind of memory serves lanes with different keys one
+after the other?)",
+         .answer =
+             warpwise::Choice{{"shared memory", "constant memory", "texture memory"}, 1},
+         .because = R"(Constant memory serves one address at a time. About 20 of 32
+random keys differ, and each of them takes a pass of its own.)"});
     lesson.steps<LookUp>(
         {.gpu = {std::size_t{1} << 26},
          .cpu = {std::size_t{1} << 14},
@@ -569,7 +578,11 @@ long.)");
         R"(What is left in the next launch? A kernel of one thread adds 1 to a counter
 in each kind of memory that it may write. Where it may not write, the host counts. The
 kernel sets its register, its local, and its shared counter to 0 first.)");
-    lesson.prediction(R"(Which counters are 3 after three launches?)");
+    lesson.predict({.question = R"(Of the eight counters (register, local, shared, global,
+constant, texture, page-locked, and mapped memory), how many are 3 after three launches?)",
+                    .answer = warpwise::Number{.value = 5, .unit = "counters"},
+                    .because = R"(What belongs to a thread or a block begins anew in each
+launch: registers, local, and shared memory. Everything else lasts.)"});
     show_lifetimes(lesson);
     lesson.conclusion(
         R"(What belongs to a thread or a block begins anew in each launch. Everything
@@ -579,10 +592,22 @@ else lasts until it is freed or the program ends. Nothing clears shared memory: 
     lesson.question(
         R"(How long does a load take? A chain shows it: each word says where the next
 one is, so that a single thread has to wait for every load.)");
-    lesson.prediction(
-        R"(Put them in order: shared, constant, texture, local, global in the L1 cache,
-global in the L2 cache, global in no cache, and mapped memory of the host. How many
-multiplications fit into the slowest of these loads?)");
+    lesson.predict(
+        {.question = R"(How many multiplications with an addition, one after the
+other, fit into the time of one load from mapped memory of the host on a GPU? The order
+of magnitude counts.)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         warpwise::TableCell{
+                             "One load after the other, one thread", {"mapped host"}, "ns"},
+                         warpwise::TableCell{"One load after the other, one thread",
+                                             {"register (multiply and add)"},
+                                             "ns"}},
+                 .factor = 3},
+         .because = R"(The load has to cross the bus to the host and back, which
+takes about a microsecond. An operation takes a few clock cycles.)"});
     show_latencies(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()

@@ -302,27 +302,39 @@ void pitched_memory(warpwise::Lesson& lesson) {
 rows, so every access is coalesced. But the number of columns decides where each row
 begins, and a request that begins in the middle of a sector touches one sector more.
 What does that cost, and what do pitched rows cost?)");
-    lesson.prediction(
-        R"(cudaMallocPitch leaves a gap after each row, and the device decides how large
-it is. For which lengths of a row does this padding waste memory?)");
+    lesson.predict(
+        {.question = R"(Say that cudaMallocPitch begins every row at a multiple of
+512 bytes. What percentage of the memory is padding when a row has one float?)",
+         .answer = warpwise::Number{.value = 99.2, .unit = "%", .factor = 1.02},
+         .because = R"(508 of 512 bytes are not used. For rows of a thousand floats
+the padding is negligible.)"});
     show_pitches(lesson);
     lesson.conclusion(
         R"(Short rows pay for their pitch with memory: with one float per row nearly
 everything is padding. For rows of a thousand floats the padding is negligible.)");
 
-    lesson.prediction(
-        R"(A full warp reads 128 bytes: 4 sectors if they begin at a multiple of 32
-bytes, otherwise 5. The shortest rows of this table all begin at such a multiple. How
-many sectors is a request on average when a row has one float more? Two, four, or eight
-more?)");
+    lesson.predict(
+        {.question = R"(A full warp reads 128 bytes: 4 sectors if they begin at a
+multiple of 32 bytes, otherwise 5. Rows are one float longer than a multiple of 8
+floats. How many sectors is a request on average?)",
+         .answer = warpwise::Number{.value = 4.875, .unit = "sectors"},
+         .because = R"(One of eight rows begins at a multiple of 32 bytes, so 7 of
+8 requests touch 5 sectors. The table has slightly less, because the last warp of a row
+has fewer lanes.)"});
     show_row_lengths(lesson);
     lesson.conclusion(
         R"(About 4 and 7/8, 4 and 3/4, 4 and 1/2, and then 4 again, because 8 floats are
 32 bytes. It is slightly less, since the last warp of a row has fewer lanes. Pitched
 rows never need more than 4, whatever their length.)");
-    lesson.prediction(
-        R"(Step 2 only changes where rows begin. Step 3 also moves 16 bytes per access,
-which tight rows do not allow. Which of the two changes makes the greater difference?)");
+    lesson.predict(
+        {.question = R"(Step 2 only changes where rows begin, which saves nearly one
+of five sectors. How many times as fast as step 1 is it on a GPU?)",
+         .answer =
+             warpwise::Measured{.by = warpwise::TimeRatio{"flip_tight", "flip_pitched"},
+                                .unit = "times",
+                                .factor = 1.1},
+         .because = R"(The sector that two requests share is found in a cache the
+second time. Step 3, with 16 bytes per access, gains far more.)"});
 
     // The last one but one is higher than the grid: its kernels have to go on by the height
     // of the grid.

@@ -241,21 +241,26 @@ void registers_and_local(warpwise::Lesson& lesson) {
 register has no address: recent[5] can be a register, recent[i] cannot, unless the
 compiler knows i. Otherwise the array is in local memory, which is device memory, and
 the source looks the same. Where is an array, how can you see it, and what does it cost?)");
-    lesson.prediction(
-        R"(Four kernels keep 64 samples per thread: in an array with the index row % 64,
-in shared memory, in an array in a loop unrolled by 64, and the same with at most 64
-registers. How many bytes of local memory does a thread have in each, and how many
-registers at least?)");
+    lesson.predict(
+        {.question = R"(A kernel keeps 64 ints per thread in an array with the index
+row % 64, which is known only at run time. How many bytes of local memory does a thread
+have?)",
+         .answer = warpwise::Number{.value = 256, .unit = "bytes"},
+         .because = R"(Registers have no addresses, so an array whose index is
+known only at run time is in local memory: 64 ints of 4 bytes.)"});
     report_resources(lesson);
     lesson.conclusion(
         R"(64 ints with an index known only at run time are 256 bytes of local memory.
 Unrolled, every index is a constant: nothing is local, and a thread takes more than 64
 registers. With at most 64, what does not fit is spilled to local memory. nvcc -Xptxas
 -v reports all of this at compile time.)");
-    lesson.prediction(
-        R"(All steps read each sample once and write each sum once. Where is the array
-of samples best kept: in local memory, in shared memory, or in registers? And does it
-help to limit the registers, so that more threads fit on an SM?)");
+    lesson.predict(
+        {.question = R"(All steps read each sample once and write each sum once.
+Where is the array of samples best kept on a GPU?)",
+         .answer = warpwise::Fastest{{"sums_index_at_run_time", "sums_in_shared_memory",
+                                      "sums_unrolled", "sums_unrolled_capped"}},
+         .because = R"(Local memory is traffic through the caches. In registers the
+array leaves room for few threads, and limiting the registers spills the array again.)"});
     lesson.steps<MovingSums>(
         {.gpu = {256, std::size_t{1} << 20},
          .cpu = {128, 2048},

@@ -300,10 +300,21 @@ void shared_memory(warpwise::Lesson& lesson) {
 The threads of a block can load their inputs once into shared memory, as a tile with a halo
 of r elements on both sides, and read them from there. When does such a tile pay? The radius
 is 16, so the window has 33 elements.)");
-    lesson.prediction(
-        R"(For one warp and its 32 outputs: how many loads from global memory does each of
-the first two kernels make, and how many sectors do they touch? Does the tile make the
-kernel faster by as much?)");
+    lesson.predict({.question = R"(For one warp and its 32 outputs, each of which adds 33
+neighboring values: how many loads from global memory does the first kernel make?)",
+                    .answer = warpwise::Number{.value = 33, .unit = "loads"},
+                    .because = R"(One load per neighbor. With the tile it is a little more
+than one, because the block loads every value once.)"});
+    lesson.predict(
+        {.question = R"(A tile replaces 33 loads from global memory per warp by
+about one, and by loads from shared memory. How many times as fast is `smooth_from_tile`
+as `smooth_from_global` on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"smooth_from_global",
+                                                                "smooth_from_tile"},
+                                      .unit = "times",
+                                      .factor = 1.2},
+         .because = R"(The L1 cache answers the repeated loads of the first kernel,
+and the tile needs as many loads from shared memory.)"});
     lesson.steps<Smoothing>(
         {.gpu = {std::size_t{1} << 28},
          .cpu = {std::size_t{1} << 15},
@@ -336,9 +347,21 @@ of a block make 9 loads of 36 sectors in all, 1.1 loads and 4.5 sectors for 32 o
 times fewer sectors. But the 33 reads of the window remain, from shared memory now, and the
 L1 cache may have had those sectors already. Counts of requests do not show that.)");
 
-    lesson.prediction(
-        R"(Now the same kernels with other radii. Where would you expect the tile to pay
-off?)");
+    lesson.predict(
+        {.question = R"(With radius 1 every output adds three neighbors. How many
+times the bandwidth of the loads from global memory does a tile in shared memory reach
+on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         warpwise::TableCell{"Useful GB/s by radius", {"1"}, "from tile"},
+                         warpwise::TableCell{
+                             "Useful GB/s by radius", {"1"}, "from global"}},
+                 .unit = "times",
+                 .factor = 1.2},
+         .because = R"(There is little to save, so the barrier and the way through
+shared memory cost more than they bring.)"});
     show_requests(lesson);
     show_bandwidths(lesson);
     lesson.conclusion(

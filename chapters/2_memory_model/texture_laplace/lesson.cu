@@ -466,10 +466,13 @@ void texture_laplace(warpwise::Lesson& lesson) {
 subtracts the element twice: three reads and one write per element. That is 8 bytes if
 each x comes from memory once, and 16 if it comes three times. Which path from memory to
 a thread is the fastest, and why was the answer of 2008 a different one?)");
-    lesson.prediction(
-        R"(How many sectors do the three loads of a warp of the naive kernel touch, and
-how many of them are new? In 2008 the texture was twice as fast as the naive kernel.
-Which kernel is the fastest today, and by how much?)");
+    lesson.predict(
+        {.question = R"(In 2008 the texture was twice as fast as the naive kernel.
+Which of these is the fastest on a GPU of today?)",
+         .answer = warpwise::Fastest{{"laplace_naive", "laplace_tile", "laplace_texture",
+                                      "laplace_float4"}},
+         .because = R"(Today all loads go through one cache, so tiles and textures
+save nothing. Wide accesses have more bytes in flight.)"});
 
     std::vector<warpwise::Step<Laplace>> steps;
     for (const StepFacts& step : steps_of_the_lesson) {
@@ -505,10 +508,14 @@ one at either end belongs to a neighboring warp). The float4 kernel makes three 
 per 128 elements instead of twelve. On an H200 the five paths are nearly equally fast,
 and float4 is far ahead, because it keeps more bytes in flight. Texture fetches are not
 counted.)");
-    lesson.prediction(
-        R"(In 2008 the texture unit had the only cache for reads. The tile in shared
-memory saved as many bytes as the texture, but its block waits at a barrier. Which of
-the two was faster then?)");
+    lesson.predict(
+        {.question = R"(In 2008 the texture unit had the only cache for reads. The
+tile in shared memory saved as many bytes, but its block waits at a barrier. Which of
+the two was faster then?)",
+         .answer =
+             warpwise::Choice{{"the tile", "the texture", "they took the same time"}, 1},
+         .because = R"(Both halved the bytes from memory, and only the tile lost
+time at a barrier.)"});
     show_2008_and_today(lesson);
     lesson.conclusion(
         R"(In 2008 the texture won, because it halved the bytes from memory. The tile
@@ -521,9 +528,13 @@ ranking.)");
         R"(What are textures still good for? They interpolate: at a place between
 texels, tex2D returns a weighted mean of the four texels around it, in a single fetch.
 And they define what lies outside of the image.)");
-    lesson.prediction(
-        R"(A fetch between a texel of 0 and a texel of 1 returns the fraction itself.
-How many digits of it are right?)");
+    lesson.predict(
+        {.question = R"(A fetch between a texel of 0 and a texel of 1 returns the
+fraction itself. Into how many steps does the texture unit divide the way from one texel
+to the next?)",
+         .answer = warpwise::Number{.value = 256, .unit = "steps"},
+         .because = R"(It keeps the fraction in 8 bits, so two to three digits are
+right.)"});
     show_fractions(lesson);
     show_filter_errors(lesson);
     lesson.conclusion(
@@ -531,7 +542,16 @@ How many digits of it are right?)");
 plenty for images, but only two to three digits for a table of a function. In two
 dimensions it may be less. If you need more, fetch the four texels and interpolate with
 floats.)");
-    lesson.prediction(R"(What should x = -1 and x = 4 return, in each of the four modes?)");
+    lesson.predict(
+        {.question = R"(Four texels are 10, 20, 30, and 40. What does x = 4 return
+in the mode wrap?)",
+         .answer =
+             warpwise::Number{
+                 .value = 10,
+                 .shown_by =
+                     warpwise::TableCell{"Four texels 10, 20, 30, 40", {"wrap"}, "x = 4"}},
+         .because = R"(Wrap goes on with the other end, so texel 4 is texel 0
+again. Clamp returns 40, and border 0.)"});
     show_border_modes(lesson);
     lesson.conclusion(
         R"(Clamp repeats the edge, border returns a color that you may choose (0 here),

@@ -216,10 +216,28 @@ void warp_synchronous_code(warpwise::Lesson& lesson) {
 2017 its lanes ran in lockstep, and code without any barrier worked. Since then every
 thread has a program counter of its own. What keeps the lanes of a warp in order, and
 what does that cost?)");
-    lesson.prediction(
-        R"(A block has 8 warps. How many barriers do they pass together when every round
-has one, and how many when the last warp works alone from 64 parts on? How many of the
-45 requests to shared memory are left when that warp uses shuffles?)");
+    lesson.predict(
+        {.question = R"(A block has 8 warps, and a tree with a barrier in every one
+of its eight rounds passes 64 barriers. How many barriers do the warps pass together
+when the last warp works alone from 64 parts on?)",
+         .answer = warpwise::Number{.value = 24,
+                                    .unit = "barriers",
+                                    .shown_by = warpwise::TableCell{"A block of 8 warps",
+                                                                    {"tail_with_syncwarp"},
+                                                                    "barriers"}},
+         .because = R"(Two rounds and the beginning of the last warp's part need
+one barrier each, for each of 8 warps.)"});
+    lesson.predict(
+        {.question = R"(A tree of 8 warps makes 45 requests to shared memory when
+its last warp works alone. How many are left when that warp uses shuffles instead?)",
+         .answer =
+             warpwise::Number{.value = 28,
+                              .unit = "requests",
+                              .shown_by = warpwise::TableCell{"A block of 8 warps",
+                                                              {"tail_with_shuffles"},
+                                                              "requests to shared memory"}},
+         .because = R"(Shuffles exchange registers, so what is left are the
+requests of the rounds before.)"});
 
     const auto step = [](const Predicted& predicted, const char* change) {
         return warpwise::Step<TileSums>{
@@ -257,9 +275,13 @@ save 17 of the 45 requests to shared memory. When every warp begins with shuffle
         R"(The same tail can be written with less: with nothing, with volatile, or with
 a __syncwarp() per round while all lanes add. The first two are in many programs from
 before 2017. The third is a hasty repair.)");
-    lesson.prediction(
-        R"(Which of the three give the right sums? And of those that do, which are
-right?)");
+    lesson.predict(
+        {.question = R"(Which of the three tails is right?)",
+         .answer = warpwise::Choice{{"the one with volatile", "the one where all lanes add",
+                                     "none of the three"},
+                                    2},
+         .because = R"(Nothing keeps the lanes of a warp together between two
+lines. Each of the three has races, also where its sums happen to be right.)"});
     show_tails(lesson);
     show_diagnostics(lesson);
     lesson.conclusion(

@@ -467,10 +467,15 @@ tree (pairwise), double, three that keep what an addition rounds away (Kahan, Ne
 Sum2), and one from print that never recomputes its compensation. The terms are uniform in
 [0, 1], the alternating series 1 - 1/2 + 1/3 ..., or terms that nearly cancel. How wrong is
 each sum?)");
-    lesson.prediction(
-        R"(One thread adds 262,144 uniform terms with 24 bits each: how many of 7 digits are
-left? Which method gives bit for bit the same as plain float? And which ones are right where
-nearly everything cancels?)");
+    lesson.predict(
+        {.question = R"(One thread adds 262,144 terms. Which of these methods gives
+bit for bit the same result as a plain sum of floats?)",
+         .answer = warpwise::Choice{{"Kahan's sum",
+                                     "the loop that never recomputes its compensation",
+                                     "the pairwise sum"},
+                                    1},
+         .because = R"(A compensation that is not computed anew after each addition
+corrects nothing.)"});
     compare_methods(lesson);
     lesson.conclusion(
         R"(Plain float has five digits left. Its bound is far above that, because roundings
@@ -483,9 +488,13 @@ the sum.)");
         R"(How hard a sum is depends on its condition number: the sum of the magnitudes over
 the magnitude of the sum. It is 1 for terms of one sign, and large where terms cancel. Here
 it is chosen, for 2049 terms.)");
-    lesson.prediction(
-        R"(Plain float has 7 digits, double has 16, and two floats together have about 14.
-At which condition number does each column reach 1, so that no digit is right?)");
+    lesson.predict(
+        {.question = R"(The error bound of a plain float sum is its condition number
+times u = 6e-8. From which condition number on does the bound promise not even one
+digit? The order of magnitude counts.)",
+         .answer = warpwise::Number{.value = 1.7e7, .factor = 3},
+         .because = R"(From 1 / u on, 1.7e7 for float, the bound of the relative
+error is 1. Double comes to 9e15.)"});
     show_condition_curve(lesson);
     lesson.conclusion(
         R"(The bounds promise nothing from 1/u on, 1.7e7 for float and 9e15 for double. The
@@ -498,10 +507,15 @@ compensated sum in double is right where double fails.)");
 pairwise one in the same way. They differ in what they do with each float: 1 addition, 4, or
 7. `error in u` is the relative error in units of u = 2^-24, which is what one rounding may
 cost.)");
-    lesson.prediction(
-        R"(An H200 can carry out about thirty instructions in the time in which it reads one
-float. How much slower are seven additions than one? And is the error of plain float that of
-the loop above?)");
+    lesson.predict(
+        {.question = R"(An H200 can carry out about thirty instructions in the time
+in which it reads one float. sum_sum2 makes seven additions per term instead of one. How
+many times as long as sum_float does it take on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"sum_sum2", "sum_float"},
+                                      .unit = "times",
+                                      .factor = 1.1},
+         .because = R"(Both wait for the memory, and the additional additions take
+place in this time.)"});
     std::vector<warpwise::Step<Sum>> steps = {
         {"serial", "one core of the host, double", serial, warpwise::StepKind::host},
         {"sum_float", "float, a grid of threads", run<Plain<float>, plain_bound>},
@@ -540,9 +554,18 @@ together in a tree: a parallel sum is half way to a pairwise one.)");
     lesson.question(
         R"(Where terms are in registers or in shared memory already, as in a matrix product,
 the memory is out of the way. What does a compensation cost there?)");
-    lesson.prediction(
-        R"(Kahan makes four additions per term, Neumaier four and a comparison, Sum2 seven.
-How long do they take, compared with plain float?)");
+    lesson.predict(
+        {.question = R"(Terms are in registers, so nothing waits for the memory. How
+many times as long as a plain addition does a term of Sum2 take, with its seven
+additions, on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::TableCell{
+                         "Time of an addition to a sum in registers", {"Sum2"}, "time"},
+                 .unit = "times",
+                 .factor = 1.3},
+         .because = R"(Where only arithmetic is left, each addition counts.)"});
     show_price(lesson);
     lesson.conclusion(
         R"(Each addition counts: four take nearly four times as long as one, and seven

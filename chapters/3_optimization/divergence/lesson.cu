@@ -401,10 +401,13 @@ void divergence(warpwise::Lesson& lesson) {
 the warp executes both sides, one after the other, and on each side the lanes of the other
 side are inactive. This is called divergence. Which branches cost something, and how
 much?)");
-    lesson.prediction(
-        R"(Each number wants its inverse square root or its inverse cube root: 32 rounds of
-Newton's method, one number per thread. How many of the 32 lanes are active in the loops if
-every other warp wants cube roots? If every other lane does? If all lanes but one do?)");
+    lesson.predict(
+        {.question = R"(Every other lane of a warp wants cube roots, and the others
+want square roots. The loop of each kind runs one after the other. How many of the 32
+lanes are active in it?)",
+         .answer = warpwise::Number{.value = 16, .unit = "lanes"},
+         .because = R"(The branch splits the warp: each side runs with its own 16
+lanes, while the others wait.)"});
     show_neighbors(lesson);
     lesson.conclusion(
         R"(What counts is who shares a warp. If all of its lanes agree, a branch costs next
@@ -416,9 +419,16 @@ threadIdx.x / 32, not one on threadIdx.x % 2.)");
         R"(Often the data decide, so that no condition on the thread's number helps: now the
 degrees are random. Step 3 computes both roots and chooses one, step 4 makes one formula of
 both, and step 5 sorts the numbers by kind first.)");
-    lesson.prediction(
-        R"(Which of these three steps keep all lanes active? Which of them are faster than
-the branch? These are two different questions.)");
+    lesson.predict({.question = R"(both_and_choose lets every lane compute both roots and
+choose one, so all 32 lanes stay active. How many times as fast as the branch is it on a
+GPU?)",
+                    .answer =
+                        warpwise::Measured{
+                            .by = warpwise::TimeRatio{"branch_by_lane", "both_and_choose"},
+                            .unit = "times",
+                            .factor = 1.1},
+                    .because = R"(The warp does both loops in either case. Active lanes that
+compute what nobody needs save nothing.)"});
     lesson.steps<Roots>(
         {.gpu = {std::size_t{1} << 24},
          .cpu = {std::size_t{1} << 14},
@@ -440,10 +450,22 @@ list costs more than 32 short rounds are worth. Sorting pays when the work is lo
         R"(A loop ends for the warp when it ends for its last lane. A hailstone number is
 halved if it is even, and replaced by 3 n + 1 if it is odd, until it is 1. For numbers up to
 131,072 this takes about 100 rounds on average, and up to some 350.)");
-    lesson.prediction(
-        R"(How many lanes are active on average: rather 8, 16, or 24? What do you expect
-from one round for a tripling and all halvings after it (step 3), and from giving the next
-number to lanes that are done (step 4)?)");
+    lesson.predict(
+        {.question = R"(Each lane follows a hailstone of its own, which takes its
+own number of rounds. How many of the 32 lanes are active on average, until the last
+lane is done?)",
+         .answer =
+             warpwise::Number{
+                 .value = 15.4,
+                 .unit = "lanes",
+                 .factor = 1.35,
+                 .shown_by =
+                     warpwise::TableCell{
+                         "Active lanes, from the lengths of 8192 random hailstones",
+                         {"halve_or_triple"},
+                         "predicted"}},
+         .because = R"(The longest of 32 lengths decides, which is about twice the
+average. Lanes that halve and lanes that triple wait for each other, too.)"});
     lesson.steps<Hailstones>(
         {.gpu = {std::size_t{1} << 24},
          .cpu = {std::size_t{1} << 14},

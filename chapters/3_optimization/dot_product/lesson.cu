@@ -425,10 +425,12 @@ void dot_product(warpwise::Lesson& lesson) {
         R"(A dot product reads two vectors once and leaves one number, so the memory should
 be the only limit. But many threads have to form one sum. The first three kernels add up 256
 products per block in shared memory, each with another tree. What do the trees cost?)");
-    lesson.prediction(
-        R"(A tree has eight rounds, and a block has eight warps. How many warps have work,
-added up over the rounds, in dot_modulo, in dot_strided_index, and in dot_halves? And how
-many wavefronts (passes over the 32 banks) do the loads of the last two need?)");
+    lesson.predict({.question = R"(A tree has eight rounds, and a block has eight warps. In
+dot_modulo, round r keeps the threads whose index is a multiple of 2^r. How many warps
+have work, added up over the eight rounds?)",
+                    .answer = warpwise::Number{.value = 47, .unit = "warps"},
+                    .because = R"(8 + 8 + 8 + 8 + 8 + 4 + 2 + 1: as long as one thread of a
+warp has work, the warp has. In dot_halves it is 4 + 2 + 1 + 5 * 1.)"});
     show_predictions(lesson);
     lesson.conclusion(
         R"(47 warps have work in dot_modulo, and 12 in the other two. But dot_strided_index
@@ -441,10 +443,16 @@ this.)");
         R"(Steps 2 to 9 form the sum with other trees, and finish on the host, with atomics,
 or in the last block. Steps 10 to 13 change how the vectors are loaded. Which of these
 matters for a large vector?)");
-    lesson.prediction(
-        R"(In step 9 the 2048 threads of a full SM have 16 KB in flight; by Little's law an
-H200 needs at least 12 KB per SM. Step 10 has four times as many, step 11 has wider loads,
-step 12 has more sums, and step 13 has more registers. Which of these four steps pay?)");
+    lesson.predict(
+        {.question = R"(In step 9 the 2048 threads of a full SM have 16 KB in
+flight, more than the 12 KB that Little's law asks for. Step 10 has four times as many.
+How many times as fast as step 9 is it on a GPU?)",
+         .answer =
+             warpwise::Measured{.by = warpwise::TimeRatio{"dot_shuffles", "dot_four_loads"},
+                                .unit = "times",
+                                .factor = 1.1},
+         .because = R"(Threads do not load all the time, so on average fewer bytes
+are in flight than their loads add up to. Steps 11 to 13 add far less.)"});
 
     std::vector<warpwise::Step<Dot>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},

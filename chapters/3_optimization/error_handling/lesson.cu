@@ -476,10 +476,13 @@ void error_handling(warpwise::Lesson& lesson) {
         R"(Nothing in CUDA throws an exception or stops a program. A program that ignores
 errors goes on with whatever was in memory before, and it is fast: a kernel that never ran
 is hard to beat. How does a program find out what went wrong, where, and when?)");
-    lesson.prediction(
-        R"(A kernel doubles an array of ones, but it is launched with a block of 2048
-threads, and a block may have 1024. What does a program without any check print for twice
-1?)");
+    lesson.predict(
+        {.question = R"(A kernel doubles an array of ones, but it is launched with a
+block of 2048 threads, and a block may have 1024. What does a program without any check
+print for twice 1?)",
+         .answer = warpwise::Number{.value = 1},
+         .because = R"(The launch was refused, so the kernel never ran. The copy
+brings back what was there before.)"});
     show_helper(lesson);
     lesson.conclusion(
         R"(It prints 1: the launch was refused, so the kernel never ran, and the copy
@@ -491,9 +494,12 @@ every call and after every launch.)");
         R"(A launch by <<<...>>> returns nothing, so the runtime keeps the last error of
 each host thread until somebody asks. cudaPeekAtLastError looks at it, and cudaGetLastError
 takes it away.)");
-    lesson.prediction(
-        R"(Which of these six calls return the error of the launch before them? Mind the
-first call.)");
+    lesson.predict({.question = R"(A launch was refused. Six calls follow:
+cudaDeviceSynchronize, cudaPeekAtLastError twice, a cudaMalloc that succeeds, and
+cudaGetLastError twice. How many of them return the error of the launch?)",
+                    .answer = warpwise::Number{.value = 3, .unit = "calls"},
+                    .because = R"(cudaDeviceSynchronize and cudaMalloc succeed.
+cudaPeekAtLastError returns the error twice, cudaGetLastError returns and removes it.)"});
     show_last_error(lesson);
     lesson.conclusion(
         R"(cudaDeviceSynchronize succeeds, because nothing runs: waiting is no check of a
@@ -505,9 +511,14 @@ where it was made.)");
         R"(Now eleven mistakes, each made in a process of its own, because an error may be
 sticky: then every later call of the process that needs the device fails as well. When does
 each mistake show, and which of them can a program survive?)");
-    lesson.prediction(
-        R"(For each mistake: who reports it, the call that made it, cudaGetLastError after
-the launch, or a later call that waits? Is the error sticky?)");
+    lesson.predict(
+        {.question = R"(A kernel writes one element past the end of an array, into
+memory that belongs to the program. Which call reports that on a GPU?)",
+         .answer =
+             warpwise::Choice{{"the launch", "the next call that waits", "none of them"},
+                              2},
+         .because = R"(To the GPU the address is valid. Only the CPU device with
+--diagnose, or compute-sanitizer, knows that it is past the end.)"});
     show_mistakes(lesson);
     lesson.conclusion(
         R"(Calls with bad arguments, and launches that the device cannot do, report an error
@@ -518,7 +529,12 @@ compute-sanitizer.)");
 
     lesson.question(
         R"(Who is to blame when a kernel has died and a later call reports it?)");
-    lesson.prediction(R"(None of these calls has a fault of its own. Which of them fail?)");
+    lesson.predict({.question = R"(A kernel dies of a null pointer. Five calls follow its
+launch, none with a fault of its own, the first of them cudaGetLastError right after the
+launch. How many return an error?)",
+                    .answer = warpwise::Number{.value = 4, .unit = "calls"},
+                    .because = R"(The first one asks before the kernel has run. From then on
+every call that needs the device fails with the kernel's error.)"});
     show_dead_kernel(lesson);
     lesson.conclusion(
         R"(All but the first fail, with the error of a kernel that they have nothing to do

@@ -422,10 +422,24 @@ void instruction_throughput(warpwise::Lesson& lesson) {
         R"(Every clock an SM issues four instructions, each for the 32 lanes of a warp: at
 most 128 results. What an operation costs follows from two questions: of how many
 instructions does it consist, and how many lanes has the unit that executes them?)");
-    lesson.prediction(
-        R"(Sort these by price: a product of two integers, a division of two integers, a
-division by 10, a division by 8, a product of two doubles, a sine. Is the most expensive one
-ten times as expensive as the cheapest, or a hundred times?)");
+    lesson.predict(
+        {.question = R"(An SM carries out so many products of two integers per clock
+cycle, and fewer sines, sinf(x). How many times as many products as sines is it on a
+GPU? The order of magnitude counts.)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         warpwise::TableCell{"Operations per clock and multiprocessor",
+                                             {"32 bit v * n"},
+                                             "measured"},
+                         warpwise::TableCell{"Operations per clock and multiprocessor",
+                                             {"sinf(v) + a"},
+                                             "measured"}},
+                 .unit = "times",
+                 .factor = 3},
+         .because = R"(A product is one instruction. A sine first reduces its
+argument, and then evaluates a polynomial.)"});
     show_operations(lesson);
     lesson.conclusion(
         R"(Of these, the sine is the most expensive: 13 times as expensive as a product. `at
@@ -438,9 +452,14 @@ device checks the results, but it has no clocks.)");
         R"(Cheap functions such as __expf and __sinf are less accurate. An ulp, unit in the
 last place, is the distance from a float to the next one. How many ulp are the functions
 off?)");
-    lesson.prediction(
-        R"(__expf(x) is 2^(x * 1.4427), and the product is a float, rounded to 24 bits. How
-does its error grow with x?)");
+    lesson.predict(
+        {.question = R"(__expf(x) is 2^(x * 1.4427), and the product is rounded to
+the 24 bits of a float. How does its relative error depend on x?)",
+         .answer = warpwise::Choice{{"it is the same for all x", "it grows with |x|",
+                                     "it grows towards x = 0"},
+                                    1},
+         .because = R"(The larger the product is, the fewer of its bits are left
+after the binary point, and what is lost there is a factor of the result.)"});
     show_errors(lesson);
     lesson.conclusion(
         R"(It grows with |x|: a product of up to 115 keeps 17 bits after the binary point,
@@ -453,9 +472,16 @@ shows the loss everywhere.))");
         R"(The sum of the decimal digits of a number takes one division per digit. What does
 a division cost in 64 bits, in 32 bits, with a base that the compiler knows, and with two
 digits per division?)");
-    lesson.prediction(
-        R"(All steps move 8 bytes per number. Which of them differ in the counters, and
-which of them can keep up with the memory of a GPU?)");
+    lesson.predict(
+        {.question = R"(digits_of_32_bits gets the base as an argument. In
+digits_of_base_10 it is the constant 10. How many times as fast does that make the
+kernel on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"digits_of_32_bits",
+                                                                "digits_of_base_10"},
+                                      .unit = "times",
+                                      .factor = 1.2},
+         .because = R"(No unit divides. By a constant, a division becomes a product
+and a shift.)"});
     lesson.steps<DigitSums>(
         {.gpu = {std::size_t{1} << 26},
          .cpu = {std::size_t{1} << 15},

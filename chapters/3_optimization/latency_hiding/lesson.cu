@@ -301,10 +301,19 @@ void latency_hiding(warpwise::Lesson& lesson) {
 for a multiply-add, hundreds for a load. A warp may issue its next instruction in the next
 cycle, unless that needs the result. What else can it do while it waits, and how much of
 that does it need?)");
-    lesson.prediction(
-        R"(Horner's rule for a polynomial of 256 terms is one chain: each operation needs
-the one before. If the terms are dealt out to 2, 4, or 8 chains, how many operations does
-one value take, and how many of them must come one after the other?)");
+    lesson.predict(
+        {.question = R"(Horner's rule for 256 terms is one chain of 255 operations.
+If the terms are dealt out to 8 chains, which are joined in the end, how many operations
+must come one after the other? Within a factor of 1.5 is right.)",
+         .answer =
+             warpwise::Number{.value = 45,
+                              .unit = "operations",
+                              .factor = 1.5,
+                              .shown_by = warpwise::TableCell{"A polynomial of 256 terms",
+                                                              {"8"},
+                                                              "one after the other"}},
+         .because = R"(31 for the terms of a chain, and 14 to make x^8 and to join
+the chains.)"});
     show_structure(lesson);
     lesson.conclusion(
         R"(Eight chains take seven operations more than one chain, but only 45 instead of
@@ -316,9 +325,19 @@ first, and in the end the chains are joined.)");
 SM's four schedulers can issue one operation per cycle, and an operation takes 4 cycles, so
 4 must be in flight: from 4 warps with one chain, from one warp with 4 chains, or from 2
 warps with 2.)");
-    lesson.prediction(
-        R"(How many operations per cycle do you expect on this diagonal of the table? And in
-its upper right corner: 8 chains, but only one warp?)");
+    lesson.predict(
+        {.question = R"(An operation takes 4 cycles. A scheduler has 4 warps, and
+each of them follows one chain. How many operations per cycle does it issue on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::TableCell{
+                         "Operations a cycle against warps a scheduler, measured",
+                         {"4"},
+                         "1 chain"},
+                 .factor = 1.1},
+         .because = R"(In the 4 cycles in which one operation is in flight, the 4
+warps offer 4 independent ones.)"});
     show_chains(lesson);
     lesson.conclusion(
         R"(On the diagonal, a scheduler issues nearly one operation per cycle. One warp with
@@ -330,10 +349,15 @@ the warps hide each other's latency. An SM that cannot be filled needs them.)");
         R"(Loads follow the same law with larger numbers. The task is the sum of exp(x) over
 each column of a matrix, one thread per column, so that an H200 has 256 threads per SM. A
 warp does not wait where it loads, but where it first uses what it loaded.)");
-    lesson.prediction(
-        R"(From the bytes in flight, the first table predicts the rate of each step. Which
-steps will stay below the prediction? What does step 6 gain, which issues the same eight
-loads one round ahead?)");
+    lesson.predict(
+        {.question = R"(A thread has eight loads in flight instead of one. How many
+times as fast as one_load is eight_loads on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"one_load", "eight_loads"},
+                                      .unit = "times",
+                                      .factor = 1.3},
+         .because = R"(It stays below eight: all eight
+loads are waited for before the next eight are issued, so they are not in flight all the
+time.)"});
     predict_loads(lesson);
     lesson.steps<ColumnSums>(
         {.gpu = {8192, 33792},

@@ -435,10 +435,12 @@ void occupancy(warpwise::Lesson& lesson) {
         R"(An SM need not wait for a load as long as it holds another warp that can go on.
 Occupancy is the number of warps that an SM holds, as a fraction of the most that it could
 hold. How do you know it before you run anything, and how much of it do you need?)");
-    lesson.prediction(
-        R"(A block moves into an SM as a whole or not at all. So divide what an SM has by
-what a block takes, four times: blocks, threads (in whole warps), registers, and shared
-memory. Which quotient is the least for this block, and what would raise the occupancy?)");
+    lesson.predict({.question = R"(An SM has places for 64 warps and 32 blocks, 65536
+registers, and 228 KiB of shared memory. A block has 256 threads with 40 registers each,
+and 20000 bytes of shared memory. How many blocks fit?)",
+                    .answer = warpwise::Number{.value = 6, .unit = "blocks"},
+                    .because = R"(The registers are the limit: 65536 / (256 * 40) is 6.4.
+There would be places for 8 blocks by threads, and for 11 by shared memory.)"});
     const std::string least = show_an_example(lesson, sm, {kThreads, 40, 20000});
     show_agreement(lesson, sm);
     lesson.conclusion(
@@ -449,9 +451,12 @@ calculation tells which limit it was, and so what to change.)");
     lesson.question(
         R"(The registers of a warp are allocated in multiples of 256, that is 8 per thread.
 With 32 registers per thread, 2048 threads just fill a register file of 65536.)");
-    lesson.prediction(
-        R"(What does the 33rd register per thread cost, and what the 41st? Which block size
-suffers most?)");
+    lesson.predict({.question = R"(Registers are given out in portions of eight per thread.
+With 32 registers per thread, 8 blocks of 256 threads fit into 65536 registers. How many
+fit with 33?)",
+                    .answer = warpwise::Number{.value = 6, .unit = "blocks"},
+                    .because = R"(33 registers take as much as 40, and 65536 / (256 * 40) is
+6.4. The registers 34 to 40 are free.)"});
     show_registers(lesson, sm);
     lesson.conclusion(
         R"(The 33rd register costs as much as eight: 48 warps instead of 64, on an SM that
@@ -461,9 +466,12 @@ more than 64 registers per thread, such a block cannot run at all.)");
 
     lesson.question(
         R"(Now the block size, for a kernel with few registers and no shared memory.)");
-    lesson.prediction(
-        R"(Which is the smallest block that fills an SM? What do you expect from half a
-warp, and from 640 threads?)");
+    lesson.predict(
+        {.question = R"(An SM has places for 64 warps and for 32 blocks. Which is
+the smallest block, in multiples of 32 threads, that can fill it?)",
+         .answer = warpwise::Number{.value = 64, .unit = "threads"},
+         .because = R"(64 warps in 32 blocks are two warps per block. Blocks of one
+warp leave half of the places empty.)"});
     const std::string proposal = sweep_block_sizes(lesson, sm);
     lesson.conclusion(
         "Here an SM has places for " + std::to_string(sm.blocks) + " blocks and " +
@@ -479,10 +487,11 @@ that do not divide the SM's threads leave places empty. )" +
 throughput times latency. An SM of an H200 needs at least some 6 KiB of loads in flight for
 this kernel. 2048 threads with one float each are 8 KiB; but a thread may also have several
 loads in flight.)");
-    lesson.prediction(
-        R"(Which has more in flight: a single block of 256 threads per SM with 8 floats per
-thread, or eight such blocks with one float? And a single block with four float4? Are
-kernels with equal numbers in the first table equally fast?)");
+    lesson.predict({.question = R"(In one block of 256 threads every thread has 8 floats in
+flight. How many blocks with one float per thread have as much in flight?)",
+                    .answer = warpwise::Number{.value = 8, .unit = "blocks"},
+                    .because = R"(What counts is the product: 1 * 256 * 8 floats are as many
+as 8 * 256 * 1. Kernels with equal products are nearly equally fast.)"});
     sweep_residents(lesson, sm);
     lesson.conclusion(
         R"(One block with 8 floats per thread has as much in flight as eight blocks with one
@@ -493,9 +502,15 @@ times the rate: the busier the memory, the longer a load takes.)");
     lesson.question(
         R"(The same as steps. In steps 3 to 6, dynamic shared memory that nobody uses limits
 an SM to a single block.)");
-    lesson.prediction(
-        R"(How much slower is step 3 than step 2, with an eighth of the blocks? Does step 6,
-with as few blocks as step 3, come up to step 2?)");
+    lesson.predict(
+        {.question = R"(one_float_one_block has an eighth of the resident blocks of
+one_float. How many times as long does it take on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"one_float_one_block",
+                                                                "one_float"},
+                                      .unit = "times",
+                                      .factor = 1.3},
+         .because = R"(An eighth of the bytes is in flight. It is less than eight
+times as long, because with all its blocks one_float comes near the memory's limit.)"});
     lesson.steps<Scale>(
         {.gpu = {std::size_t{1} << 28},
          .cpu = {std::size_t{1} << 18},
@@ -532,9 +547,11 @@ bytes in flight, not the number of warps.)");
         R"(Last, the grid. As many blocks as are resident at once are a wave. If all blocks
 take equally long, a grid of one wave and one block takes as long as two waves, and in the
 second one nearly all SMs idle.)");
-    lesson.prediction(
-        R"(How much of its places does each of these grids use? From which number of waves
-on does the tail hardly matter?)");
+    lesson.predict(
+        {.question = R"(16 SMs hold one block each. A grid of 17 blocks takes two
+waves. What percentage of the places in these two waves does it use?)",
+         .answer = warpwise::Number{.value = 53.1, .unit = "%", .factor = 1.02},
+         .because = R"(17 of 32. After 16 waves, the tail is only a few percent.)"});
     sweep_grids(lesson, sm);
     lesson.conclusion(
         R"(A grid of one wave and one block uses about half of its places; after 16 waves,

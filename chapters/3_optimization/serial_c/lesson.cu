@@ -300,9 +300,15 @@ void serial_c(warpwise::Lesson& lesson) {
 ways to improve one. So what does a rewriting by hand bring, and would the compiler have
 done it? Thirteen loops, as most people would write them and rewritten by hand, are compiled
 with -O1 and with -O3, and timed on one core of the host.)");
-    lesson.prediction(
-        R"(Read chapters/3_optimization/serial_c/loops.h first; it is short. For each of the
-thirteen loops: does -O3 do the rewriting by itself? If not, which rule is in its way?)");
+    lesson.predict(
+        {.question = R"(Read chapters/3_optimization/serial_c/loops.h first; it is
+short. `sum` adds the floats of an array. Does -O3 divide it among eight accumulators by
+itself?)",
+         .answer =
+             warpwise::Choice{
+                 {"yes", "no, it is not faster", "no, the compiler may not do that"}, 2},
+         .because = R"(Another order of additions gives other roundings, so the
+compiler keeps the order unless it is told otherwise, as by -ffast-math.)"});
     check_loops(lesson);
     measure_loops(lesson);
 }

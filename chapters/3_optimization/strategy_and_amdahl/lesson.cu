@@ -457,10 +457,14 @@ void strategy_and_amdahl(warpwise::Lesson& lesson) {
 of the two decides how long it takes, and work on the other one gains nothing. Here it
 evaluates a polynomial: 8 bytes per value, and 2 operations per coefficient. From which
 degree on do the operations decide?)");
-    lesson.prediction(
-        R"(An H200 can carry out 15.7 operations in the time in which it copies a byte, a
-fused multiply-add counting as two. At which degree do bytes and operations take the same
-time? What should degree 32 cost more than degree 4?)");
+    lesson.predict(
+        {.question = R"(An H200 can carry out 15.7 operations in the time in which
+it copies a byte. A value is 4 bytes read and 4 written, and degree d takes d
+multiply-adds of two operations. At which degree do bytes and operations take the same
+time?)",
+         .answer = warpwise::Number{.value = 62.8, .factor = 1.1},
+         .because = R"(2 d operations against 8 bytes: d = 15.7 * 8 / 2. Up to
+there a higher degree should cost nothing.)"});
     sweep_degrees(lesson);
     lesson.conclusion(
         lesson.measures()
@@ -478,10 +482,14 @@ fetch each coefficient, an instruction that the peak does not count.)");
 computes each power anew, 21 operations per byte, so the operations are the limit. The next
 two need 6 and 4. Then only the way to the data changes: the order of the coefficients,
 values per thread, and the width of accesses.)");
-    lesson.prediction(
-        R"(Which of the seven changes pay, and which cost time? Step 4 reads the
-coefficients backwards, step 7 makes chains of operations shorter, and step 8 writes the
-formula as a function of one value.)");
+    lesson.predict(
+        {.question = R"(Four steps compute the same polynomial: each power anew,
+power by power, by Horner's rule, and by Horner's rule for four values per thread. Which
+is the fastest on a GPU?)",
+         .answer = warpwise::Fastest{{"each_power_anew", "power_by_power", "horner",
+                                      "horner_four_values"}},
+         .because = R"(Horner's rule has the fewest operations, and four values per
+thread are four independent chains of them.)"});
     constexpr double d = kDegree;
     const std::vector<warpwise::Size> awkward = {
         {0}, {1}, {2}, {3}, {4}, {5}, {31}, {32}, {33}, {1009}, {1023}, {1025}, {4099}};
@@ -525,9 +533,19 @@ the rest over p blocks. It is 1 / (f + (1 - f) / p) times as fast as with one bl
 the rest over p blocks. It is 1 / (f + (1 - f) / p) times as fast as with one block. The
 column `counted` is no time: it counts the steps of a warp through its code, those of the
 serial part and those of one parallel block.)");
-    lesson.prediction(
-        R"(With 5 % serial work, what do 128 blocks bring, and what would a million bring?
-And with 20 %?)");
+    lesson.predict(
+        {.question = R"(5 % of a program are serial, and the other 95 % are divided
+among 128 blocks. How many times as fast does it become?)",
+         .answer =
+             warpwise::Number{
+                 .value = 17.41,
+                 .unit = "times",
+                 .factor = 1.05,
+                 .shown_by =
+                     warpwise::TableCell{
+                         "Speed-up against the number of blocks", {"128"}, "5 %, Amdahl"}},
+         .because = R"(1 / (0.05 + 0.95 / 128). No number of blocks makes it 20
+times as fast.)"});
     show_amdahl(lesson);
     lesson.conclusion(
         R"(With 5 % serial work 128 blocks make the program 17 times as fast, and no number
@@ -538,7 +556,18 @@ launches, atomics to one address.)");
     lesson.question(
         R"(The same law says where to work. Part A of a program takes 20 % of the time, and
 part B takes 80 %.)");
-    lesson.prediction(R"(Which is worth more: A ten times as fast, or B twice as fast?)");
+    lesson.predict(
+        {.question = R"(Part A takes 20 % of a program's time, and part B 80 %. How
+many times as fast is the program when B becomes twice as fast?)",
+         .answer =
+             warpwise::Number{
+                 .value = 1.67,
+                 .unit = "times",
+                 .factor = 1.02,
+                 .shown_by = warpwise::TableCell{"The whole program, times as fast",
+                                                 {"B twice as fast"},
+                                                 "worked out"}},
+         .because = R"(1 / (0.2 + 0.4). Ten times as fast, A would bring only 1.22.)"});
     show_80_20(lesson);
     lesson.conclusion(
         R"(B twice as fast is worth 1.67. A ten times as fast is worth 1.22, and A could

@@ -507,10 +507,13 @@ void timers(warpwise::Lesson& lesson) {
         R"(Every claim about speed rests on a clock. A clock is right for a question if it
 counts the right thing, is fine enough, and is read at the right moment. These are five
 clocks of the host, and CUDA events. How fine is each, and what does a reading cost?)");
-    lesson.prediction(
-        R"(steady_clock goes through the system's library, and the time-stamp counter is a
-single instruction. Does reading the first take twice as long as the second, or a hundred
-times? Which of the clocks stands still while the program sleeps?)");
+    lesson.predict(
+        {.question = R"(Which of these clocks stands still while the program sleeps?)",
+         .answer =
+             warpwise::Choice{
+                 {"clock()", "std::chrono::steady_clock", "the time-stamp counter"}, 0},
+         .because = R"(clock() counts the processor time of all threads. It
+measures work, not time, and two threads add up.)"});
     show_clocks(lesson, clocks);
     show_what_they_count(lesson, clocks);
     lesson.conclusion(
@@ -525,10 +528,13 @@ stream.)");
 right after the launch has measured the queueing. (The CPU device runs a kernel inside its
 launch. There, a second thread of the host stands in for the device: it is started, and then
 works on its own.))");
-    lesson.prediction(
-        R"(The same work is done 1, 8, 64, and 512 times, and timed once without waiting and
-once with. How do the two columns grow? How could you notice such a mistake in somebody
-else's table?)");
+    lesson.predict(
+        {.question = R"(The same work is done 1, 8, 64, and 512 times on a device,
+and timed without waiting for its end. How does the time grow that this shows?)",
+         .answer =
+             warpwise::Choice{{"in proportion to the work", "hardly", "it is always 0"}, 1},
+         .because = R"(It is the time to hand the work over. So the more there is
+to do, the better such a program looks.)"});
     if (!on_gpu) show_launch_on_cpu_device(lesson);
     if (lesson.measures() || !on_gpu) {
         show_classic_mistake(lesson);
@@ -545,10 +551,24 @@ two events.)");
     lesson.question(
         R"(For a small kernel even that is not enough, because most of what is measured then
 is the launch and the wait.)");
-    lesson.prediction(
-        R"(Which is longer: one launch with one wait, or the thousandth part of a thousand
-launches with one wait? Which of them is the price of a launch? What do events around one
-launch show that those around a thousand do not?)");
+    lesson.predict(
+        {.question = R"(A launch with one wait takes some microseconds. How many
+times as long is that as the thousandth part of a thousand launches with one wait, on a
+GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         warpwise::TableCell{"Microseconds for each launch",
+                                             {"host clock, one launch, one wait"},
+                                             "us a launch"},
+                         warpwise::TableCell{"Microseconds for each launch",
+                                             {"host clock, 1000 launches, one wait"},
+                                             "us a launch"}},
+                 .unit = "times",
+                 .factor = 1.5},
+         .because = R"(The single launch contains the way to the device and back.
+In a row of a thousand, launches overlap with the kernels before them.)"});
     show_small_kernels(lesson);
     lesson.conclusion(
         R"(The single launch is longer: it contains the way to the device and back. In a row
@@ -559,9 +579,12 @@ short things in a loop, divide, and say which of the figures it is.)");
     lesson.question(
         R"(One measurement is an anecdote. Here are forty measurements of the same thing,
 and the very first one beside them.)");
-    lesson.prediction(
-        R"(How many times as long as the others does the first one take? Which of minimum,
-median, and maximum would you report?)");
+    lesson.predict(
+        {.question = R"(Some of 41 measurements were interrupted by other programs.
+Which figure do a few such interruptions hardly change?)",
+         .answer = warpwise::Choice{{"the mean", "the median", "the maximum"}, 1},
+         .because = R"(The median is the one in the middle, however slow the
+slowest are. The first measurement is left out anyway.)"});
     show_samples(lesson);
     lesson.conclusion(
         R"(The first one measures something else: new memory gets its pages, caches are

@@ -419,11 +419,24 @@ void transpose(warpwise::Lesson& lesson) {
         R"(Transposing a matrix moves as many bytes as a copy and computes nothing, so a
 copy is what it has to be measured against. But what lies side by side in the input lies a
 whole row apart in the output. Can both sides be coalesced?)");
-    lesson.prediction(
-        R"(How many 32-byte sectors does a load of a warp touch, and how many a store, in
-steps 1 to 3? And in how many wavefronts does a warp get a column of float tile[32][32] from
-shared memory, and of float tile[32][33]? In which of steps 5 to 12 are 64 bytes per thread
-in flight?)");
+    lesson.predict(
+        {.question = R"(transpose_naive loads 32 neighboring floats of a row, and
+stores them into a column. How many sectors does a store of a warp touch?)",
+         .answer =
+             warpwise::Number{.value = 32,
+                              .unit = "sectors",
+                              .shown_by = warpwise::sectors_per_store("transpose_naive")},
+         .because = R"(The 32 floats go to 32 rows of the result, each of them into
+a sector of its own.)"});
+    lesson.predict(
+        {.question = R"(In how many wavefronts does a warp get a column of float
+tile[32][32] from shared memory?)",
+         .answer = warpwise::Number{.value = 32,
+                                    .unit = "wavefronts",
+                                    .shown_by = warpwise::wavefronts_per_shared_load(
+                                        "transpose_tile")},
+         .because = R"(All elements of the column are in the same bank. In float
+tile[32][33] they are in 32 banks, and one wavefront is enough.)"});
 
     std::vector<warpwise::Step<Transpose>> steps;
     for (const Method& method : methods)
@@ -455,10 +468,12 @@ not show that, but times do, in the last table.)");
 begin anywhere, so the edge of a tile cuts sectors in two. Step 13 cuts its tile so that all
 stores are whole sectors, and loads 7 rows twice. Steps 16 and 17 have a longer tile, 112 x
 96. What does that save?)");
-    lesson.prediction(
-        R"(For rows of an odd length, as a multiple of the sectors that the matrix fills:
-what do steps 7 to 11 load and store, what do steps 13 to 15, and what do steps 16 and
-17?)");
+    lesson.predict(
+        {.question = R"(Rows of an odd length begin anywhere in a sector. How many
+sectors do 32 neighboring floats of such rows touch on average?)",
+         .answer = warpwise::Number{.value = 4.875, .unit = "sectors"},
+         .because = R"(One of 8 beginnings is a multiple of 32 bytes, with 4
+sectors. The other seven touch 5.)"});
     compare_row_lengths(lesson);
     lesson.conclusion(
         R"(32 floats that begin anywhere touch 4 7/8 sectors on average, 1.22 times the

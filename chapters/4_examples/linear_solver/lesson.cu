@@ -364,10 +364,13 @@ void linear_solver(warpwise::Lesson& lesson) {
         R"(Elimination with partial pivoting solves n equations in n passes over a matrix.
 Each pass waits for the one before it, because the next pivot is the largest of what that
 pass leaves. How few launches and how few bytes does this chain take?)");
-    lesson.prediction(
-        R"(A warp stores 32 neighboring floats of a row, from the column after the pivot
-on. How many sectors does it touch if rows of 127 floats follow each other without gaps?
-How many if rows and warps begin at multiples of 128 bytes?)");
+    lesson.predict(
+        {.question = R"(A full warp stores 32 neighboring floats of a row. Rows of
+127 floats follow each other without gaps, so most of them begin within a sector. How
+many sectors does such a store touch?)",
+         .answer = warpwise::Number{.value = 5, .unit = "sectors"},
+         .because = R"(128 bytes that begin within a sector end within another one:
+5 sectors instead of 4. Aligned rows never need more than 4.)"});
     show_sectors(lesson);
     lesson.conclusion(
         R"(Without gaps between rows, most full warps touch 5 sectors; the average is
@@ -388,9 +391,13 @@ of columns read the matrix less often than that.)");
     lesson.question(
         R"(Which of the steps save time: fewer launches, wider loads, or panels that read
 the matrix n / 64 times instead of n times?)");
-    lesson.prediction(
-        R"(Elimination of a panel by one block leaves all other SMs idle. Is it still
-faster than one launch per column? What does a grid barrier per column cost?)");
+    lesson.predict(
+        {.question = R"(One block eliminates a panel of columns alone (`one_block`),
+while all other SMs idle. wide_loads takes one launch per column and uses all SMs. Which
+is faster on a GPU?)",
+         .answer = warpwise::Fastest{{"wide_loads", "one_block"}},
+         .because = R"(A launch takes microseconds, but the elimination by a single
+SM takes far longer than by all of them.)"});
     std::vector<warpwise::Step<LinearSystem>> steps = {
         {"four_launches", "search, choose, swap, eliminate: each column", four_launches},
         {"aligned_rows", "rows and warps begin at whole sectors", aligned_rows},
@@ -432,9 +439,14 @@ launches, each of which waits for the one before it, cost more than the cache sa
         R"(Is the solution right? All unknowns are 1, and each step judges the matrix by
 its pivots: `singular` if one is 0 or not finite, `nearly singular` if no more than n
 epsilon is left of a column's largest element.)");
-    lesson.prediction(
-        R"(Is the error of x as small as the backward error? Which of these verdicts is a
-false alarm?)");
+    lesson.predict({.question = R"(A solver's backward error is small for matrices of all
+kinds. Is the error of x as small?)",
+                    .answer = warpwise::Choice{{"yes, it is of the same size",
+                                                "no, it also depends on the matrix",
+                                                "no, it is larger by a factor of n"},
+                                               1},
+                    .because = R"(The condition of the matrix comes on top. With Hilbert's
+matrix no digit of x is right, although the backward error is small.)"});
     show_matrices_of_all_kinds(lesson, methods());
     lesson.conclusion(
         R"(No: the backward error is small throughout, but with Hilbert's matrix no digit

@@ -440,9 +440,13 @@ void show_tensor_cores(warpwise::Lesson& lesson) {
 warps. They take inputs of fewer bits and add in float: TF32 keeps 11 significant bits,
 bf16 keeps 8. What does it take to keep them busy? `result` is about the sums; `error with
 rounding` includes the rounded inputs.)");
-    lesson.prediction(
-        R"(Is a kernel with fragments from global memory faster than product_pipeline,
-which has no tensor cores? How much larger is the error of bf16 than that of TF32?)");
+    lesson.predict(
+        {.question = R"(Which is faster on a GPU: mma_fragments, which uses tensor
+cores and loads its fragments from global memory, or product_pipeline, which has no
+tensor cores?)",
+         .answer = warpwise::Fastest{{"mma_fragments", "product_pipeline"}},
+         .because = R"(Tensor cores are fast only if they do not wait for their
+inputs. Tiles in shared memory bring them in time.)"});
     if (!tf32.empty()) lesson.steps<Tf32Product>(sizes, tf32);
     if (!bf16.empty()) lesson.steps<Bf16Product>(sizes, bf16);
     lesson.conclusion(
@@ -460,11 +464,18 @@ void matrix_multiply(warpwise::Lesson& lesson) {
         R"(A product of n x n matrices takes 2 n^3 operations on 3 n^2 floats, so
 arithmetic should limit it, not memory. Where do the operands of a multiply-add have to
 come from, and how often must each be used, for this to be true?)");
-    lesson.prediction(
-        R"(An SM can start four multiply-adds of a warp per cycle; its shared memory
-serves one wavefront. With 32 x 32 tiles, how many shared loads does a multiply-add need
-with one element per thread, and how many with 8 x 8? In which step do 16-byte loads make
-things worse?)");
+    lesson.predict(
+        {.question = R"(With 32 x 32 tiles in shared memory and one output per
+thread, how many loads from shared memory does each multiply-add need?)",
+         .answer = warpwise::Number{.value = 2, .unit = "loads"},
+         .because = R"(One element of A and one of B, and each is used once by the
+thread.)"});
+    lesson.predict(
+        {.question = R"(With tiles in shared memory and 8 x 8 outputs per thread,
+how many loads from shared memory does each multiply-add need?)",
+         .answer = warpwise::Number{.value = 0.25, .unit = "loads"},
+         .because = R"(8 elements of A and 8 of B are enough for 64 multiply-adds:
+16 / 64.)"});
 
     std::vector<warpwise::Step<Multiplication>> steps;
     for (const Method& method : methods)
@@ -491,9 +502,14 @@ multiply-adds, because two lanes meet in each bank. Split tiles need 12, and war
         R"(How exact are these sums? An addition to a large sum rounds away what is too
 small for its last place. Kahan's compensated sum keeps it, with four operations instead
 of one.)");
-    lesson.prediction(
-        R"(How does the error grow with k, plain and compensated? Which of
-product_tile_kahan and the compensated pipeline pays more for it?)");
+    lesson.predict(
+        {.question = R"(A plain float sum over terms of one sign becomes longer with
+k. What happens to the largest relative error of the product?)",
+         .answer =
+             warpwise::Choice{
+                 {"it grows with k", "it stays the same", "it becomes smaller with k"}, 0},
+         .because = R"(Each addition rounds, and the larger the sum is, the coarser
+the roundings. The compensated sum stays exact to the last place.)"});
 
     show_errors(lesson);
     lesson.conclusion(

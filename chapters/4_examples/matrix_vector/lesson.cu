@@ -430,10 +430,14 @@ void matrix_vector(warpwise::Lesson& lesson) {
         R"(A matrix times a vector is one dot product per row. Every element of the matrix
 is needed once, so matrices with equally many elements should take the same time. They do
 not. Who should share a row: a thread, a few lanes, a warp, a block, or several blocks?)");
-    lesson.prediction(
-        R"(256 rows of 256 columns: the matrix has 256 KB, x has 1 KB. How many bytes do
-the loads move, as a multiple of the matrix, with one thread, one block, and one warp per
-row? The eight warps of a block read x once, together.)");
+    lesson.predict(
+        {.question = R"(256 rows of 256 columns: one thread per row. A load of a
+warp takes 32 floats of one column, and the same float of x for all lanes. How many
+times the bytes of the matrix do the loads move?)",
+         .answer = warpwise::Number{.value = 8.25, .unit = "times"},
+         .because = R"(32 sectors of 32 bytes for 128 bytes of the matrix, and one
+sector of x per request, which is another quarter. One block per row moves 2 times the
+matrix.)"});
     check_predictions(lesson);
     lesson.conclusion(
         R"(One thread per row moves 8 1/4 times the matrix: 32 sectors for 128 bytes, and
@@ -480,10 +484,11 @@ kernels apart.)");
     lesson.question(
         R"(Which kernel is right for which shape? The tables compare narrow and wide
 matrices, and matrices with few rows.)");
-    lesson.prediction(
-        R"(Who wins with 16 columns: how many of a block's 256 threads, of a warp's 32
-lanes, multiply? With 7 rows, how many threads does one thread per row start, and how many
-does one warp per row?)");
+    lesson.predict({.question = R"(The matrix has 16 columns, and one block of 256 threads
+computes one row. How many of its threads multiply?)",
+                    .answer = warpwise::Number{.value = 16, .unit = "threads"},
+                    .because = R"(One for each column. The other 240 only take part in the
+sum, so a block per row is far too much for short rows.)"});
     show_shapes(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()

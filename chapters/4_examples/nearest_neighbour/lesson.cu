@@ -443,10 +443,18 @@ void nearest_neighbour(warpwise::Lesson& lesson) {
         R"(Which other point is the closest? All steps compute the distances of all n * n
 pairs, so instructions are the limit, not bytes. What does a pair cost in addition to its
 distance, and how much of that can go?)");
-    lesson.prediction(
-        R"(A distance takes six instructions: three subtractions, a multiplication, and
-two fused multiply-adds. How many does a plain loop need per pair, with loads, comparison,
-and the loop itself: 8, 14, or 30? What is the least that you can think of?)");
+    lesson.predict(
+        {.question = R"(A distance takes six instructions: three subtractions, a
+multiplication, and two fused multiply-adds. How many instructions per pair does a plain
+loop take, with its loads, the comparison, and the loop itself?)",
+         .answer =
+             warpwise::Measured{.by = warpwise::TableCell{"2^17 points against each other",
+                                                          {"nearest_global"},
+                                                          "instructions a pair"},
+                                .unit = "instructions",
+                                .factor = 1.3},
+         .because = R"(Three loads, a comparison, and keeping the smaller distance
+and its index cost more than the distance itself.)"});
     std::vector<warpwise::Step<Cloud>> steps;
     if (!warpwise::Lesson::on_gpu()) {
         steps.push_back(
@@ -467,9 +475,18 @@ another one; the last table shows why. The instructions per pair follow below.)"
     lesson.question(
         R"(Blocks share the other points through shared memory. Which loads does that
 save?)");
-    lesson.prediction(
-        R"(A warp has 32 points, and each of them meets 1024 others. How many loads from
-global memory, and how many from shared memory, does the warp make in each step?)");
+    lesson.predict(
+        {.question = R"(A warp has 32 points, and each of them meets 1024 others. A
+point has three coordinates in three arrays. How many loads from global memory does the
+warp make in the plain loop?)",
+         .answer = warpwise::Number{.value = 3075,
+                                    .unit = "loads",
+                                    .factor = 1.01,
+                                    .shown_by = warpwise::TableCell{"Loads for 32 points",
+                                                                    {"nearest_global"},
+                                                                    "from global memory"}},
+         .because = R"(3 * 1024 for the others and 3 for its own. With a tile in
+shared memory 27 are left.)"});
     show_loads(lesson);
     lesson.conclusion(
         R"(3075 loads from global memory become 27 with a shared tile, and 9 when a point

@@ -462,10 +462,12 @@ void vector_distance(warpwise::Lesson& lesson) {
 it is written once, as templates for float, double, and int. A template does not make a
 kernel right for every type, so which type may hold a difference, its square, and
 the sum?)");
-    lesson.prediction(
-        R"(Which is the smallest difference of two ints whose square is not an int any
-more? How large can a difference of two ints become? And how many squares of such
-differences fit into an unsigned number of 64 bits?)");
+    lesson.predict(
+        {.question = R"(Which is the smallest positive difference of two ints whose
+square is not an int any more?)",
+         .answer = warpwise::Number{.value = 46341},
+         .because = R"(46340 squared is 2147395600, which is below 2^31 - 1. 46341
+squared is 2147488281, which is above.)"});
     show_overflow(lesson);
     lesson.conclusion(
         R"(`!` marks a wrong result, and no message warned of it. The square of 46341 is
@@ -488,9 +490,15 @@ double.)");
         R"(Which steps of the ladder does a long vector notice? The steps differ in the
 tree that adds up the threads of a block, in the number of kernels, and in the width of
 the loads.)");
-    lesson.prediction(
-        R"(Steps 2 to 4 change barriers and launches, step 5 changes the loads. Which of
-these changes matter for 2^28 floats, and which for a few thousand?)");
+    lesson.predict(
+        {.question = R"(distance_packs loads 16 bytes per lane instead of 4. How
+many times as fast as distance_last_block is it for 2^28 floats on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"distance_last_block",
+                                                                "distance_packs"},
+                                      .unit = "times",
+                                      .factor = 1.1},
+         .because = R"(Wide loads keep more bytes in flight per thread. Barriers
+and launches hardly matter for so many floats.)"});
     lesson.steps<Distance<float>>({.gpu = {std::size_t{1} << 28},
                                    .cpu = {std::size_t{1} << 17},
                                    .awkward = {{0},
@@ -518,9 +526,18 @@ faster.)");
     lesson.question(
         R"(What changes with the type? A double has twice as many bytes as a float or an
 int, and a load of 16 bytes holds half as many of them. The vectors have 65536 elements.)");
-    lesson.prediction(
-        R"(For double: how many loads do steps 4 and 5 need, compared with float, and how
-many sectors does each load touch?)");
+    lesson.predict(
+        {.question = R"(In step 4 each lane loads one element. How many sectors does
+a load of a warp touch when the elements are doubles?)",
+         .answer =
+             warpwise::Number{
+                 .value = 8,
+                 .unit = "sectors",
+                 .shown_by = warpwise::TableCell{"Loads and barriers of 65536 elements",
+                                                 {"double", "distance_last_block"},
+                                                 "sectors/load"}},
+         .because = R"(32 neighboring doubles are 256 bytes. A load of floats
+touches 4 sectors.)"});
     std::vector<std::vector<std::string>> rows;
     show_counts<float>(lesson, rows);
     show_counts<double>(lesson, rows);

@@ -422,6 +422,51 @@ TEST_CASE("a chapter whose first lesson was shown while the guide was built goes
     CHECK_FALSE(holds(fake.programs[3], "pi"));
 }
 
+const std::string results_with_a_guess = R"({"warpwise": 1, "lessons": [{"name": "pi", "idea": "sums", "predictions": [
+    {"question": "How many?", "answer": "4", "because": "So it is.", "guess": "4", "right": true}]}]})";
+
+TEST_CASE("guesses are kept, of a whole chapter and of one lesson") {
+    for (const Words& words : {Words{"1"}, Words{"1", "pi"}, Words{"1", "--json", "mine.json"}}) {
+        Fake fake(true);
+        fake.on_program = [](const Words& command) { write(after(command, "--json"), results_with_a_guess); };
+        CHECK(run_words(fake, words).status == 0);
+        const Progress progress = fake.progress();
+        REQUIRE(progress.predictions.size() == 1);
+        const PredictionProgress& prediction = progress.predictions.at("pi/1");
+        CHECK(prediction.question == "How many?");
+        CHECK(prediction.idea == "sums");
+        CHECK(prediction.right);
+        CHECK(prediction.date == today());
+        CHECK(fs::exists(fake.place.project.results() / "1_basics_and_pi.json") == (words.size() == 1));
+    }
+}
+
+TEST_CASE("all is printed at once where the reader asks for that") {
+    Fake fake(true);
+    run_words(fake, {"1", "--all"});
+    CHECK(holds(fake.programs[0], "--all"));
+    CHECK_FALSE(holds(fake.programs[0], "--pause"));
+}
+
+TEST_CASE("a chapter that the reader left is not marked, keeps the guesses, and leaves the results as they were") {
+    Fake fake(true);
+    const fs::path results = fake.place.project.results() / "1_basics_and_pi.json";
+    write(results, "{}");
+    std::string left = results_with_a_guess;
+    left.replace(left.rfind('}'), 1, R"(, "left": true})");
+    fake.on_program = [&](const Words& command) { write(after(command, "--json"), left); };
+    CHECK(run_words(fake, {"1"}).status == 0);
+    CHECK(fake.progress().chapters.empty());
+    CHECK(fake.progress().predictions.size() == 1);
+    CHECK(read(results) == "{}");
+
+    fake.keys = {key::enter};
+    const auto started = fake.run(start);
+    CHECK(started.status == 0);
+    CHECK_THAT(started.out, ContainsSubstring("./warpwise goes on from here."));
+    CHECK(fake.watched.empty());
+}
+
 TEST_CASE("unknown chapters and lessons are refused with what is near") {
     Fake fake;
     CHECK_THAT(run_words(fake, {}).refusal, ContainsSubstring("1 (Basics and pi), 2 (Memory)"));
