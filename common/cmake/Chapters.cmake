@@ -4,8 +4,9 @@
 #         "title": "Basics and pi",
 #         "program": "basics_and_pi",
 #         "path": [
-#             {"lesson": "vector_add", "about": "the five moves of every GPU program, then the memory's full speed"},
-#             {"exercise": "index_and_guard", "kind": "fill", "formerly": ["first_index"]},
+#             {"page": "thread_hierarchy", "idea": "thread indices and guards"},
+#             {"lesson": "hello_threads", "about": "grids, blocks, threads ...", "idea": "thread indices and guards"},
+#             {"exercise": "index_and_guard", "kind": "fill", "formerly": ["first_index"], "idea": "..."},
 #             ...
 #         ]
 #     }
@@ -13,7 +14,9 @@
 # `program` names the program and the C++ namespace of its lessons. `path` is the order in which lessons and exercises are
 # taken; `about` is what lists show of a lesson. An exercise has the kind fill (a part is missing), fix (there is a mistake
 # in it) or speed (it is right and has to become faster); `formerly` are names that it once had, so that learners keep
-# their marks. `./warpwise new lesson` and `./warpwise new exercise` add to the list.
+# their marks. A page is docs/NAME.md, which explains what the entries after it need; the build does nothing with it.
+# `idea` names what is learned there, and may be left out. `./warpwise new lesson` and `./warpwise new exercise` add to
+# the list.
 #
 #     add_chapter(CUDA_LIBRARIES CUDA::cublas)    the program and the exercises of the current folder's chapter.json
 #     write_catalog()                             what there is to learn, for the guide
@@ -56,6 +59,16 @@ function(require_identifier what name)
     if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
         message(FATAL_ERROR "${WARPWISE_LIST}: the ${what} is '${name}', but names have small letters, digits and _ only")
     endif()
+endfunction()
+
+# Appends an entry to a chapter's path in catalog.json. IDEA: a string literal.
+function(add_to_path result kind name idea)
+    set(path "${${result}}")
+    if(path)
+        string(APPEND path ",\n")
+    endif()
+    string(APPEND path "     {\"kind\": \"${kind}\", \"name\": \"${name}\", \"idea\": ${idea}}")
+    set(${result} "${path}" PARENT_SCOPE)
 endfunction()
 
 # The sources of the lessons: each lesson is a folder with a lesson.cu and whatever else it is made of, or a file
@@ -106,9 +119,24 @@ function(add_chapter)
     set(declarations "")
     set(entries "")
     set(catalog_exercises "")
+    set(catalog_path "")
     foreach(index RANGE ${length})
         if(index EQUAL length)
             break()
+        endif()
+        string(JSON idea ERROR_VARIABLE no_idea GET "${json}" path ${index} idea)
+        if(no_idea)
+            set(idea "")
+        endif()
+        quoted(idea "${idea}")
+        string(JSON page ERROR_VARIABLE no_page GET "${json}" path ${index} page)
+        if(NOT no_page)
+            require_identifier("page" "${page}")
+            if(NOT EXISTS ${PROJECT_SOURCE_DIR}/docs/${page}.md)
+                message(FATAL_ERROR "${WARPWISE_LIST}: page '${page}' has no docs/${page}.md")
+            endif()
+            add_to_path(catalog_path page ${page} "${idea}")
+            continue()
         endif()
         string(JSON lesson ERROR_VARIABLE no_lesson GET "${json}" path ${index} lesson)
         if(NOT no_lesson)
@@ -116,6 +144,7 @@ function(add_chapter)
             json_member(about "${json}" STRING path ${index} about)
             quoted(about "${about}")
             list(APPEND lessons ${lesson})
+            add_to_path(catalog_path lesson ${lesson} "${idea}")
             string(APPEND declarations "void ${lesson}(warpwise::Lesson& lesson);\n")
             string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}},\n")
             continue()
@@ -131,6 +160,7 @@ function(add_chapter)
             set(formerly "[]")
         endif()
         list(APPEND exercises ${exercise})
+        add_to_path(catalog_path exercise ${exercise} "${idea}")
         if(catalog_exercises)
             string(APPEND catalog_exercises ",\n")
         endif()
@@ -141,7 +171,7 @@ function(add_chapter)
     json_strings(lesson_names ${lessons})
     set_property(GLOBAL APPEND_STRING PROPERTY WARPWISE_CATALOG
         "  {\"folder\": \"${chapter}\", \"program\": \"${name}\",\n   \"lessons\": [${lesson_names}],
-   \"exercises\": [\n${catalog_exercises}]},\n")
+   \"exercises\": [\n${catalog_exercises}],\n   \"path\": [\n${catalog_path}]},\n")
     quoted(title "${title}")
     set(main ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
     write_if_changed(${main} "// Written by CMake from ${WARPWISE_LIST}.
@@ -199,7 +229,8 @@ ${entries}         }});
     endforeach()
 endfunction()
 
-# Writes catalog.json into the build's folder: the chapters that were added, with their lessons and exercises.
+# Writes catalog.json into the build's folder: the chapters that were added, with their lessons and exercises, and the path
+# through them: entries {"kind": "lesson", "exercise" or "page", "name", "idea"} in the order in which they are taken.
 function(write_catalog)
     get_property(chapters GLOBAL PROPERTY WARPWISE_CATALOG)
     string(REGEX REPLACE ",\n$" "\n" chapters "${chapters}")

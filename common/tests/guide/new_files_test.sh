@@ -21,8 +21,9 @@ cp "$root"/{CMakeLists.txt,CMakePresets.json,warpwise} "$copy"
 cp -r "$root"/common/{cmake,cpu_device,fuzz,grading,guide,helpers,lesson,views} "$copy/common"
 cp "$root/common/CMakeLists.txt" "$copy/common"
 sed -i '/^add_subdirectory(\(benchmarks\|tests\|fuzz\))/d' "$copy/common/CMakeLists.txt"
+echo '# A page' >"$copy/docs/first_page.md"
 echo 'add_chapter()' >"$copy/chapters/9_new/CMakeLists.txt"
-echo '{"title": "New", "program": "brand_new", "path": []}' >"$copy/chapters/9_new/chapter.json"
+echo '{"title": "New", "program": "brand_new", "path": [{"page": "first_page"}]}' >"$copy/chapters/9_new/chapter.json"
 
 create() { WARPWISE_ROOT=$copy WARPWISE_DEVICE=cpu "$guide" new "$@"; }
 create lesson first_steps --about 'one; "two"' >/dev/null
@@ -34,12 +35,19 @@ cmake -S "$copy" -B "$copy/build/cpu" -G Ninja -DWARPWISE_DEVICE=cpu -DWARPWISE_
     { cat "$copy/log"; fail "the copy cannot be configured"; }
 cmake --build "$copy/build/cpu" --target brand_new_cpu brand_new_plain answers >"$copy/log" 2>&1 ||
     { cat "$copy/log"; fail "the copy does not build"; }
+mv "$copy/docs/first_page.md" "$copy/docs/other_page.md"
+if cmake -S "$copy" -B "$copy/build/cpu" >"$copy/log" 2>&1; then fail "a page of the path may be missing"; fi
+grep -q "page 'first_page' has no docs/first_page.md" "$copy/log" || { cat "$copy/log"; fail "the missing page is not named"; }
+mv "$copy/docs/other_page.md" "$copy/docs/first_page.md"
 
 "$copy/build/bin/cpu/brand_new" --list | tee "$copy/listed"
 grep -q '9\.1  first_steps  one; "two"$' "$copy/listed" || fail "the first lesson is not listed"
 grep -q '9\.2  next_steps ' "$copy/listed" || fail "the second lesson is not listed"
 grep -o '"name": "[a-z_]*"' "$copy/build/cpu/catalog.json" | tr '\n' ' ' |
     grep -q '"fill_it" "name": "fix_it" "name": "speed_it"' || fail "the exercises are not listed in their order"
+path=$(grep -o '"kind": "[a-z]*", "name": "[a-z_]*", "idea"' "$copy/build/cpu/catalog.json" | cut -d'"' -f4,8 | tr '\n' ' ')
+[[ "$path" == 'page"first_page lesson"first_steps exercise"fill_it exercise"fix_it exercise"speed_it lesson"next_steps ' ]] ||
+    fail "the path is not listed in its order: $path"
 
 # Its tests: both lessons at every step, and of each exercise that the stub fails and the solution passes. Wrong and correct
 # answers are the same files for all kinds, so those of one exercise have to do.

@@ -21,7 +21,7 @@ git diff --quiet HEAD -- "$stub" || { echo "$stub has been edited: not touched";
 [[ ! -e "$answer" ]] || cmp -s "$answer" "$stub" || { echo "$answer has been edited: not touched"; exit 2; }
 rm -rf "$first"
 
-total=$(grep -c '"kind"' build/cpu/catalog.json)
+total=$(grep -c '"formerly"' build/cpu/catalog.json)
 session=warpwise_sessions_$$
 folder=$(mktemp -d)
 # A server of its own, which goes on when a session ends: a new one would meet it as it exits.
