@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -136,6 +137,17 @@ bool is_count(const Json& json) {
     return json.is_number_integer() && json.get<std::int64_t>() >= 0 && json.get<std::int64_t>() <= most;
 }
 
+/// The texts of a prediction, by their keys in the file.
+constexpr std::array<std::pair<const char*, std::string PredictionProgress::*>, 8> prediction_texts = {
+    {{"lesson", &PredictionProgress::lesson},
+     {"idea", &PredictionProgress::idea},
+     {"question", &PredictionProgress::question},
+     {"unit", &PredictionProgress::unit},
+     {"answer", &PredictionProgress::answer},
+     {"because", &PredictionProgress::because},
+     {"guess", &PredictionProgress::guess},
+     {"date", &PredictionProgress::date}}};
+
 /// What is wrong with the marks of an exercise; empty when they are in order. Keys may be missing.
 std::string fault_of(const Json& entry) {
     if (!entry.is_object()) return "is no object";
@@ -147,6 +159,52 @@ std::string fault_of(const Json& entry) {
     if (!is_fine("hints", is_count)) return "has 'hints' that are no count";
     if (!is_fine("solution_seen", is_switch)) return "has a 'solution_seen' that is neither true nor false";
     return "";
+}
+
+/// The same of a prediction.
+std::string prediction_fault_of(const Json& entry) {
+    if (!entry.is_object()) return "is no object";
+    for (const auto& [key, text] : prediction_texts) {
+        if (entry.contains(key) && !entry[key].is_string()) return fmt::format("has a '{}' that is no text", key);
+    }
+    if (entry.contains("choices")) {
+        const Json& choices = entry["choices"];
+        const auto is_text = [](const Json& choice) { return choice.is_string(); };
+        if (!choices.is_array() || !std::all_of(choices.begin(), choices.end(), is_text)) {
+            return "has 'choices' that are no list of texts";
+        }
+    }
+    if (entry.contains("factor") && !(entry["factor"].is_number() && entry["factor"].get<double>() >= 1)) {
+        return "has a 'factor' that is no number from 1 up";
+    }
+    if (entry.contains("right") && !entry["right"].is_boolean()) return "has a 'right' that is neither true nor false";
+    return "";
+}
+
+/// Of an entry without fault.
+PredictionProgress prediction_in(const Json& entry) {
+    PredictionProgress prediction;
+    for (const auto& [key, text] : prediction_texts) prediction.*text = entry.value(key, "");
+    prediction.choices = entry.value("choices", prediction.choices);
+    prediction.factor = entry.value("factor", prediction.factor);
+    prediction.right = entry.value("right", prediction.right);
+    return prediction;
+}
+
+/// What has its usual value is left out. Other keys of the entry stay.
+void put_prediction(Json& entry, const PredictionProgress& prediction) {
+    if (!entry.is_object()) entry = Json::object();
+    const auto put = [&](const char* key, const auto& value, bool is_usual) {
+        if (is_usual) {
+            entry.erase(key);
+        } else {
+            entry[key] = value;
+        }
+    };
+    for (const auto& [key, text] : prediction_texts) put(key, prediction.*text, (prediction.*text).empty());
+    put("choices", prediction.choices, prediction.choices.empty());
+    put("factor", prediction.factor, prediction.factor == 1);
+    entry["right"] = prediction.right;
 }
 
 /// Of an entry without fault.
@@ -246,6 +304,15 @@ Progress understood(Json& document, bool newer, std::vector<std::string>& notes)
             drop("chapters", folder, "is no date");
         }
     }
+    const Json predictions = section_of(document, "predictions", newer);
+    for (const auto& [name, entry] : predictions.items()) {
+        const std::string fault = prediction_fault_of(entry);
+        if (fault.empty()) {
+            progress.predictions[name] = prediction_in(entry);
+        } else {
+            drop("predictions", name, fault);
+        }
+    }
     if (document.contains("started")) {
         if (document["started"].is_string()) {
             progress.started = document["started"].get<std::string>();
@@ -309,6 +376,10 @@ void put_progress(Json& document, const Progress& before, const Progress& after,
     if (after.exercises != before.exercises) {
         put_changes(section_to_change(document, "exercises", file), before.exercises, after.exercises, put_marks);
     }
+    if (after.predictions != before.predictions) {
+        put_changes(section_to_change(document, "predictions", file), before.predictions, after.predictions,
+                    put_prediction);
+    }
 }
 
 }  // namespace
@@ -316,6 +387,11 @@ void put_progress(Json& document, const Progress& before, const Progress& after,
 bool Progress::has_passed(const std::string& exercise) const {
     const auto found = exercises.find(exercise);
     return found != exercises.end() && !found->second.passed.empty();
+}
+
+void Progress::keep_prediction(const std::string& key, const PredictionProgress& prediction) {
+    const auto found = predictions.find(key);
+    if (found == predictions.end() || found->second.question != prediction.question) predictions[key] = prediction;
 }
 
 ProgressFile::ProgressFile(fs::path file, const Catalog& catalog) : file_(std::move(file)) {

@@ -27,13 +27,34 @@ struct ExerciseProgress {
     bool operator==(const ExerciseProgress&) const = default;
 };
 
+/// The first guess at a prediction of a lesson, with all that is needed to ask the question again. Predictions that
+/// were skipped are not recorded.
+struct PredictionProgress {
+    std::string lesson;                ///< "coalescing"
+    std::string idea;                  ///< that the lesson teaches, from chapter.json: "coalesced loads and stores"
+    std::string question;              ///< as it was asked
+    std::vector<std::string> choices;  ///< empty: the answer is a number
+    std::string unit;                  ///< of a number, "sectors"; may be empty
+    std::string answer;                ///< as it was shown: "32", or one of the choices
+    double factor = 1;                 ///< a number up to so many times too large or too small is right; 1: exactly
+    std::string because;               ///< why that is the answer
+    std::string guess;                 ///< as it was understood: "8", or one of the choices
+    bool right = false;
+    std::string date;  ///< of the guess
+    bool operator==(const PredictionProgress&) const = default;
+};
+
 struct Progress {
-    std::map<std::string, ExerciseProgress> exercises;  ///< by name
-    std::map<std::string, std::string> chapters;        ///< by folder: date when it was first run, or read
-    std::string started;                                ///< date of the first start; empty: this is the first one
+    std::map<std::string, ExerciseProgress> exercises;      ///< by name
+    std::map<std::string, std::string> chapters;            ///< by folder: date when it was first run, or read
+    std::map<std::string, PredictionProgress> predictions;  ///< by lesson and number there: "coalescing/1"
+    std::string started;                                    ///< date of the first start; empty: this is the first one
     bool operator==(const Progress&) const = default;
 
     bool has_passed(const std::string& exercise) const;
+
+    /// Keeps a guess unless there is one for the same question: the first guess counts, whatever was guessed later.
+    void keep_prediction(const std::string& key, const PredictionProgress& prediction);
 };
 
 class ProgressFile {

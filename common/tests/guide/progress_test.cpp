@@ -363,6 +363,103 @@ TEST_CASE("an entry that makes no sense costs that entry, and is told once", "[g
     }
 }
 
+TEST_CASE("keeps predictions, in a file that people can read", "[guide]") {
+    const Place place;
+    const Progress written = place.open().update([](Progress& progress) {
+        progress.keep_prediction("coalescing/1", {.lesson = "coalescing",
+                                                  .idea = "coalesced loads",
+                                                  .question = "How many sectors?",
+                                                  .choices = {},
+                                                  .unit = "sectors",
+                                                  .answer = "32",
+                                                  .factor = 1.2,
+                                                  .because = "Each lane touches a sector of its own.",
+                                                  .guess = "8",
+                                                  .right = false,
+                                                  .date = "2026-11-21"});
+        progress.keep_prediction("vector_add/1", {.lesson = "vector_add",
+                                                  .idea = {},
+                                                  .question = "Which is right?",
+                                                  .choices = {"all", "none"},
+                                                  .unit = {},
+                                                  .answer = "none",
+                                                  .because = {},
+                                                  .guess = "none",
+                                                  .right = true,
+                                                  .date = "2026-11-22"});
+    });
+    CHECK(written.predictions.size() == 2);
+    CHECK(place.open().read() == written);
+    CHECK(place.text() == R"({
+  "warpwise_progress": 1,
+  "predictions": {
+    "coalescing/1": {
+      "lesson": "coalescing",
+      "idea": "coalesced loads",
+      "question": "How many sectors?",
+      "unit": "sectors",
+      "answer": "32",
+      "because": "Each lane touches a sector of its own.",
+      "guess": "8",
+      "date": "2026-11-21",
+      "factor": 1.2,
+      "right": false
+    },
+    "vector_add/1": {
+      "lesson": "vector_add",
+      "question": "Which is right?",
+      "answer": "none",
+      "guess": "none",
+      "date": "2026-11-22",
+      "choices": [
+        "all",
+        "none"
+      ],
+      "right": true
+    }
+  }
+}
+)");
+}
+
+TEST_CASE("of several guesses at one question the first counts, and a new question is a new one", "[guide]") {
+    const Place place;
+    const auto guess = [&](const char* question, const char* text, bool right) {
+        return place.open()
+            .update([&](Progress& progress) {
+                PredictionProgress prediction;
+                prediction.question = question;
+                prediction.guess = text;
+                prediction.right = right;
+                progress.keep_prediction("tiles/1", prediction);
+            })
+            .predictions.at("tiles/1");
+    };
+    CHECK_FALSE(guess("How many conflicts?", "1", false).right);
+    const PredictionProgress second = guess("How many conflicts?", "32", true);
+    CHECK_FALSE(second.right);
+    CHECK(second.guess == "1");
+    CHECK(guess("How many sectors?", "4", true).right);
+}
+
+TEST_CASE("a prediction that makes no sense costs that prediction", "[guide]") {
+    const Place place;
+    for (const char* entry : {"7", "[]", R"({"question": 1})", R"({"choices": "a"})", R"({"choices": [1]})",
+                              R"({"right": "yes"})", R"({"factor": 0.5})", R"({"factor": "2"})"}) {
+        INFO(entry);
+        place.write(R"({"predictions": {"a/1": )" + std::string(entry) + R"(, "b/1": {"guess": "4", "asked": 2}}})");
+        ProgressFile file = place.open();
+        const Progress progress = file.read();
+        CHECK(progress.predictions.size() == 1);
+        CHECK(progress.predictions.at("b/1").guess == "4");
+        CHECK_THAT(file.take_message(), ContainsSubstring("a/1"));
+        file.update([](Progress& changed) { changed.predictions["b/1"].right = true; });
+        CHECK_FALSE(place.json()["predictions"].contains("a/1"));
+        CHECK(place.json()["predictions"]["b/1"]["right"] == true);
+        CHECK(place.json()["predictions"]["b/1"]["asked"] == 2);  // what this version does not know stays
+    }
+}
+
 TEST_CASE("names that are not UTF-8 do not cost the marks", "[guide]") {
     const Place place;
     ProgressFile file = place.open();
