@@ -25,6 +25,7 @@ struct Values {
     std::string word;  ///< the one argument of many commands
     bool json = false;
     bool yes = false;
+    bool all = false;
     std::optional<int> level;
     ReportOptions report;
     BookOptions book;
