@@ -15,7 +15,8 @@
 # taken; `about` is what lists show of a lesson. An exercise has the kind fill (a part is missing), fix (there is a mistake
 # in it) or speed (it is right and has to become faster); `formerly` are names that it once had, so that learners keep
 # their marks. A page is docs/NAME.md, which explains what the entries after it need; the build does nothing with it.
-# `idea` names what is learned there, by which predictions and exercises are counted; it may be left out. `./warpwise new lesson` and `./warpwise new exercise` add to
+# `idea` names what is learned there, by which predictions and exercises are counted; it may be left out.
+# `./warpwise new lesson` and `./warpwise new exercise` add to
 # the list.
 #
 #     add_chapter(CUDA_LIBRARIES CUDA::cublas)    the program and the exercises of the current folder's chapter.json
@@ -61,13 +62,17 @@ function(require_identifier what name)
     endif()
 endfunction()
 
-# Appends an entry to a chapter's path in catalog.json. IDEA: a string literal.
+# Appends an entry to a chapter's path in catalog.json. IDEA, and ABOUT of a lesson: string literals.
 function(add_to_path result kind name idea)
     set(path "${${result}}")
     if(path)
         string(APPEND path ",\n")
     endif()
-    string(APPEND path "     {\"kind\": \"${kind}\", \"name\": \"${name}\", \"idea\": ${idea}}")
+    set(about "")
+    if(ARGC GREATER 4)
+        set(about ", \"about\": ${ARGV4}")
+    endif()
+    string(APPEND path "     {\"kind\": \"${kind}\", \"name\": \"${name}\", \"idea\": ${idea}${about}}")
     set(${result} "${path}" PARENT_SCOPE)
 endfunction()
 
@@ -166,7 +171,7 @@ function(add_chapter)
             json_member(about "${json}" STRING path ${index} about)
             quoted(about "${about}")
             list(APPEND lessons ${lesson})
-            add_to_path(catalog_path lesson ${lesson} "${idea}")
+            add_to_path(catalog_path lesson ${lesson} "${idea}" "${about}")
             string(APPEND declarations "void ${lesson}(warpwise::Lesson& lesson);\n")
             string(APPEND entries "             {\"${lesson}\", ${about}, ${name}::${lesson}, ${idea}},\n")
             if(NOT DEFINED first_entry)
@@ -249,7 +254,7 @@ function(add_chapter)
 endfunction()
 
 # Writes catalog.json into the build's folder: the chapters that were added, with their lessons and exercises, and the path
-# through them: entries {"kind": "lesson", "exercise" or "page", "name", "idea"} in the order in which they are taken.
+# through them: entries {"kind": "lesson", "exercise" or "page", "name", "idea"}, of a lesson also "about", in the order in which they are taken.
 function(write_catalog)
     get_property(chapters GLOBAL PROPERTY WARPWISE_CATALOG)
     string(REGEX REPLACE ",\n$" "\n" chapters "${chapters}")

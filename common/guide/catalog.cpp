@@ -79,6 +79,56 @@ Exercise exercise_from(const Json& json, const std::string& chapter, const fs::p
     return exercise;
 }
 
+/// The first heading of a page; empty when there is none.
+std::string heading_of(const fs::path& page) {
+    std::optional<std::string> text;
+    try {
+        text = read_file(page);
+    } catch (const Refusal&) {
+        return "";
+    }
+    std::string_view rest = text ? std::string_view(*text) : std::string_view();
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        if (line.starts_with("# ")) return std::string(line.substr(2));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    }
+    return "";
+}
+
+/// The place of the item of this name. Throws Refusal.
+template <typename Item>
+std::size_t place_of(const std::string& name, const std::vector<Item>& items) {
+    for (std::size_t place = 0; place < items.size(); ++place) {
+        if (items[place].name == name) return place;
+    }
+    throw Refusal(fmt::format("the catalog cannot be read: a path names '{}', which the chapter does not have", name));
+}
+
+/// Reads the path, and the ideas and pages that only it names.
+void add_path(const Json& path, Chapter& chapter, const fs::path& root) {
+    for (const Json& entry : path) {
+        const std::string kind = entry.at("kind").get<std::string>();
+        const std::string name = entry.at("name").get<std::string>();
+        const std::string idea = entry.value("idea", "");
+        if (kind == "lesson") {
+            chapter.path.push_back({StopKind::lesson, place_of(name, chapter.lessons)});
+            Lesson& lesson = chapter.lessons[chapter.path.back().index];
+            lesson.idea = idea;
+            lesson.title = entry.value("about", "");
+        } else if (kind == "exercise") {
+            chapter.path.push_back({StopKind::exercise, place_of(name, chapter.exercises)});
+            chapter.exercises[chapter.path.back().index].idea = idea;
+        } else if (kind == "page") {
+            chapter.pages.push_back({name, idea, heading_of(root / "docs" / (name + ".md"))});
+            chapter.path.push_back({StopKind::page, chapter.pages.size() - 1});
+        } else {
+            throw Refusal(fmt::format(
+                "the catalog cannot be read: a path has a '{}', which is no lesson, exercise or page", kind));
+        }
+    }
+}
+
 Chapter chapter_from(const Json& json, const fs::path& root) {
     Chapter chapter;
     chapter.folder = json.at("folder").get<std::string>();
@@ -89,6 +139,7 @@ Chapter chapter_from(const Json& json, const fs::path& root) {
     for (const Json& exercise : json.at("exercises")) {
         chapter.exercises.push_back(exercise_from(exercise, chapter.folder, root));
     }
+    if (json.contains("path")) add_path(json.at("path"), chapter, root);
     return chapter;
 }
 
@@ -237,6 +288,76 @@ bool lies_in(const fs::path& folder, const std::vector<fs::path>& places) {
 
 }  // namespace
 
+std::string Station::name() const {
+    return lesson != nullptr     ? lesson->name
+           : exercise != nullptr ? exercise->name
+           : page != nullptr     ? page->name
+                                 : std::string();
+}
+
+std::string Station::idea() const {
+    return lesson != nullptr     ? lesson->idea
+           : exercise != nullptr ? exercise->idea
+           : page != nullptr     ? page->idea
+                                 : std::string();
+}
+
+std::string Station::title() const {
+    return lesson != nullptr     ? lesson->title
+           : exercise != nullptr ? exercise->title
+           : page != nullptr     ? page->title
+                                 : std::string();
+}
+
+std::string Station::key() const {
+    const char* kind = lesson != nullptr     ? "lesson/"
+                       : exercise != nullptr ? "exercise/"
+                       : page != nullptr     ? "page/"
+                                             : "";
+    return kind + name();
+}
+
+std::string Station::number() const {
+    if (lesson == nullptr) return {};
+    const auto same = [&](const Lesson& other) { return other.name == lesson->name; };
+    const auto place = std::find_if(chapter->lessons.begin(), chapter->lessons.end(), same);
+    return fmt::format("{}.{}", chapter->number, place - chapter->lessons.begin() + 1);
+}
+
+std::string Station::text() const {
+    if (lesson != nullptr) return fmt::format("lesson {}, {}", number(), lesson->name);
+    if (exercise != nullptr) return "exercise " + exercise->name;
+    return page == nullptr ? std::string() : "the page " + (page->title.empty() ? page->name : page->title);
+}
+
+std::vector<Station> stations_of(const Chapter& chapter) {
+    std::vector<Station> stations;
+    if (chapter.path.empty()) {
+        for (const Lesson& lesson : chapter.lessons) stations.push_back({&chapter, nullptr, &lesson, nullptr});
+        for (const Exercise& exercise : chapter.exercises) stations.push_back({&chapter, &exercise, nullptr, nullptr});
+    }
+    for (const Stop& stop : chapter.path) {
+        switch (stop.kind) {
+            case StopKind::lesson:
+                stations.push_back({&chapter, nullptr, &chapter.lessons[stop.index], nullptr});
+                break;
+            case StopKind::exercise:
+                stations.push_back({&chapter, &chapter.exercises[stop.index], nullptr, nullptr});
+                break;
+            case StopKind::page:
+                stations.push_back({&chapter, nullptr, nullptr, &chapter.pages[stop.index]});
+                break;
+        }
+    }
+    return stations;
+}
+
+Station station_before(const std::vector<Station>& way, const Station& station) {
+    const auto found = std::find_if(way.begin(), way.end(),
+                                    [key = station.key()](const Station& other) { return other.key() == key; });
+    return found == way.begin() || found == way.end() ? Station{} : *(found - 1);
+}
+
 Catalog Catalog::load(const Project& project) {
     const fs::path file = project.build_folder() / "catalog.json";
     const std::string advice = fmt::format("write it anew: cmake --preset {} -G Ninja", project.device);
@@ -270,9 +391,11 @@ Catalog Catalog::from_json(const std::string& text, const fs::path& root) {
 
 void Catalog::add_lesson_titles(const Project& project) {
     for (Chapter& chapter : chapters_) {
+        const bool has_all = std::none_of(chapter.lessons.begin(), chapter.lessons.end(),
+                                          [](const Lesson& lesson) { return lesson.title.empty(); });
         const fs::path program = project.programs() / chapter.program;
         std::error_code error;
-        if (!fs::is_regular_file(program, error)) continue;
+        if (has_all || !fs::is_regular_file(program, error)) continue;
         const CommandResult listed =
             run_command({program.string(), "--list", "--json", "-"}, {.limit_seconds = list_limit_seconds});
         if (listed.status != 0) continue;
@@ -294,8 +417,8 @@ std::vector<const Exercise*> Catalog::exercises() const {
 std::vector<Station> Catalog::way() const {
     std::vector<Station> way;
     for (const Chapter& chapter : chapters_) {
-        way.push_back({&chapter, nullptr});
-        for (const Exercise& exercise : chapter.exercises) way.push_back({&chapter, &exercise});
+        const std::vector<Station> stations = stations_of(chapter);
+        way.insert(way.end(), stations.begin(), stations.end());
     }
     return way;
 }
@@ -368,6 +491,63 @@ const Lesson& Catalog::find_lesson(const Chapter& chapter, const std::string& wo
     };
     if (const Lesson* lesson = pick(all, rules, word)) return *lesson;
     refuse_unknown("lesson", word, warpwise::suggest(wanted, names_of(all)), where_all_are);
+}
+
+Station Catalog::find_lesson(const std::string& word) const {
+    std::vector<const Lesson*> all;
+    std::unordered_map<const Lesson*, const Chapter*> chapter_of;
+    std::unordered_map<const Lesson*, std::string> numbers;
+    for (const Chapter& chapter : chapters_) {
+        for (const Lesson& lesson : chapter.lessons) {
+            all.push_back(&lesson);
+            chapter_of[&lesson] = &chapter;
+            numbers[&lesson] = Station{&chapter, nullptr, &lesson, nullptr}.number();
+        }
+    }
+    const std::string wanted = last_part(simplified(without_ending(word)));
+    const std::string where_all_are = fmt::format("'{} list' shows all", typed_);
+    if (wanted.empty()) throw Refusal(fmt::format("which lesson? {}", where_all_are));
+    const std::vector<Rule<Lesson>> rules = {
+        [&](const Lesson& lesson) { return simplified(lesson.name) == wanted; },
+        [&](const Lesson& lesson) { return numbers.at(&lesson) == wanted; },
+        [&](const Lesson& lesson) { return starts_with(lesson.name, wanted); },
+        [&](const Lesson& lesson) { return contains(lesson.name, wanted); },
+    };
+    if (const Lesson* lesson = pick(all, rules, word)) return {chapter_of.at(lesson), nullptr, lesson, nullptr};
+    refuse_unknown("lesson", word, warpwise::suggest(wanted, names_of(all)), where_all_are);
+}
+
+Station Catalog::find_chapter_or_lesson(const std::string& word) const {
+    const std::string wanted = simplified(without_ending(word));
+    const auto is_this_chapter = [&](const Chapter& chapter) { return is_named(chapter, wanted); };
+    const bool is_chapter = std::any_of(chapters_.begin(), chapters_.end(), is_this_chapter);
+    if (!is_chapter) {
+        for (const Chapter& chapter : chapters_) {
+            for (const Lesson& lesson : chapter.lessons) {
+                if (simplified(lesson.name) == wanted) return {&chapter, nullptr, &lesson, nullptr};
+            }
+        }
+    }
+    try {
+        return {&find_chapter(word), nullptr, nullptr, nullptr};
+    } catch (const Refusal&) {
+        const bool could_be_lesson = !wanted.empty() && word.find('/') == std::string::npos;
+        if (!could_be_lesson) throw;
+    }
+    std::vector<std::string> names;
+    for (const Chapter& chapter : chapters_) {
+        names.push_back(chapter.program);
+        for (const Lesson& lesson : chapter.lessons) names.push_back(lesson.name);
+    }
+    try {
+        return find_lesson(word);
+    } catch (const Refusal& refusal) {
+        if (std::string_view(refusal.what()).starts_with("no lesson")) {
+            refuse_unknown("chapter or lesson", word, warpwise::suggest(wanted, names),
+                           fmt::format("'{} list' shows all", typed_));
+        }
+        throw;
+    }
 }
 
 }  // namespace guide

@@ -29,11 +29,12 @@ constexpr const char* exercise_help = "name or a part of it; without one, the fi
 Command list_command() {
     return {.name = "list",
             .arguments = "[WORD]",
-            .help = "the chapters with their lessons, and the exercises",
+            .help = "all lessons and exercises, in the order of the path",
             .argument = Wants::catalog_word,
             .configure =
                 [](CLI::App& app, Values& values) {
-                    add_word(app, values, "WORD", "only what has to do with it: a chapter, a part of a name, a kind");
+                    add_word(app, values, "WORD",
+                             "only what has to do with it: a chapter, a part of a name, an idea, a kind");
                     add_json(app, values);
                 },
             .run = [](Session& session,
@@ -41,18 +42,57 @@ Command list_command() {
             .examples = {"list", "list grid", "list fix", "list --json"}};
 }
 
+Command map_command() {
+    return {.name = "map",
+            .arguments = "[CHAPTER]",
+            .help = "the path: what is done, which ideas are mastered, and which are shaky",
+            .argument = Wants::chapter,
+            .configure =
+                [](CLI::App& app, Values& values) {
+                    add_word(app, values, "CHAPTER", "only this one");
+                    app.add_flag("--all", values.all, "the ideas of all chapters, also of those not begun");
+                    add_json(app, values);
+                },
+            .run =
+                [](Session& session, const Values& values) {
+                    return show_map(session, {.chapter = values.word, .all = values.all, .json = values.json});
+                },
+            .examples = {"map", "map 2", "map --all", "map --json"},
+            .more =
+                "An idea is shaky when fewer than two thirds of its predictions are right, when an exercise about it "
+                "took five wrong answers or more, or when its solution was seen before it passed. The map says which "
+                "lesson to run again."};
+}
+
+Command review_command() {
+    return {.name = "review",
+            .arguments = "",
+            .help = "make predictions again that you made days ago",
+            .argument = Wants::nothing,
+            .configure =
+                [](CLI::App& app, Values& values) {
+                    app.add_flag("--all", values.all, "all of them, whether they are due or not");
+                    app.add_option("--lesson", values.word, "only those of this lesson")->type_name("LESSON");
+                },
+            .run = [](Session& session,
+                      const Values& values) { return review(session, {.lesson = values.word, .all = values.all}); },
+            .examples = {"review", "review --all", "review --lesson coalescing"},
+            .more =
+                "A prediction that was wrong is due after 1 day, then 3, then 7; one that was right after 7 days, then "
+                "21, then 60. Without a terminal, answers are read from standard input, one per line."};
+}
+
 Command run_command() {
-    return {
-        .name = "run",
-        .arguments = "CHAPTER [LESSON..]",
-        .help = "run a chapter, or some of its lessons; options of the chapter's program may follow",
-        .argument = Wants::chapter,
-        .configure = nullptr,
-        .run = [](Session& session, const Values& values) { return run_chapter(session, values.untouched); },
-        .examples = {"run 1", "run 1 pi", "run 1 pi --size 1Mi --lines", "run 1 --json results.json", "run 1 --help"},
-        .more =
-            "Names of chapters and lessons may be shortened. The results of a whole chapter are kept in "
-            "build/results, for 'report'. 'run 1 --help' shows the options of the chapter's program."};
+    return {.name = "run",
+            .arguments = "[CHAPTER] [LESSON..]",
+            .help = "run a chapter, or some of its lessons; options of the chapter's program may follow",
+            .argument = Wants::chapter_or_lesson,
+            .configure = nullptr,
+            .run = [](Session& session, const Values& values) { return run_chapter(session, values.untouched); },
+            .examples = {"run 1", "run pi", "run 1 pi --size 1Mi --lines", "run 1 --json results.json", "run 1 --help"},
+            .more =
+                "Names of chapters and lessons may be shortened. The results of a whole chapter are kept in "
+                "build/results, for 'report'. 'run 1 --help' shows the options of the chapter's program."};
 }
 
 Command grade_command() {
@@ -362,10 +402,10 @@ Command help_command() {
 }  // namespace
 
 std::vector<Command> make_commands() {
-    return {list_command(),       run_command(),    grade_command(),    watch_command(), hint_command(),
-            task_command(),       reset_command(),  solution_command(), try_command(),   report_command(),
-            docs_command(),       doctor_command(), test_command(),     new_command(),   setup_command(),
-            completion_command(), help_command()};
+    return {map_command(),  list_command(),   run_command(),        grade_command(),  watch_command(),
+            hint_command(), task_command(),   reset_command(),      review_command(), solution_command(),
+            try_command(),  report_command(), docs_command(),       doctor_command(), test_command(),
+            new_command(),  setup_command(),  completion_command(), help_command()};
 }
 
 }  // namespace guide

@@ -26,6 +26,7 @@ struct Values {
     bool json = false;
     bool yes = false;
     bool catch2 = false;
+    bool all = false;
     std::optional<int> level;
     ReportOptions report;
     BookOptions book;

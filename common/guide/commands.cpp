@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -15,7 +19,10 @@
 #include "common/guide/answers.h"
 #include "common/guide/exercise_files.h"
 #include "common/guide/guesses.h"
+#include "common/guide/ideas.h"
+#include "common/guide/review.h"
 #include "common/guide/watch_mode.h"
+#include "common/lesson/guess.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
@@ -157,6 +164,7 @@ constexpr std::array<std::string_view, 6> options_with_value = {"--step", "--siz
 
 struct ChapterRun {
     std::vector<std::string> arguments;  ///< for the program, lessons by their full names
+    std::vector<std::string> lessons;    ///< that are run; empty: all of the chapter
     bool whole = true;                   ///< all lessons with all steps: results worth keeping
     bool runs = true;                    ///< false for --help and --list
     bool says_whether_to_pause = false;
@@ -179,7 +187,8 @@ ChapterRun understand(const Project& project, const Chapter& chapter, const std:
             break;
         }
         if (word.empty() || word.front() != '-') {
-            run.arguments.push_back(Catalog::find_lesson(chapter, word).name);
+            run.lessons.push_back(Catalog::find_lesson(chapter, word).name);
+            run.arguments.push_back(run.lessons.back());
             run.whole = false;
             continue;
         }
@@ -232,6 +241,7 @@ int run_chapter(Session& session, const Chapter& chapter, const std::vector<std:
     const Project& project = session.project();
     ChapterRun run = understand(project, chapter, words);
     if (words.empty()) run.arguments = lessons_after_the_shown_one(chapter);
+    const bool goes_on_after_the_first = words.empty() && !run.arguments.empty();
     if (!build(session, {chapter.program + "_programs"}, chapter.program)) return interrupted_status;
     std::vector<std::string> command = {(project.programs() / chapter.program).string(), "--device", project.device};
     if (run.runs && session.interactive() && !run.says_whether_to_pause) command.push_back("--pause");
@@ -245,8 +255,15 @@ int run_chapter(Session& session, const Chapter& chapter, const std::vector<std:
         run_in_terminal(session, command, {{"WARPWISE_TYPED", session.typed(fmt::format("run {}", chapter.number))}});
     const Guesses guesses = results.take();
     if (!guesses.predictions.empty()) mark(session, [&](Progress& progress) { guesses.keep(progress); });
-    const bool ran = run.runs && !guesses.left && (status == all_right || status == something_wrong);
-    if (ran) mark(session, [&](Progress& progress) { progress.chapters.try_emplace(chapter.folder, today()); });
+    if (run.runs && (status == all_right || status == something_wrong)) {
+        std::vector<std::string> lessons = guesses.lessons;
+        if (lessons.empty() && !guesses.left) lessons = run.lessons;
+        if (lessons.empty() && !guesses.left) {
+            for (const Lesson& lesson : chapter.lessons) lessons.push_back(lesson.name);
+        }
+        if (goes_on_after_the_first) lessons.push_back(chapter.lessons.front().name);
+        mark(session, [&](Progress& progress) { progress.note_run(chapter, lessons, session.tools().today()); });
+    }
     return guesses.left && status == all_right ? left_by_reader : status;
 }
 
@@ -258,41 +275,29 @@ std::string chapters_text(const Catalog& catalog) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The chapter, or Refusal, which says so when the word is a lesson.
-const Chapter& find_chapter(Session& session, const std::string& word) {
-    const Catalog& catalog = session.catalog();
-    try {
-        return catalog.find_chapter(word);
-    } catch (const Refusal&) {
-        for (const Chapter& chapter : catalog.chapters()) {
-            for (const Lesson& lesson : chapter.lessons) {
-                if (lesson.name != word) continue;
-                throw Refusal(fmt::format("'{}' is a lesson: {}", word,
-                                          session.typed(fmt::format("run {} {}", chapter.number, word))));
-            }
-        }
-        throw;
-    }
-}
-
 // ---- where the learner is ------------------------------------------------------------------------------------------
 
-bool is_none(const Station& station) { return station.chapter == nullptr && station.exercise == nullptr; }
+Station station_of(const Catalog& catalog, const Exercise& exercise) {
+    return {&catalog.find_chapter(exercise.chapter), &exercise, nullptr, nullptr};
+}
 
-/// What to type next.
-std::string next_step(Session& session) {
-    const Station station = next_station(session.catalog(), session.progress().read());
-    if (is_none(station)) {
-        return fmt::format("All chapters were run and all exercises passed. {} shows them, {} makes a page of it all.",
-                           session.typed("list"), session.typed("report"));
-    }
+/// What to type next, from this stop of the path on.
+std::string next_step(Session& session, const Station& after = {}) {
+    const Station station = next_station(session.catalog().way(), session.progress().read(), after);
     if (station.exercise != nullptr) {
-        return fmt::format("Next: exercise {}. Edit {}, then {}", station.exercise->name,
+        return fmt::format("Next: {}. Edit {}, then {}", station.text(),
                            session.project().shown(answer_to(*station.exercise).file),
                            session.typed("grade " + station.exercise->name));
     }
-    return fmt::format("Next: chapter {}, {}: {}", station.chapter->number, station.chapter->title,
-                       session.typed(fmt::format("run {}", station.chapter->number)));
+    if (station.lesson != nullptr) {
+        return fmt::format("Next: {}: {}", station.text(),
+                           session.typed(fmt::format("run {} {}", station.chapter->number, station.name())));
+    }
+    if (station.page != nullptr) {
+        return fmt::format("Next: {} (docs/{}.md). Then {}", station.text(), station.name(), session.typed(""));
+    }
+    return fmt::format("All lessons were run and all exercises passed. {} shows them, {} makes a page of it all.",
+                       session.typed("list"), session.typed("report"));
 }
 
 void welcome(const Session& session) {
@@ -305,41 +310,180 @@ void welcome(const Session& session) {
     fmt::print(
         "{}\n",
         warpwise::wrap(
-            fmt::format("A chapter is a program. Its lessons take kernels from naive to optimized; every step is "
-                        "checked, and {}. Run it, then read its .cu files. Exercises follow: you edit a file, "
-                        "and it is built and graded whenever you save it.",
+            fmt::format("A lesson takes kernels from naive to optimized; every step is checked, and {}. Run it, then "
+                        "read its .cu files. An exercise follows: you edit a file, and it is built and graded "
+                        "whenever you save it.",
                         on_gpu ? "measured on your GPU"
                                : "its memory accesses are counted (on the CPU device, which needs no GPU)"),
             terminal.width));
-    fmt::print("{}{}{}{}{}\n", command("", "goes on from where you are"), command("list", "all chapters and exercises"),
-               command("run 1", "a chapter, or some of its lessons"), command("doctor", "what this machine has"),
+    fmt::print("{}{}{}{}{}\n", command("", "goes on from where you are"), command("map", "the path, and where you are"),
+               command("list", "all lessons and exercises"), command("doctor", "what this machine has"),
                command("--help", "all commands"));
-    fmt::print("Keys: Enter goes on, q quits; during an exercise, h gives a hint and ? shows all keys.\n\n");
+    fmt::print(
+        "Keys: Enter goes on, n skips, b goes back, q quits; during an exercise, h gives a hint and ? shows all "
+        "keys.\n\n");
 }
 
-/// True at the first start.
+/// "Last time (2026-11-21): exercise grid_stride. Next: lesson 1.4, matrix_add. 2 predictions are due: ..."
+std::string resume_line(Session& session, const Progress& progress, const std::string& today) {
+    const LastDone last = last_done(session.catalog().way(), progress);
+    const Station next = next_station(session.catalog(), progress);
+    std::string text;
+    if (last.station) text += fmt::format("Last time ({}): {}. ", last.date, last.station.text());
+    text += next ? fmt::format("Next: {}.", next.text()) : "All stops of the path are done.";
+    const std::size_t due = count_due(progress, today);
+    if (due > 0) {
+        text += fmt::format(" {} {} due again: {}.", counted(due, "prediction"), due == 1 ? "is" : "are",
+                            session.typed("review"));
+    }
+    return text;
+}
+
+/// At the first start a welcome, on a new day where the learner is. True when there was something to read.
 bool greet(Session& session) {
-    if (!session.progress().read().started.empty()) return false;
-    welcome(session);
-    mark(session, [](Progress& progress) { progress.started = today(); });
-    return true;
+    const Progress progress = session.progress().read();
+    const std::string today = session.tools().today();
+    const bool is_first = progress.started.empty();
+    const bool is_new_day = !is_first && progress.last_start != today;
+    if (is_first) welcome(session);
+    if (is_new_day) {
+        fmt::print("{}\n", warpwise::wrap(resume_line(session, progress, today), session.terminal().width));
+    }
+    if (is_first || is_new_day) {
+        mark(session, [&](Progress& changed) {
+            if (changed.started.empty()) changed.started = today;
+            changed.last_start = today;
+        });
+    }
+    return is_first || is_new_day;
 }
 
-/// Asks whether to go on. Nothing: go on; else the exit status.
-std::optional<int> stop_before(Session& session, const std::string& question) {
-    const Key pressed = session.tools().ask(question + ": Enter goes on, q quits ", {key::enter, 'q'});
-    if (pressed == key::enter) return std::nullopt;
-    if (pressed == key::interrupt) return interrupted_status;
-    fmt::print("{} goes on from here.\n", session.typed(""));
-    return all_right;
+/// Where `./warpwise` has shown a lesson while the guide was built, it says so in this variable.
+void note_shown_lesson(Session& session) {
+    const char* const shown = std::getenv("WARPWISE_SHOWN_LESSON");
+    if (shown == nullptr) return;
+    for (const Station& station : session.catalog().way()) {
+        if (station.lesson == nullptr || station.name() != shown) continue;
+        mark(session, [&](Progress& progress) {
+            progress.note_run(*station.chapter, {station.name()}, session.tools().today());
+        });
+    }
+}
+
+void mark_page(Session& session, const Station& station) {
+    mark(session, [&](Progress& progress) { progress.pages.try_emplace(station.name(), session.tools().today()); });
+}
+
+int run_lesson(Session& session, const Station& station) {
+    return run_chapter(session, *station.chapter, {station.name()});
+}
+
+/// "Next: lesson 1.2, hello_threads: grids, blocks ..."
+std::string question_before(const Station& station, bool is_done) {
+    std::string text = station.text();
+    if (is_done) {
+        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    } else {
+        text = "Next: " + text;
+    }
+    if (station.page != nullptr) text += fmt::format(" (docs/{}.md)", station.name());
+    const std::string title = station.page != nullptr ? "" : station.title();
+    return title.empty() ? text : fmt::format("{}: {}", text, title);
+}
+
+const char* keys_before(const Station& station) {
+    if (station.lesson != nullptr) return "Enter runs it, n skips it, b goes back, m shows the map, q quits ";
+    if (station.page != nullptr) return "Enter goes on once it is read, b goes back, m shows the map, q quits ";
+    return "Enter opens it, n skips it, b goes back, m shows the map, q quits ";
 }
 
 int start_quietly(Session& session, const Station& station) {
     if (station.exercise != nullptr) return grade_exercise(session, {.exercise = station.exercise->name});
-    const int status = run_chapter(session, *station.chapter, {});
-    if (status == all_right || status == something_wrong) fmt::print("\n{}\n", next_step(session));
+    if (station.page != nullptr) {
+        fmt::print("{}\n", next_step(session));
+        mark_page(session, station);
+        return all_right;
+    }
+    const int status = run_lesson(session, station);
+    if (status == left_by_reader) return all_right;
+    if (status == all_right || status == something_wrong) fmt::print("\n{}\n", next_step(session, station));
     return status;
 }
+
+int leave(const Session& session) {
+    fmt::print("{} goes on from here.\n", session.typed(""));
+    return all_right;
+}
+
+/// From stop to stop, as the learner's keys say.
+class Guiding {
+public:
+    explicit Guiding(Session& session) : session_(session) {}
+
+    int run(bool ask_first) {
+        Station station = next({});
+        while (station) {
+            if (station.exercise != nullptr && !ask_first) return watch(station);
+            ask_first = true;
+            const bool is_done = guide::is_done(station, session_.progress().read());
+            const std::string question = question_before(station, is_done);
+            const Key pressed =
+                session_.tools().ask(warpwise::wrap(question, session_.terminal().width) + keys_before(station),
+                                     {key::enter, 'n', 'b', 'm', 'q'});
+            if (pressed == key::interrupt) return interrupted_status;
+            if (pressed == 'm') {
+                show_map(session_, {});
+                fmt::print("\n");
+            } else if (pressed == 'b') {
+                const Station before = station_before(session_.catalog().way(), station);
+                if (!before) fmt::print("This is the first stop of the path.\n");
+                if (before) station = before;
+            } else if (pressed == 'n') {
+                if (!is_done) skip(station);
+                station = next(station);
+            } else if (pressed != key::enter) {
+                return leave(session_);
+            } else if (station.exercise != nullptr) {
+                return watch(station);
+            } else if (const std::optional<int> status = visit(station)) {
+                return *status;
+            } else {
+                station = next(station);
+            }
+        }
+        fmt::print("{}\n", next_step(session_));
+        return all_right;
+    }
+
+private:
+    Session& session_;
+
+    Station next(const Station& after) {
+        return next_station(session_.catalog().way(), session_.progress().read(), after);
+    }
+
+    int watch(const Station& station) {
+        return session_.tools().watch(session_.catalog(), session_.progress(), *station.exercise);
+    }
+
+    void skip(const Station& station) {
+        mark(session_,
+             [&](Progress& progress) { progress.skipped.try_emplace(station.key(), session_.tools().today()); });
+    }
+
+    /// Nothing: go on; else the exit status.
+    std::optional<int> visit(const Station& station) {
+        if (station.page != nullptr) {
+            mark_page(session_, station);
+            return std::nullopt;
+        }
+        const int status = run_lesson(session_, station);
+        if (status == left_by_reader) return leave(session_);
+        if (status != all_right && status != something_wrong) return status;
+        if (status == something_wrong) complain(fmt::format("a step of {} was wrong (above)", station.text()));
+        return std::nullopt;
+    }
+};
 
 // ---- list ----------------------------------------------------------------------------------------------------------
 
@@ -348,18 +492,27 @@ std::vector<Chapter> filtered(const std::vector<Chapter>& chapters, const std::s
     const std::string wanted = lower_case(word);
     if (wanted.empty()) return chapters;
     std::vector<Chapter> result;
+    std::copy_if(chapters.begin(), chapters.end(), std::back_inserter(result),
+                 [&](const Chapter& chapter) { return std::to_string(chapter.number) == wanted; });
+    if (!result.empty()) return result;
     for (Chapter chapter : chapters) {
-        const bool whole = std::to_string(chapter.number) == wanted || contains(chapter.title, wanted) ||
-                           contains(chapter.folder, wanted);
+        const bool whole = contains(chapter.title, wanted) || contains(chapter.folder, wanted);
         if (!whole) {
+            chapter.path.clear();  // it has the places of what is left out now
             std::erase_if(chapter.lessons, [&](const Lesson& lesson) {
-                return !contains(lesson.name, wanted) && !contains(lesson.title, wanted);
+                return !contains(lesson.name, wanted) && !contains(lesson.title, wanted) &&
+                       !contains(lesson.idea, wanted) && wanted != "lesson";
             });
             std::erase_if(chapter.exercises, [&](const Exercise& exercise) {
-                return !contains(exercise.name, wanted) && !contains(exercise.title, wanted) && exercise.kind != wanted;
+                return !contains(exercise.name, wanted) && !contains(exercise.title, wanted) &&
+                       !contains(exercise.idea, wanted) && exercise.kind != wanted;
+            });
+            std::erase_if(chapter.pages, [&](const BookPage& page) {
+                return !contains(page.name, wanted) && !contains(page.idea, wanted) && wanted != "page";
             });
         }
-        if (whole || !chapter.lessons.empty() || !chapter.exercises.empty()) result.push_back(std::move(chapter));
+        const bool is_empty = chapter.lessons.empty() && chapter.exercises.empty() && chapter.pages.empty();
+        if (whole || !is_empty) result.push_back(std::move(chapter));
     }
     return result;
 }
@@ -387,6 +540,15 @@ std::string date_of(const Progress& progress, const Chapter& chapter) {
     return found == progress.chapters.end() ? std::string() : found->second;
 }
 
+/// {"lesson": "vector_add"}
+Json stop_as_json(const Station& station) {
+    if (!station) return nullptr;
+    const std::string key = station.key();
+    Json json = Json::object();
+    json[key.substr(0, key.find('/'))] = station.name();
+    return json;
+}
+
 Json list_as_json(const Catalog& all, const std::vector<Chapter>& chapters, const Progress& progress,
                   const Project& project) {
     const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -394,7 +556,11 @@ Json list_as_json(const Catalog& all, const std::vector<Chapter>& chapters, cons
     for (const Chapter& chapter : chapters) {
         Json lessons = Json::array();
         for (const Lesson& lesson : chapter.lessons) {
-            lessons.push_back({{"name", lesson.name}, {"title", text_or_null(lesson.title)}});
+            const auto found = progress.lessons.find(lesson.name);
+            lessons.push_back({{"name", lesson.name},
+                               {"title", text_or_null(lesson.title)},
+                               {"idea", text_or_null(lesson.idea)},
+                               {"run", text_or_null(found == progress.lessons.end() ? "" : found->second.run)}});
         }
         Json exercises = Json::array();
         for (const Exercise& exercise : chapter.exercises) {
@@ -402,56 +568,67 @@ Json list_as_json(const Catalog& all, const std::vector<Chapter>& chapters, cons
             exercises.push_back({{"name", exercise.name},
                                  {"kind", exercise.kind},
                                  {"title", exercise.title},
+                                 {"idea", text_or_null(exercise.idea)},
                                  {"answer", project.shown(answer_to(exercise).file)},
                                  {"passed", text_or_null(marks.passed)},
                                  {"attempts", marks.attempts},
                                  {"hints", marks.hints},
                                  {"solution_seen", marks.solution_seen}});
         }
+        Json path = Json::array();
+        for (const Station& station : stations_of(chapter)) path.push_back(stop_as_json(station));
         list.push_back({{"number", chapter.number},
                         {"folder", chapter.folder},
                         {"title", chapter.title},
                         {"run", text_or_null(date_of(progress, chapter))},
                         {"lessons", lessons},
-                        {"exercises", exercises}});
+                        {"exercises", exercises},
+                        {"path", path}});
     }
-    const Station station = next_station(all, progress);
-    Json next = nullptr;
-    if (station.exercise != nullptr) next = {{"exercise", station.exercise->name}};
-    if (station.exercise == nullptr && station.chapter != nullptr) next = {{"chapter", station.chapter->folder}};
-    return {{"chapters", list}, {"next", next}};
+    return {{"chapters", list}, {"next", stop_as_json(next_station(all, progress))}};
 }
 
-Cell state_of(const Progress& progress, const Exercise& exercise, const std::string& next) {
-    const ExerciseProgress marks = marks_of(progress, exercise.name);
-    if (!marks.passed.empty()) return {"passed", Style::good};
-    std::string state = exercise.name == next ? "next" : "";
-    if (marks.attempts > 0) {
-        state += (state.empty() ? "" : ", ") + counted(static_cast<std::size_t>(marks.attempts), "attempt");
+Cell state_of(const Progress& progress, const Station& station, const Station& next) {
+    if (is_done(station, progress)) {
+        if (station.exercise != nullptr) return {"passed", Style::good};
+        const bool was_run = station.lesson != nullptr && progress.has_run(station.name());
+        return {was_run ? "run" : station.page != nullptr ? "read" : "done", Style::good};
     }
+    std::string state = station.key() == next.key()                ? "next"
+                        : progress.skipped.contains(station.key()) ? "left out"
+                                                                   : "";
+    const int attempts = station.exercise == nullptr ? 0 : marks_of(progress, station.name()).attempts;
+    if (attempts > 0) state += (state.empty() ? "" : ", ") + counted(static_cast<std::size_t>(attempts), "attempt");
     return {state, Style::title};
 }
 
-void print_chapter(const Chapter& chapter, const Catalog& all, const Progress& progress, const std::string& next,
-                   const Terminal& terminal) {
+/// Its stops in the order of the path. `chapter` holds those that are shown, `all` has the path and the numbers.
+void print_chapter(const Chapter& chapter, const Catalog& all, const Progress& progress, const Station& next,
+                   bool with_ideas, const Terminal& terminal) {
     const std::string date = date_of(progress, chapter);
     fmt::print("{}{}\n\n", terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter.number, chapter.title)),
                date.empty() ? "" : terminal.paint(Style::faint, fmt::format(" (run on {})", date)));
-    const Chapter& whole = all.find_chapter(chapter.folder);
     std::vector<std::vector<Cell>> rows;
-    for (const Lesson& lesson : chapter.lessons) {
-        const auto place = std::find_if(whole.lessons.begin(), whole.lessons.end(),
-                                        [&](const Lesson& other) { return other.name == lesson.name; });
-        rows.push_back(
-            {{fmt::format("{}.{}", chapter.number, place - whole.lessons.begin() + 1)}, {lesson.name}, {lesson.title}});
+    for (const Station& whole : stations_of(all.find_chapter(chapter.folder))) {
+        const auto is_this = [&](const auto& item) { return item.name == whole.name(); };
+        const auto is_shown = [&](const auto& items) { return std::any_of(items.begin(), items.end(), is_this); };
+        const bool is_wanted = whole.lesson != nullptr     ? is_shown(chapter.lessons)
+                               : whole.exercise != nullptr ? is_shown(chapter.exercises)
+                                                           : is_shown(chapter.pages);
+        if (!is_wanted) continue;
+        rows.push_back({{whole.number()},
+                        {whole.name()},
+                        {whole.exercise != nullptr ? whole.exercise->kind
+                         : whole.page != nullptr   ? "page"
+                                                   : "lesson"},
+                        state_of(progress, whole, next)});
+        if (with_ideas) rows.back().push_back({whole.idea()});
+        rows.back().push_back({whole.title()});
     }
-    if (!rows.empty()) fmt::print("{}\n", format_table({"", "lesson", "what it shows"}, rows, terminal));
-    rows.clear();
-    for (const Exercise& exercise : chapter.exercises) {
-        rows.push_back({{exercise.name}, {exercise.kind}, state_of(progress, exercise, next), {exercise.title}});
-    }
-    if (!rows.empty())
-        fmt::print("{}\n", format_table({"exercise", "kind", "state", "what it is about"}, rows, terminal));
+    std::vector<std::string> header = {"", "stop", "kind", "state"};
+    if (with_ideas) header.emplace_back("idea");
+    header.emplace_back("what it is about");
+    if (!rows.empty()) fmt::print("{}\n", format_table(header, rows, terminal));
 }
 
 // ---- grade ---------------------------------------------------------------------------------------------------------
@@ -560,7 +737,7 @@ void print_after_grade(Session& session, const Exercise& exercise, const GradeRe
             fmt::print("{}\n", terminal.paint(Style::faint, fmt::format("Built in {}, graded in {}: {}",
                                                                         seconds_text(result.build_seconds),
                                                                         seconds_text(result.grade_seconds), answer)));
-            fmt::print("{}\n", next_step(session));
+            fmt::print("{}\n", next_step(session, station_of(session.catalog(), exercise)));
             return;
         case Outcome::build_failed:
             fmt::print("{} Your answer: {}\nAll messages: {}\n",
@@ -710,6 +887,135 @@ std::optional<int> stop_unless_confirmed(Session& session, const std::string& qu
     return pressed == key::interrupt ? interrupted_status : something_wrong;
 }
 
+// ---- review --------------------------------------------------------------------------------------------------------
+
+class Reviewing {
+public:
+    Reviewing(Session& session, const ReviewRequest& request)
+        : session_(session), all_(request.all), today_(session.tools().today()), progress_(session.progress().read()) {
+        if (!request.lesson.empty()) lesson_ = session.catalog().find_lesson(request.lesson).name();
+    }
+
+    int run() {
+        std::vector<Review> asked;
+        for (const Review& review : wanted()) {
+            if (all_ || review.due <= today_) asked.push_back(review);
+        }
+        if (asked.empty()) {
+            fmt::print("{}{}\n", wanted().empty() ? none_text() : "No prediction is due today. ", when_next());
+            return all_right;
+        }
+        fmt::print("{} to make again. Type a number or a choice; Enter skips, q ends.\n",
+                   counted(asked.size(), "prediction"));
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            const bool goes_on = ask(asked[i], i + 1, asked.size());
+            if (!goes_on && i == 0 && !session_.interactive() && answered_ == 0) refuse_silence();
+            if (!goes_on) break;
+        }
+        progress_ = session_.progress().read();
+        fmt::print("\n{}{}\n", score_text(), when_next());
+        return all_right;
+    }
+
+private:
+    Session& session_;
+    bool all_;
+    std::string today_;
+    std::string lesson_;  ///< empty: of all lessons
+    Progress progress_;
+    std::size_t answered_ = 0;
+    std::size_t right_ = 0;
+
+    [[noreturn]] void refuse_silence() const {
+        throw Refusal(
+            fmt::format("review asks questions: run it in a terminal, or give the answers on standard input, "
+                        "one per line: printf '32\\n\\n' | {}",
+                        session_.typed("review")));
+    }
+
+    std::vector<Review> wanted() const {
+        std::vector<Review> found = reviews(progress_);
+        std::erase_if(found,
+                      [&](const Review& review) { return !lesson_.empty() && review.prediction->lesson != lesson_; });
+        return found;
+    }
+
+    std::string none_text() const {
+        if (!lesson_.empty()) return fmt::format("You have made no predictions in {} so far. ", lesson_);
+        return "You have made no predictions so far: lessons ask for them before they show their tables. ";
+    }
+
+    /// "The next one is due on 2026-11-30, in 7 days. ..."
+    std::string when_next() const {
+        const std::vector<Review> left = wanted();
+        if (left.empty()) return next_step(session_);
+        const auto due =
+            std::count_if(left.begin(), left.end(), [&](const Review& each) { return each.due <= today_; });
+        if (due > 0) {
+            return fmt::format("{} {} still due.", counted(static_cast<std::size_t>(due), "prediction"),
+                               due == 1 ? "is" : "are");
+        }
+        const std::optional<int> days = days_between(today_, left.front().due);
+        std::string text = fmt::format("The next one is due on {}", left.front().due);
+        if (days) text += fmt::format(", in {}", counted(static_cast<std::size_t>(std::max(*days, 0)), "day"));
+        const std::string lesson = lesson_.empty() ? "" : " --lesson " + lesson_;
+        if (answered_ == 0) {
+            text += fmt::format(". '{}' asks all {} now", session_.typed("review --all" + lesson), left.size());
+        }
+        return text + ".";
+    }
+
+    std::string score_text() const {
+        return answered_ == 0 ? "" : fmt::format("{} of {} right. ", right_, counted(answered_, "answer"));
+    }
+
+    /// False: the learner wants to stop, or there is no more input.
+    bool ask(const Review& review, std::size_t number, std::size_t of) {
+        const PredictionProgress& prediction = *review.prediction;
+        const Terminal& terminal = session_.terminal();
+        const std::string heading = fmt::format("{} of {}, from lesson {}", number, of, prediction.lesson);
+        fmt::print("\n{}\n{}", terminal.paint(Style::title, heading),
+                   warpwise::wrap(prediction.question, terminal.width));
+        for (std::size_t i = 0; i < prediction.choices.size(); ++i) {
+            fmt::print("    {}\n", warpwise::choice_text(prediction.choices, i));
+        }
+        const std::string unit = prediction.unit.empty() || !prediction.choices.empty() ? "" : " in " + prediction.unit;
+        while (true) {
+            const std::optional<std::string> line = session_.tools().read_line(fmt::format("Your answer{}: ", unit));
+            if (!line || *line == "q") return false;
+            if (line->find_first_not_of(" \t\r") == std::string::npos) {
+                fmt::print("Skipped.\n");
+                return true;
+            }
+            const Judgement judgement = judge(prediction, *line);
+            if (judgement.why_not.empty()) {
+                note(review, judgement);
+                return true;
+            }
+            fmt::print("{} Enter skips.\n", judgement.why_not);
+        }
+    }
+
+    void note(const Review& review, const Judgement& judgement) {
+        const PredictionProgress& prediction = *review.prediction;
+        const Terminal& terminal = session_.terminal();
+        const ReviewProgress after = after_review(review, judgement, today_);
+        mark(session_, [&](Progress& progress) { progress.reviews[review.key] = after; });
+        ++answered_;
+        right_ += judgement.right ? 1 : 0;
+        const std::string answer =
+            prediction.choices.empty() ? warpwise::with_unit(prediction.answer, prediction.unit) : prediction.answer;
+        fmt::print("{} ",
+                   terminal.paint(judgement.right ? Style::good : Style::bad, judgement.right ? "Right." : "No."));
+        fmt::print("{}",
+                   warpwise::wrap(fmt::format("The answer is {}. {}", answer, prediction.because), terminal.width));
+        if (!judgement.right) {
+            fmt::print("To see it again: {}\n", session_.typed("run " + prediction.lesson));
+        }
+        fmt::print("Due again on {}.\n", add_days(today_, days_until_review(after.right, after.in_a_row)));
+    }
+};
+
 }  // namespace
 
 // ---- session -------------------------------------------------------------------------------------------------------
@@ -737,10 +1043,9 @@ std::string Session::typed(std::string_view command) const {
 const Exercise* Session::exercise(const std::string& word) {
     if (!word.empty()) return &catalog().find_exercise(word);
     const Progress done = progress().read();
-    for (const Exercise* exercise : catalog().exercises()) {
-        if (!done.has_passed(exercise->name)) return exercise;
-    }
-    return nullptr;
+    std::vector<Station> way = catalog().way();
+    std::erase_if(way, [](const Station& station) { return station.exercise == nullptr; });
+    return next_station(way, done).exercise;
 }
 
 Tools real_tools(const Project& project) {
@@ -771,7 +1076,15 @@ Tools real_tools(const Project& project) {
                       const CommandOptions& options) { return run_command(arguments, options); },
             .watch = [&project](const Catalog& catalog, ProgressFile& progress,
                                 const Exercise& first) { return watch(project, catalog, progress, first); },
-            .ask = ask};
+            .ask = ask,
+            .read_line = [](const std::string& question) -> std::optional<std::string> {
+                fmt::print("{}", question);
+                std::fflush(stdout);
+                std::string line;
+                if (!std::getline(std::cin, line)) return std::nullopt;
+                if (isatty(STDIN_FILENO) == 0) fmt::print("{}\n", line);
+                return line;
+            }};
 }
 
 std::string resolve_command(const std::string& word, const std::vector<std::string>& names, const std::string& typed) {
@@ -790,35 +1103,13 @@ std::string resolve_command(const std::string& word, const std::vector<std::stri
 // ---- commands ------------------------------------------------------------------------------------------------------
 
 int start(Session& session) {
-    bool ask_first = greet(session);
-    const Chapter* last = nullptr;
-    while (true) {
-        const Station station = next_station(session.catalog(), session.progress().read());
-        if (is_none(station)) {
-            fmt::print("{}\n", next_step(session));
-            return all_right;
-        }
-        if (!session.interactive()) return start_quietly(session, station);
-        if (station.exercise != nullptr) {
-            const std::string question = fmt::format("Next: exercise {}", station.exercise->name);
-            const std::optional<int> stop = ask_first ? stop_before(session, question) : std::nullopt;
-            return stop ? *stop : session.tools().watch(session.catalog(), session.progress(), *station.exercise);
-        }
-        const Chapter& chapter = *station.chapter;
-        if (&chapter == last) return something_wrong;  // its mark could not be kept, which was said
-        last = &chapter;
-        const std::string question = fmt::format("Next: chapter {}, {} ({})", chapter.number, chapter.title,
-                                                 counted(chapter.lessons.size(), "lesson"));
-        if (const std::optional<int> stop = stop_before(session, question)) return *stop;
-        const int status = run_chapter(session, chapter, {});
-        if (status == left_by_reader) {
-            fmt::print("{} goes on from here.\n", session.typed(""));
-            return all_right;
-        }
-        if (status != all_right && status != something_wrong) return status;
-        if (status == something_wrong) complain(fmt::format("a step of chapter {} was wrong (above)", chapter.number));
-        ask_first = true;
-    }
+    note_shown_lesson(session);
+    const bool ask_first = greet(session);
+    if (session.interactive()) return Guiding(session).run(ask_first);
+    const Station station = next_station(session.catalog(), session.progress().read());
+    if (station) return start_quietly(session, station);
+    fmt::print("{}\n", next_step(session));
+    return all_right;
 }
 
 int list(Session& session, const ListRequest& request) {
@@ -831,9 +1122,10 @@ int list(Session& session, const ListRequest& request) {
         print_json(list_as_json(catalog, chapters, progress, session.project()));
         return all_right;
     }
-    const Station station = next_station(catalog, progress);
-    const std::string next = station.exercise == nullptr ? "" : station.exercise->name;
-    for (const Chapter& chapter : chapters) print_chapter(chapter, catalog, progress, next, session.terminal());
+    const Station next = next_station(catalog, progress);
+    for (const Chapter& chapter : chapters) {
+        print_chapter(chapter, catalog, progress, next, !request.word.empty(), session.terminal());
+    }
     const std::vector<const Exercise*> exercises = catalog.exercises();
     const auto passed = std::count_if(exercises.begin(), exercises.end(),
                                       [&](const Exercise* exercise) { return progress.has_passed(exercise->name); });
@@ -845,10 +1137,32 @@ int run_chapter(Session& session, const std::vector<std::string>& arguments) {
     if (arguments.empty()) {
         throw Refusal(fmt::format("which chapter? There are: {}", chapters_text(session.catalog())));
     }
-    const int status =
-        run_chapter(session, find_chapter(session, arguments.front()), {arguments.begin() + 1, arguments.end()});
+    const Station found = session.catalog().find_chapter_or_lesson(arguments.front());
+    std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+    if (found.lesson != nullptr) words.insert(words.begin(), found.lesson->name);
+    const int status = run_chapter(session, *found.chapter, words);
     return status == left_by_reader ? static_cast<int>(all_right) : status;
 }
+
+int show_map(Session& session, const MapRequest& request) {
+    const Catalog& catalog = session.catalog();
+    const Progress progress = session.progress().read();
+    MapOptions options{.typed = session.typed(""), .today = session.tools().today(), .all = request.all};
+    if (!request.chapter.empty()) options.chapter = catalog.find_chapter(request.chapter).folder;
+    if (request.json) {
+        print_json(map_json(catalog, progress, options));
+        return all_right;
+    }
+    fmt::print("{}\n{}\n", map_text(catalog, progress, options, session.terminal()), next_step(session));
+    const std::size_t due = count_due(progress, options.today);
+    if (due > 0) {
+        fmt::print("{} {} due again: {}\n", counted(due, "prediction"), due == 1 ? "is" : "are",
+                   session.typed("review"));
+    }
+    return all_right;
+}
+
+int review(Session& session, const ReviewRequest& request) { return Reviewing(session, request).run(); }
 
 int grade_exercise(Session& session, const GradeRequest& request) {
     if (request.exercise == "all") {

@@ -36,6 +36,9 @@ struct Tools {
     /// Prints the question and waits for one of the keys (letters in lower case). Escape, Ctrl-C, and the end of the
     /// input come always.
     std::function<Key(const std::string& question, const std::vector<Key>& keys)> ask;
+    /// Prints the question and reads a line. Nothing: the input has ended.
+    std::function<std::optional<std::string>(const std::string& question)> read_line;
+    std::function<std::string()> today = guide::today;
 };
 
 /// The project has to live as long as the tools.
@@ -55,7 +58,8 @@ public:
 
     /// A command as the reader would type it: "./warpwise grade grid_stride".
     std::string typed(std::string_view command) const;
-    /// The exercise of this name; without a name the first that was not passed, null when all are.
+    /// The exercise of this name; without a name the first that was neither passed nor skipped, else the first that was
+    /// not passed, null when all are.
     const Exercise* exercise(const std::string& word);
     /// What the learner should be told of the progress file, once.
     std::string take_message() { return progress_ ? progress_->take_message() : ""; }
@@ -81,7 +85,22 @@ struct ListRequest {
 };
 int list(Session& session, const ListRequest& request);
 
-/// `arguments`: a chapter, lessons, and options of the chapter's program, in any order after the chapter.
+struct MapRequest {
+    std::string chapter = {};  ///< empty: all of them
+    bool all = false;          ///< also the ideas of chapters that were not begun
+    bool json = false;
+};
+/// The path through the book, and which ideas are mastered or shaky.
+int show_map(Session& session, const MapRequest& request);
+
+struct ReviewRequest {
+    std::string lesson = {};  ///< only the predictions of this one; empty: all of them
+    bool all = false;         ///< also those that are not due yet
+};
+/// Asks predictions again that are due.
+int review(Session& session, const ReviewRequest& request);
+
+/// `arguments`: a chapter or a lesson, then lessons and options of the chapter's program in any order.
 int run_chapter(Session& session, const std::vector<std::string>& arguments);
 
 struct GradeRequest {

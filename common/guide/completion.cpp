@@ -89,6 +89,13 @@ std::vector<Candidate> candidates_for(Wants wanted, const std::vector<CommandWor
         case Wants::chapter:
             if (catalog != nullptr) add_chapters(*catalog, all);
             break;
+        case Wants::chapter_or_lesson:
+            if (catalog != nullptr) add_chapters(*catalog, all);
+            [[fallthrough]];
+        case Wants::lesson:
+            if (catalog == nullptr) break;
+            for (const Chapter& chapter : catalog->chapters()) add_lessons(chapter, all);
+            break;
         case Wants::exercise_or_all:
             all.push_back({"all", "every exercise"});
             [[fallthrough]];
@@ -117,11 +124,11 @@ std::vector<Candidate> candidates_for(Wants wanted, const std::vector<CommandWor
     return all;
 }
 
-/// The chapter of this number, folder or program, or the only one that begins so; null when there is none.
+/// The chapter of this number, folder, program, or lesson, or the only one that begins so; null when there is none.
 const Chapter* find_chapter(const Catalog* catalog, const std::string& word) {
     if (catalog == nullptr) return nullptr;
     try {
-        return &catalog->find_chapter(word);
+        return catalog->find_chapter_or_lesson(word).chapter;
     } catch (const Refusal&) {
         return nullptr;
     }
@@ -148,7 +155,8 @@ Reading read(const std::vector<std::string>& words, const std::vector<CommandWor
         } else if (is_option(word)) {
             const OptionWords* option = find_option(word, global_options);
             if (option == nullptr && reading.command != nullptr) option = find_option(word, reading.command->options);
-            if (option == nullptr && reading.command != nullptr && reading.command->argument == Wants::chapter) {
+            if (option == nullptr && reading.command != nullptr &&
+                reading.command->argument == Wants::chapter_or_lesson) {
                 option = find_option(word, chapter_options());
             }
             if (option != nullptr && option->takes_value) reading.open_option = option;
@@ -303,7 +311,7 @@ std::vector<Candidate> complete(std::vector<std::string> words, const std::vecto
     if (reading.after_dashes || reading.unknown_command) return {};
 
     std::vector<Candidate> all;
-    const bool is_run = reading.command != nullptr && reading.command->argument == Wants::chapter;
+    const bool is_run = reading.command != nullptr && reading.command->argument == Wants::chapter_or_lesson;
     if (reading.open_option != nullptr) {
         all = candidates_for(reading.open_option->value, commands, catalog);
     } else if (!current.empty() && current.front() == '-') {

@@ -15,6 +15,8 @@ namespace guide {
 enum class Wants {
     nothing,
     chapter,
+    chapter_or_lesson,
+    lesson,
     exercise,
     exercise_or_all,
     catalog_word,

@@ -155,12 +155,12 @@ Request read_words(const Words& words, const std::string& typed) {
             request.no_color = true;
         } else if (is_open && (word == "--yes" || word == "-y")) {
             request.yes = true;
+        } else if (is_open && word == "--version") {
+            request.version = true;
         } else if (!before_command) {
             request.arguments.push_back(word);
         } else if (word == "--help" || word == "-h") {
             request.help = true;
-        } else if (word == "--version") {
-            request.version = true;
         } else if (!word.empty() && word.front() == '-') {
             refuse_option(word, long_names(global_options()), typed + " --help");
         } else if (word.empty()) {
@@ -178,7 +178,8 @@ Request read_words(const Words& words, const std::string& typed) {
 bool asks_for_help(const Command& command, const Words& arguments) {
     const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
     // `run 1 --help` is for the chapter's program.
-    if (!command.configure) return !arguments.empty() && is_help(arguments.front());
+    const bool has_program = command.argument == Wants::chapter_or_lesson;
+    if (has_program) return !arguments.empty() && is_help(arguments.front());
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     return std::any_of(arguments.begin(), dashes, is_help);
 }
@@ -223,6 +224,7 @@ Values read_arguments(const Command& command, Words arguments, bool yes, const s
 
 Wants value_of(const std::string& command, const std::string& option) {
     if (option == "--level") return Wants::hint_level;
+    if (option == "--lesson") return Wants::lesson;
     const bool is_file = option == "-o" || option == "--output" || option == "-I" || option == "--json" ||
                          (command == "try" && option == "--keep");
     return is_file ? Wants::file : Wants::nothing;
@@ -312,7 +314,7 @@ const Command& find_command(const std::string& word, const std::vector<Command>&
                 if (exercise.name == word) refuse("an exercise", "grade");
             }
             for (const Lesson& lesson : chapter.lessons) {
-                if (lesson.name == word) refuse("a lesson", fmt::format("run {}", chapter.number));
+                if (lesson.name == word) refuse("a lesson", "run");
             }
         }
         throw;

@@ -226,6 +226,45 @@ void put_marks(Json& entry, const ExerciseProgress& marks) {
     entry["solution_seen"] = marks.solution_seen;
 }
 
+std::string fault_of_lesson(const Json& entry) {
+    if (!entry.is_object()) return "is no object";
+    for (const char* key : {"run", "again"}) {
+        if (entry.contains(key) && !entry[key].is_string()) return fmt::format("has a '{}' that is no date", key);
+    }
+    return "";
+}
+
+/// Of an entry without fault, as the next two.
+LessonProgress lesson_in(const Json& entry) { return {entry.value("run", ""), entry.value("again", "")}; }
+
+void put_lesson(Json& entry, const LessonProgress& lesson) {
+    if (!entry.is_object()) entry = Json::object();
+    entry["run"] = lesson.run;
+    if (!lesson.again.empty()) entry["again"] = lesson.again;
+}
+
+std::string fault_of_review(const Json& entry) {
+    if (!entry.is_object()) return "is no object";
+    for (const char* key : {"date", "guess"}) {
+        if (entry.contains(key) && !entry[key].is_string()) return fmt::format("has a '{}' that is no text", key);
+    }
+    if (entry.contains("right") && !entry["right"].is_boolean()) return "has a 'right' that is neither true nor false";
+    if (entry.contains("in_a_row") && !is_count(entry["in_a_row"])) return "has an 'in_a_row' that is no count";
+    return "";
+}
+
+ReviewProgress review_in(const Json& entry) {
+    return {entry.value("date", ""), entry.value("right", false), entry.value("in_a_row", 0), entry.value("guess", "")};
+}
+
+void put_review(Json& entry, const ReviewProgress& review) {
+    if (!entry.is_object()) entry = Json::object();
+    entry["date"] = review.date;
+    entry["right"] = review.right;
+    entry["in_a_row"] = review.in_a_row;
+    entry["guess"] = review.guess;
+}
+
 ExerciseProgress merged(const ExerciseProgress& a, const ExerciseProgress& b) {
     ExerciseProgress both;
     both.passed = a.passed.empty() || b.passed.empty() ? std::max(a.passed, b.passed) : std::min(a.passed, b.passed);
@@ -252,6 +291,18 @@ void rename_entries(Json& exercises, const std::map<std::string, std::string>& r
             if (!entry.contains(key)) entry[key] = value;
         }
     }
+}
+
+/// A file from before lessons had marks of their own: of a chapter that was run, all lessons count as run.
+void add_lessons(Json& document, const std::map<std::string, std::vector<std::string>>& lessons) {
+    if (document.contains("lessons") || !document.contains("chapters") || !document["chapters"].is_object()) return;
+    Json marks = Json::object();
+    for (const auto& [folder, date] : document["chapters"].items()) {
+        const auto found = lessons.find(folder);
+        if (!date.is_string() || found == lessons.end()) continue;
+        for (const std::string& lesson : found->second) marks[lesson] = Json{{"run", date}};
+    }
+    if (!marks.empty()) document["lessons"] = std::move(marks);
 }
 
 /// The object under a key, an empty one when there is none. Of a newer version's file, whatever it is.
@@ -296,36 +347,49 @@ Progress understood(Json& document, bool newer, std::vector<std::string>& notes)
             drop("exercises", name, fault);
         }
     }
-    const Json chapters = section_of(document, "chapters", newer);
-    for (const auto& [folder, date] : chapters.items()) {
-        if (date.is_string()) {
-            progress.chapters[folder] = date.get<std::string>();
-        } else {
-            drop("chapters", folder, "is no date");
+    const auto read_dates = [&](const char* key, std::map<std::string, std::string>& dates) {
+        const Json section = section_of(document, key, newer);
+        for (const auto& [name, date] : section.items()) {
+            if (date.is_string()) {
+                dates[name] = date.get<std::string>();
+            } else {
+                drop(key, name, "is no date");
+            }
         }
-    }
-    const Json predictions = section_of(document, "predictions", newer);
-    for (const auto& [name, entry] : predictions.items()) {
-        const std::string fault = prediction_fault_of(entry);
-        if (fault.empty()) {
-            progress.predictions[name] = prediction_in(entry);
-        } else {
-            drop("predictions", name, fault);
+    };
+    const auto read_entries = [&](const char* key, auto& entries, const auto& fault_in, const auto& entry_in) {
+        const Json section = section_of(document, key, newer);
+        for (const auto& [name, entry] : section.items()) {
+            const std::string fault = fault_in(entry);
+            if (fault.empty()) {
+                entries[name] = entry_in(entry);
+            } else {
+                drop(key, name, fault);
+            }
         }
-    }
-    if (document.contains("started")) {
-        if (document["started"].is_string()) {
-            progress.started = document["started"].get<std::string>();
+    };
+    read_dates("chapters", progress.chapters);
+    read_dates("pages", progress.pages);
+    read_dates("skipped", progress.skipped);
+    read_entries("lessons", progress.lessons, fault_of_lesson, lesson_in);
+    read_entries("predictions", progress.predictions, prediction_fault_of, prediction_in);
+    read_entries("reviews", progress.reviews, fault_of_review, review_in);
+    for (const auto& [key, date] :
+         {std::pair("started", &progress.started), std::pair("last_start", &progress.last_start)}) {
+        if (!document.contains(key)) continue;
+        if (document[key].is_string()) {
+            *date = document[key].get<std::string>();
         } else if (!newer) {
-            document.erase("started");
-            notes.push_back("'started' is no date, and is ignored");
+            document.erase(key);
+            notes.push_back(fmt::format("'{}' is no date, and is ignored", key));
         }
     }
     return progress;
 }
 
 /// Throws Broken.
-Contents contents_of(const std::string& text, const std::map<std::string, std::string>& renamed) {
+Contents contents_of(const std::string& text, const std::map<std::string, std::string>& renamed,
+                     const std::map<std::string, std::vector<std::string>>& lessons) {
     Contents contents;
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) return contents;
     contents.document = parsed(text);
@@ -337,6 +401,7 @@ Contents contents_of(const std::string& text, const std::map<std::string, std::s
     Json exercises = section_of(document, "exercises", newer);
     rename_entries(exercises, renamed);
     if (!exercises.empty()) document["exercises"] = std::move(exercises);
+    if (!newer) add_lessons(document, lessons);
     contents.progress = understood(document, newer, contents.notes);
     return contents;
 }
@@ -369,17 +434,19 @@ void put_changes(Json& section, const std::map<std::string, Value>& before, cons
 void put_progress(Json& document, const Progress& before, const Progress& after, const fs::path& file) {
     if (!document.contains(version_key)) document[version_key] = file_version;
     if (after.started != before.started) document["started"] = after.started;
-    if (after.chapters != before.chapters) {
-        put_changes(section_to_change(document, "chapters", file), before.chapters, after.chapters,
-                    [](Json& entry, const std::string& date) { entry = date; });
-    }
-    if (after.exercises != before.exercises) {
-        put_changes(section_to_change(document, "exercises", file), before.exercises, after.exercises, put_marks);
-    }
-    if (after.predictions != before.predictions) {
-        put_changes(section_to_change(document, "predictions", file), before.predictions, after.predictions,
-                    put_prediction);
-    }
+    if (after.last_start != before.last_start) document["last_start"] = after.last_start;
+    const auto put_section = [&](const char* key, const auto& old_entries, const auto& new_entries, const auto& put) {
+        if (old_entries == new_entries) return;
+        put_changes(section_to_change(document, key, file), old_entries, new_entries, put);
+    };
+    const auto put_date = [](Json& entry, const std::string& date) { entry = date; };
+    put_section("chapters", before.chapters, after.chapters, put_date);
+    put_section("lessons", before.lessons, after.lessons, put_lesson);
+    put_section("pages", before.pages, after.pages, put_date);
+    put_section("exercises", before.exercises, after.exercises, put_marks);
+    put_section("skipped", before.skipped, after.skipped, put_date);
+    put_section("predictions", before.predictions, after.predictions, put_prediction);
+    put_section("reviews", before.reviews, after.reviews, put_review);
 }
 
 }  // namespace
@@ -394,7 +461,22 @@ void Progress::keep_prediction(const std::string& key, const PredictionProgress&
     if (found == predictions.end() || found->second.question != prediction.question) predictions[key] = prediction;
 }
 
+bool Progress::has_run(const std::string& lesson) const { return lessons.contains(lesson); }
+
+void Progress::note_run(const Chapter& chapter, const std::vector<std::string>& names, const std::string& date) {
+    for (const std::string& name : names) {
+        const auto [mark, is_new] = lessons.try_emplace(name, LessonProgress{date, ""});
+        if (!is_new && date > mark->second.run) mark->second.again = std::max(mark->second.again, date);
+    }
+    const bool are_all = std::all_of(chapter.lessons.begin(), chapter.lessons.end(),
+                                     [&](const Lesson& lesson) { return has_run(lesson.name); });
+    if (are_all) chapters.try_emplace(chapter.folder, date);
+}
+
 ProgressFile::ProgressFile(fs::path file, const Catalog& catalog) : file_(std::move(file)) {
+    for (const Chapter& chapter : catalog.chapters()) {
+        for (const Lesson& lesson : chapter.lessons) lessons_[chapter.folder].push_back(lesson.name);
+    }
     std::set<std::string> present;
     for (const Exercise* exercise : catalog.exercises()) present.insert(exercise->name);
     for (const Exercise* exercise : catalog.exercises()) {
@@ -409,7 +491,7 @@ Progress ProgressFile::read() {
     try {
         const fs::path target = target_of(file_);
         const auto load = [&] {
-            const Contents contents = contents_of(read_file(target).value_or(""), renamed_);
+            const Contents contents = contents_of(read_file(target).value_or(""), renamed_, lessons_);
             for (const std::string& text : contents.notes) note(fmt::format("{}: {}", file_.string(), text));
             return contents.progress;
         };
@@ -435,7 +517,7 @@ Progress ProgressFile::update(const std::function<void(Progress&)>& change) {
     const std::string text = read_file(target).value_or("");
     Contents contents;
     try {
-        contents = contents_of(text, renamed_);
+        contents = contents_of(text, renamed_, lessons_);
     } catch (const Broken& broken) {
         note(move_aside(target, broken.what()));
     }
@@ -466,20 +548,58 @@ std::string today() {
     return fmt::format("{:04}-{:02}-{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
 }
 
-Station next_station(const Catalog& catalog, const Progress& progress) {
-    const auto was_tried = [&](const Exercise& exercise) {
-        const auto found = progress.exercises.find(exercise.name);
-        return found != progress.exercises.end() && (!found->second.passed.empty() || found->second.attempts > 0);
-    };
-    const auto is_done = [&](const Station& station) {
-        if (station.exercise != nullptr) return progress.has_passed(station.exercise->name);
-        return progress.chapters.contains(station.chapter->folder) ||
-               std::any_of(station.chapter->exercises.begin(), station.chapter->exercises.end(), was_tried);
-    };
-    for (const Station& station : catalog.way()) {
-        if (!is_done(station)) return station;
+bool is_done(const Station& station, const Progress& progress) {
+    if (station.exercise != nullptr) return progress.has_passed(station.exercise->name);
+    if (station.lesson != nullptr && progress.has_run(station.lesson->name)) return true;
+    if (station.page != nullptr && progress.pages.contains(station.page->name)) return true;
+    const std::string idea = station.idea();
+    if (idea.empty()) return false;
+    const std::vector<Lesson>& lessons = station.chapter->lessons;
+    const bool was_lesson_run = std::any_of(lessons.begin(), lessons.end(), [&](const Lesson& lesson) {
+        return lesson.idea == idea && progress.has_run(lesson.name);
+    });
+    if (station.page != nullptr && was_lesson_run) return true;
+    return std::any_of(
+        station.chapter->exercises.begin(), station.chapter->exercises.end(),
+        [&](const Exercise& exercise) { return exercise.idea == idea && progress.has_passed(exercise.name); });
+}
+
+Station next_station(const std::vector<Station>& way, const Progress& progress, const Station& after) {
+    const auto place = std::find_if(way.begin(), way.end(),
+                                    [key = after.key()](const Station& station) { return station.key() == key; });
+    const std::size_t begin = !after || place == way.end() ? 0 : static_cast<std::size_t>(place - way.begin()) + 1;
+    Station skipped;
+    for (std::size_t step = 0; step < way.size(); ++step) {
+        const Station& station = way[(begin + step) % way.size()];
+        if (is_done(station, progress)) continue;
+        if (!progress.skipped.contains(station.key())) return station;
+        if (!skipped) skipped = station;
     }
-    return {};
+    return skipped;
+}
+
+Station next_station(const Catalog& catalog, const Progress& progress) { return next_station(catalog.way(), progress); }
+
+LastDone last_done(const std::vector<Station>& way, const Progress& progress) {
+    LastDone last;
+    const auto date_in = [](const auto& dates, const std::string& name) {
+        const auto found = dates.find(name);
+        return found == dates.end() ? std::string() : found->second;
+    };
+    for (const Station& station : way) {
+        std::string date;
+        if (station.exercise != nullptr) {
+            const auto marks = progress.exercises.find(station.exercise->name);
+            if (marks != progress.exercises.end()) date = marks->second.passed;
+        } else if (station.lesson != nullptr) {
+            const auto mark = progress.lessons.find(station.lesson->name);
+            if (mark != progress.lessons.end()) date = std::max(mark->second.run, mark->second.again);
+        } else {
+            date = date_in(progress.pages, station.name());
+        }
+        if (!date.empty() && date >= last.date) last = {station, date};
+    }
+    return last;
 }
 
 }  // namespace guide

@@ -44,14 +44,38 @@ struct PredictionProgress {
     bool operator==(const PredictionProgress&) const = default;
 };
 
+struct LessonProgress {
+    std::string run;    ///< date when it was first run
+    std::string again;  ///< the last later date when it was run; empty: none
+    bool operator==(const LessonProgress&) const = default;
+};
+
+/// The answers to a prediction that was asked again (common/guide/review.h).
+struct ReviewProgress {
+    std::string date;    ///< of the last answer
+    bool right = false;  ///< the last answer
+    int in_a_row = 0;    ///< so many answers in a row, the first guess included, were like the last one
+    std::string guess;   ///< the last answer
+    bool operator==(const ReviewProgress&) const = default;
+};
+
 struct Progress {
-    std::map<std::string, ExerciseProgress> exercises;      ///< by name
-    std::map<std::string, std::string> chapters;            ///< by folder: date when it was first run, or read
+    std::map<std::string, ExerciseProgress> exercises;  ///< by name
+    std::map<std::string, LessonProgress> lessons;  ///< by name; a file without them: those of chapters that were run
+    std::map<std::string, std::string> pages;       ///< by name: date when it was read
+    std::map<std::string, std::string> skipped;     ///< by Station::key(): date when the learner went on without it
+    std::map<std::string, std::string> chapters;    ///< by folder: date when all of its lessons had been run
     std::map<std::string, PredictionProgress> predictions;  ///< by lesson and number there: "coalescing/1"
+    std::map<std::string, ReviewProgress> reviews;          ///< by the prediction's key
     std::string started;                                    ///< date of the first start; empty: this is the first one
+    std::string last_start;                                 ///< date of the last start without a command
     bool operator==(const Progress&) const = default;
 
     bool has_passed(const std::string& exercise) const;
+    bool has_run(const std::string& lesson) const;
+
+    /// These lessons of the chapter were run on this date; the chapter, too, once all of them were.
+    void note_run(const Chapter& chapter, const std::vector<std::string>& names, const std::string& date);
 
     /// Keeps a guess unless there is one for the same question: the first guess counts, whatever was guessed later.
     void keep_prediction(const std::string& key, const PredictionProgress& prediction);
@@ -75,7 +99,8 @@ private:
     void note(const std::string& message);
 
     std::filesystem::path file_;
-    std::map<std::string, std::string> renamed_;  ///< former name -> name
+    std::map<std::string, std::string> renamed_;               ///< former name -> name
+    std::map<std::string, std::vector<std::string>> lessons_;  ///< of each chapter, by its folder
     std::string message_;
     std::set<std::string> noted_;  ///< each message is told once, however often the file is read
 };
@@ -83,8 +108,22 @@ private:
 /// Today's date, "2026-11-21".
 std::string today();
 
-/// The first station that is not done: a chapter that was not run, an exercise that was not passed. An exercise that
-/// was passed keeps its chapter from coming up again. Null pointers: all is done.
+/// Whether there is nothing left to do at this stop: the exercise was passed, the lesson run, the page read. What leads
+/// up to something is done, too, once that is: a lesson when an exercise of its idea in its chapter was passed, and a
+/// page also when a lesson of its idea there was run.
+bool is_done(const Station& station, const Progress& progress);
+
+/// The stop that comes next on the way: the first from the one after `after` on, and round to the beginning, that is
+/// neither done nor skipped; else the first that is not done. Without `after` the search starts at the beginning. None:
+/// all is done.
+Station next_station(const std::vector<Station>& way, const Progress& progress, const Station& after = {});
 Station next_station(const Catalog& catalog, const Progress& progress);
+
+/// What was done last, by the dates: of several on one day the one farthest on the way. None: nothing was.
+struct LastDone {
+    Station station;
+    std::string date;
+};
+LastDone last_done(const std::vector<Station>& way, const Progress& progress);
 
 }  // namespace guide

@@ -516,6 +516,7 @@ int write_report(const Project& project, const Catalog& catalog, ProgressFile& p
         report.machine = facts_of_this_machine(project);
         report.progress = progress.read();
         if (const std::string message = progress.take_message(); !message.empty()) fmt::print(stderr, "{}\n", message);
+        report.path = path_map(titled, report.progress);
         const std::string page = report_page(report);
         if (interrupted != 0) throw Interrupted{};
         replace_file(file, page);

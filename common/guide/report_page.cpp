@@ -1,12 +1,14 @@
 #include "common/guide/report_page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string_view>
@@ -343,6 +345,7 @@ public:
         add("<main id=\"main\">\n");
         environment();
         summary();
+        path();
         for (const ReportChapter& part : report_.chapters) chapter(part);
         exercises();
         add("</main>\n");
@@ -384,6 +387,7 @@ private:
         add("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n<li><a "
             "href=\"#environment\">Environment</a></li>\n"
             "<li><a href=\"#summary\">Summary</a></li>\n");
+        if (report_.path) add("<li><a href=\"#path\">The path</a></li>\n");
         for (const ReportChapter& part : report_.chapters) {
             put("<li><a href=\"#{}\">Chapter {}: {}</a>", chapter_id(*part.chapter), part.chapter->number,
                 escape_html(part.chapter->title));
@@ -828,6 +832,65 @@ private:
         put("<noscript>\n{}</noscript>\n<figcaption>{} <span class=\"source\">{}</span></figcaption>\n</figure>\n",
             table_html(plain_table(numbers.caption, {}, numbers.header, numbers.rows)), escape_html(chart.caption),
             escape_html(source_));
+    }
+
+    // ---- the path
+
+    void path() {
+        if (!report_.path) return;
+        std::map<Mastery, std::size_t> counts;
+        for (const Idea& idea : report_.path->ideas) ++counts[idea.mastery];
+        put("<section aria-labelledby=\"path\">\n<h2 id=\"path\">The path</h2>\n<p>Ideas: {} mastered, {} shaky, {} "
+            "begun, {} open.</p>\n",
+            counts[Mastery::mastered], counts[Mastery::shaky], counts[Mastery::begun], counts[Mastery::open]);
+        for (const ChapterMap& part : report_.path->chapters) {
+            HtmlTable table{fmt::format("The path through chapter {}: {} of {} stops done", part.chapter->number,
+                                        part.done, part.stops),
+                            "Marks of this copy, read on " + report_.date,
+                            {"idea", "stops", "state", "why, and what to do"},
+                            {"", "wide", "result", "wide"},
+                            {}};
+            for (const Stretch& stretch : part.stretches) table.rows.push_back(stretch_row(stretch));
+            if (!table.rows.empty()) add(table_html(table));
+        }
+        add("</section>\n");
+    }
+
+    HtmlRow stretch_row(const Stretch& stretch) const {
+        std::string stops;
+        for (std::size_t i = 0; i < stretch.stations.size(); ++i) {
+            if (i > 0) stops += ", ";
+            const std::string name = escape_html(stretch.stations[i].name());
+            switch (stretch.states[i]) {
+                case StopState::done:
+                    stops += fmt::format("<span class=\"good\">\xE2\x9C\x93 {}</span>", name);
+                    break;
+                case StopState::here:
+                    stops += fmt::format("<b>{} (here)</b>", name);
+                    break;
+                case StopState::skipped:
+                    stops += fmt::format("<span class=\"soft\">{} (left out)</span>", name);
+                    break;
+                case StopState::open:
+                    stops += fmt::format("<span class=\"soft\">{}</span>", name);
+                    break;
+            }
+        }
+        const Idea* idea = report_.path->find_idea(stretch.idea);
+        const Mastery mastery = idea == nullptr ? Mastery::open : idea->mastery;
+        const char* style = mastery == Mastery::mastered ? "good" : mastery == Mastery::shaky ? "bad" : "soft";
+        std::string why;
+        if (mastery == Mastery::shaky) {
+            why = escape_html(fmt::format("{}.", fmt::join(idea->reasons, "; ")));
+            if (idea->look_at) {
+                why += fmt::format(" Look again at {}: <code>{} run {}</code>", escape_html(idea->look_at.text()),
+                                   escape_html(report_.typed), escape_html(idea->look_at.name()));
+            }
+        }
+        return {{{escape_html(stretch.idea)},
+                 {stops},
+                 {fmt::format("<span class=\"{}\">{}</span>", style, name_of(mastery))},
+                 {why}}};
     }
 
     // ---- exercises

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/guide/catalog.h"
+#include "common/guide/ideas.h"
 #include "common/guide/progress.h"
 #include "common/guide/report_results.h"
 #include "common/guide/report_traces.h"
@@ -34,6 +35,7 @@ struct Report {
     std::vector<std::pair<std::string, std::string>> machine;  ///< what is known of the host: {"processor", "..."}
     std::vector<ReportChapter> chapters;
     Progress progress;
+    std::optional<PathMap> path = {};
 };
 
 std::string report_page(const Report& report);

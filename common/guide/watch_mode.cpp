@@ -21,6 +21,7 @@
 #include "common/guide/file_watcher.h"
 #include "common/guide/grader.h"
 #include "common/guide/guesses.h"
+#include "common/guide/ideas.h"
 #include "common/guide/watch_session.h"
 #include "common/guide/watch_view.h"
 #include "common/lesson/refusal.h"
@@ -35,7 +36,8 @@ constexpr double polling_seconds = 0.2;  // where nothing tells of a save
 /// The files, the clock and the marks.
 class RealSurroundings : public Surroundings {
 public:
-    RealSurroundings(const Project& project, ProgressFile& progress) : project_(project), progress_(progress) {}
+    RealSurroundings(const Project& project, const Catalog& catalog, ProgressFile& progress, bool colors)
+        : project_(project), catalog_(catalog), progress_(progress), colors_(colors) {}
 
     double now() override {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -52,6 +54,11 @@ public:
         std::string text = solution_text(exercise);
         return {std::move(text), difference(answer_to(exercise).file, exercise.solution)};
     }
+    std::string map(const Progress& progress) override {
+        warpwise::Terminal terminal;
+        terminal.colors = colors_;
+        return map_text(catalog_, progress, {.typed = project_.typed, .today = today()}, terminal);
+    }
     std::string reset(const Exercise& exercise) override {
         std::string kept;
         for (const std::filesystem::path& file : guide::reset(exercise)) {
@@ -62,7 +69,9 @@ public:
 
 private:
     const Project& project_;
+    const Catalog& catalog_;
     ProgressFile& progress_;
+    bool colors_;
 };
 
 /// The station's exercise of this name: whoever started watch mode may have a copy.
@@ -80,10 +89,10 @@ public:
     Watch(const Project& project, const Catalog& catalog, ProgressFile& progress, const Exercise& first)
         : project_(project),
           progress_(progress),
-          surroundings_(project, progress),
+          colors_(warpwise::Terminal::detect(true).colors),
+          surroundings_(project, catalog, progress, colors_),
           way_(catalog.way()),
-          session_(way_, progress.read(), on_the_way(way_, first), surroundings_),
-          colors_(warpwise::Terminal::detect(true).colors) {}
+          session_(way_, progress.read(), on_the_way(way_, first), surroundings_) {}
 
     int run() {
         console_.emplace();
@@ -108,10 +117,10 @@ public:
 private:
     const Project& project_;
     ProgressFile& progress_;
+    bool colors_;
     RealSurroundings surroundings_;
     std::vector<Station> way_;
     WatchSession session_;
-    bool colors_;
     std::optional<Console> console_;
     std::unique_ptr<FileWatcher> watcher_;
     const Exercise* watched_ = nullptr;
@@ -172,7 +181,7 @@ private:
         if (job.exercise != nullptr) {
             session_.graded(grade(*job.exercise));
         } else {
-            run_chapter(*job.chapter);
+            run_lesson(job.lesson);
         }
     }
 
@@ -189,31 +198,28 @@ private:
         }
     }
 
-    void run_chapter(const Chapter& chapter) {
+    void run_lesson(const Station& lesson) {
         BuildResult built;
         try {
             built = Builder(project_).build(
-                {chapter.program}, [this](int done, int of) { note_build(done, of); },
+                {lesson.chapter->program + "_programs"}, [this](int done, int of) { note_build(done, of); },
                 [this] { return look_around(); });
         } catch (const std::exception& error) {
             built.output = error.what();
         }
-        if (session_.is_job_unwanted() || !built.succeeded) return session_.chapter_not_built(built.output);
-        const int status = run_program(chapter);
+        if (session_.is_job_unwanted() || !built.succeeded) return session_.lesson_not_built(built.output);
+        const int status = run_program(lesson);
         on_screen_.reset();
         for (Key key = key::resized; key != key::none && key != key::closed;) key = console_->read_key(0);
-        session_.chapter_ran(status);
+        session_.lesson_ran(status);
     }
 
     /// As `warpwise run` does, on the whole terminal. Returns its exit status.
-    int run_program(const Chapter& chapter) {
-        std::vector<std::string> command{(project_.programs() / chapter.program).string(), "--device", project_.device,
-                                         "--pause"};
-        std::error_code error;
-        std::filesystem::create_directories(project_.results(), error);
-        const std::filesystem::path kept =
-            error ? std::filesystem::path() : project_.results() / (chapter.folder + ".json");
-        const RunResults results({.may_guess = true, .kept = kept});
+    int run_program(const Station& lesson) {
+        const Chapter& chapter = *lesson.chapter;
+        std::vector<std::string> command{(project_.programs() / chapter.program).string(), lesson.name(), "--device",
+                                         project_.device, "--pause"};
+        const RunResults results({.may_guess = true});
         const std::vector<std::string> options = results.options();
         command.insert(command.end(), options.begin(), options.end());
         console_->clear();

@@ -34,25 +34,7 @@ std::string without_last_character(std::string text) {
     return text;
 }
 
-bool is_done(const Station& station, const Progress& progress) {
-    if (station.exercise != nullptr) return progress.has_passed(station.exercise->name);
-    const std::vector<Exercise>& exercises = station.chapter->exercises;
-    return progress.chapters.count(station.chapter->folder) != 0 ||
-           std::any_of(exercises.begin(), exercises.end(),
-                       [&](const Exercise& exercise) { return progress.has_passed(exercise.name); });
-}
-
-bool is_about_chapter(Page page) { return page == Page::chapter || page == Page::chapter_ran; }
-
-/// Where the learner is on the way.
-std::size_t place(const WatchState& state) {
-    const auto is_here = [&](const Station& station) {
-        if (is_about_chapter(state.page)) return station.exercise == nullptr && station.chapter == state.chapter;
-        return station.exercise == state.exercise;
-    };
-    const auto here = std::find_if(state.way.begin(), state.way.end(), is_here);
-    return here == state.way.end() ? 0 : static_cast<std::size_t>(here - state.way.begin());
-}
+bool is_about_lesson(Page page) { return page == Page::lesson || page == Page::lesson_ran; }
 
 /// The key that opened the page closes it, too.
 Key key_of(Page page) {
@@ -63,6 +45,8 @@ Key key_of(Page page) {
             return U's';
         case Page::help:
             return U'?';
+        case Page::map:
+            return U'm';
         default:
             return key::none;
     }
@@ -70,7 +54,7 @@ Key key_of(Page page) {
 
 /// Pages with something to read, which any of these keys leave.
 bool leaves(Page page, Key key) {
-    const bool is_read = page == Page::task || page == Page::solution || page == Page::help ||
+    const bool is_read = page == Page::task || page == Page::solution || page == Page::help || page == Page::map ||
                          page == Page::graded_all || page == Page::closing;
     return is_read && (key == key::escape || key == key::enter || key == U' ' || key == key_of(page));
 }
@@ -111,14 +95,15 @@ std::vector<const Exercise*> matches(const WatchState& state) {
     return found;
 }
 
-Station next_undone(const WatchState& state) {
-    const std::size_t here = place(state);
-    for (std::size_t step = 1; step <= state.way.size(); ++step) {
-        const Station& station = state.way[(here + step) % state.way.size()];
-        if (!is_done(station, state.progress)) return station;
+Station current_stop(const WatchState& state) {
+    if (is_about_lesson(state.page) || state.page == Page::background) return state.stop;
+    for (const Station& station : state.way) {
+        if (station.exercise == state.exercise) return station;
     }
     return {};
 }
+
+Station next_undone(const WatchState& state) { return next_station(state.way, state.progress, current_stop(state)); }
 
 WatchSession::WatchSession(std::vector<Station> way, Progress progress, const Exercise& first,
                            Surroundings& surroundings)
@@ -155,12 +140,12 @@ void WatchSession::want_grade() {
     if (is_grading()) is_unwanted_ = true;
 }
 
-/// A chapter or a grading of all goes on only as long as its page is shown.
+/// A lesson or a grading of all goes on only as long as its page is shown.
 void WatchSession::drop_unwanted_job() {
-    if (state_.page != Page::chapter) wants_chapter_ = false;
+    if (state_.page != Page::lesson) wants_lesson_ = false;
     if (!job_) return;
     if (ended_ || (grades_all_ && state_.page != Page::grading_all)) is_unwanted_ = true;
-    if (job_->chapter != nullptr && state_.page != Page::chapter) is_unwanted_ = true;
+    if (job_->lesson && state_.page != Page::lesson) is_unwanted_ = true;
 }
 
 void WatchSession::tell(const std::string& message, bool is_bad) { state_.notice = {message, is_bad, is_bad}; }
@@ -190,8 +175,10 @@ void WatchSession::press(Key key) {
         answer(key);
     } else if (state_.page == Page::list) {
         press_in_list(key);
-    } else if (is_about_chapter(state_.page)) {
-        press_in_chapter(key);
+    } else if (is_about_lesson(state_.page)) {
+        press_in_lesson(key);
+    } else if (state_.page == Page::background) {
+        press_in_background(key);
     } else {
         press_command(key);
     }
@@ -206,6 +193,10 @@ void WatchSession::press_command(Key key) {
     switch (as_command(key)) {
         case U'n':
             return go_on();
+        case U'b':
+            return go_back();
+        case U'm':
+            return show_map();
         case U'h':
             return show_hint();
         case U'l':
@@ -248,9 +239,13 @@ void WatchSession::answer(Key key) {
     if (as_command(key) == U'q') {
         ended_ = 0;
     } else if (as_command(key) != U'y') {
-        tell(question == Question::reset ? "The answer was left as it is." : "The solution was not shown.");
+        tell(question == Question::reset  ? "The answer was left as it is."
+             : question == Question::skip ? "Then it goes on with this exercise. h gives a hint."
+                                          : "The solution was not shown.");
     } else if (question == Question::reset) {
         reset();
+    } else if (question == Question::skip) {
+        skip();
     } else {
         show_solution();
     }
@@ -296,26 +291,32 @@ void WatchSession::set_filter(const std::string& filter) {
     state_.selected = found == after.end() ? 0 : static_cast<std::size_t>(found - after.begin());
 }
 
-void WatchSession::press_in_chapter(Key key) {
-    const bool has_run = state_.page == Page::chapter_ran;
-    if (key == key::enter && has_run && state_.has_chapter_run()) {
+void WatchSession::press_in_lesson(Key key) {
+    const bool has_run = state_.page == Page::lesson_ran;
+    if (key == key::enter && has_run && state_.has_lesson_run()) {
         go_on();
     } else if (key == key::enter && has_run) {
-        state_.page = Page::chapter;
+        state_.page = Page::lesson;
     } else if (key == key::enter) {
-        state_.chapter_output.clear();
-        wants_chapter_ = !job_ || job_->chapter == nullptr || is_unwanted_;
+        state_.lesson_output.clear();
+        wants_lesson_ = !job_ || !job_->lesson || is_unwanted_;
         if (is_grading()) {
             is_unwanted_ = true;
             wants_grade_ = true;
         }
+    } else if (as_command(key) == U'r' && has_run) {
+        state_.page = Page::lesson;
+        press_in_lesson(key::enter);
     } else if (as_command(key) == U'n') {
-        mark_chapter();
-        go_on();
+        if (is_done(state_.stop, state_.progress)) {
+            go_on();
+        } else {
+            skip();
+        }
     } else if (key == key::escape) {
-        const bool is_being_built = wants_chapter_ || (job_ && job_->chapter != nullptr && !is_unwanted_);
+        const bool is_being_built = wants_lesson_ || (job_ && job_->lesson && !is_unwanted_);
         if (is_being_built) {
-            wants_chapter_ = false;
+            wants_lesson_ = false;
             is_unwanted_ = true;
         } else {
             state_.page = Page::exercise;
@@ -325,22 +326,61 @@ void WatchSession::press_in_chapter(Key key) {
     }
 }
 
+void WatchSession::press_in_background(Key key) {
+    if (key == key::enter || as_command(key) == U'n') {
+        change_progress([name = state_.stop.name()](Progress& progress) { progress.pages.try_emplace(name, today()); });
+        go_on();
+    } else if (key == key::escape) {
+        state_.page = Page::exercise;
+    } else {
+        press_command(key);
+    }
+}
+
 // ---- what the keys do ---------------------------------------------------------------------------------------------
 
 void WatchSession::go_on() {
-    if (!is_about_chapter(state_.page) && !state_.has_passed()) {
-        return tell("Not passed yet: n goes on once it is. l chooses another exercise.");
+    const bool is_at_exercise = current_stop(state_).exercise != nullptr;
+    if (is_at_exercise && !state_.has_passed()) {
+        state_.page = Page::exercise;
+        state_.question = Question::skip;
+        return;
     }
-    const Station next = next_undone(state_);
-    if (next.exercise != nullptr) {
-        open(*next.exercise);
-    } else if (next.chapter != nullptr) {
-        state_.chapter = next.chapter;
-        state_.chapter_output.clear();
-        state_.page = Page::chapter;
-    } else {
+    open_stop(next_undone(state_));
+}
+
+void WatchSession::go_back() {
+    const Station before = station_before(state_.way, current_stop(state_));
+    if (!before) return tell("This is the first stop of the path.");
+    open_stop(before);
+}
+
+void WatchSession::open_stop(const Station& stop) {
+    if (stop.exercise != nullptr) return open(*stop.exercise);
+    state_.question = Question::none;
+    if (!stop) {
         state_.page = Page::closing;
+        return;
     }
+    state_.stop = stop;
+    state_.lesson_output.clear();
+    state_.page = stop.page != nullptr ? Page::background : Page::lesson;
+}
+
+/// Goes on without what is on the screen; it stays open, and comes again when all else is done.
+void WatchSession::skip() {
+    const std::string key = current_stop(state_).key();
+    change_progress([&](Progress& progress) { progress.skipped.try_emplace(key, today()); });
+    const Station next = next_undone(state_);
+    if (next.key() == key) return tell("Nothing else is left to do.");
+    open_stop(next);
+}
+
+void WatchSession::show_map() {
+    attempt([&] {
+        state_.map = surroundings_.map(state_.progress);
+        state_.page = Page::map;
+    });
 }
 
 void WatchSession::show_hint() {
@@ -418,10 +458,9 @@ void WatchSession::grade_all() {
     }
 }
 
-void WatchSession::mark_chapter() {
-    const std::string folder = state_.chapter->folder;
-    if (state_.progress.chapters.count(folder) != 0) return;
-    change_progress([folder](Progress& progress) { progress.chapters.try_emplace(folder, today()); });
+void WatchSession::mark_lesson() {
+    const Station stop = state_.stop;
+    change_progress([stop](Progress& progress) { progress.note_run(*stop.chapter, {stop.name()}, today()); });
 }
 
 /// A mark that cannot be written counts until the session ends, and the learner is told.
@@ -437,10 +476,9 @@ void WatchSession::change_progress(const std::function<void(Progress&)>& change)
 // ---- saves and jobs -----------------------------------------------------------------------------------------------
 
 void WatchSession::saved() {
-    const bool is_chapter_on_its_way =
-        state_.page == Page::chapter && (wants_chapter_ || (job_ && job_->chapter != nullptr));
+    const bool is_lesson_on_its_way = state_.page == Page::lesson && (wants_lesson_ || (job_ && job_->lesson));
     const bool is_busy = state_.page == Page::list || state_.page == Page::grading_all ||
-                         state_.page == Page::graded_all || is_chapter_on_its_way;
+                         state_.page == Page::graded_all || is_lesson_on_its_way;
     if (!is_busy) state_.page = Page::exercise;
     state_.was_saved = true;
     want_grade();
@@ -452,13 +490,13 @@ std::optional<Job> WatchSession::take_job() {
     const std::vector<const Exercise*> exercises = state_.exercises();
     grades_all_ = state_.page == Page::grading_all;
     if (grades_all_) {
-        job_ = Job{exercises[state_.graded.size()], nullptr};
-    } else if (wants_chapter_) {
-        wants_chapter_ = false;
-        job_ = Job{nullptr, state_.chapter};
+        job_ = Job{exercises[state_.graded.size()], {}};
+    } else if (wants_lesson_) {
+        wants_lesson_ = false;
+        job_ = Job{nullptr, state_.stop};
     } else if (wants_grade_) {
         wants_grade_ = false;
-        job_ = Job{state_.exercise, nullptr};
+        job_ = Job{state_.exercise, {}};
     } else {
         return std::nullopt;
     }
@@ -533,17 +571,17 @@ void WatchSession::note_graded(const GradeResult& result) {
     if (state_.graded.size() == state_.exercises().size()) state_.page = Page::graded_all;
 }
 
-void WatchSession::chapter_not_built(const std::string& output) {
+void WatchSession::lesson_not_built(const std::string& output) {
     if (!finish_job()) return;
-    state_.chapter_output = output;
-    tell("The chapter could not be built: the compiler's messages are above.", true);
+    state_.lesson_output = output;
+    tell("The lesson could not be built: the compiler's messages are above.", true);
 }
 
-void WatchSession::chapter_ran(int status) {
+void WatchSession::lesson_ran(int status) {
     finish_job();
-    state_.page = Page::chapter_ran;
-    state_.chapter_status = status;
-    if (state_.has_chapter_run()) mark_chapter();
+    state_.page = Page::lesson_ran;
+    state_.lesson_status = status;
+    if (state_.has_lesson_run()) mark_lesson();
 }
 
 }  // namespace guide

@@ -37,6 +37,7 @@ public:
     virtual std::string task(const Exercise& exercise) = 0;                ///< Markdown
     virtual std::vector<std::string> hints(const Exercise& exercise) = 0;  ///< Markdown
     virtual Solution solution(const Exercise& exercise) = 0;
+    virtual std::string map(const Progress& progress) = 0;  ///< of the whole path, with colors where there are any
     /// Puts back what was handed out. Returns where the old answer is kept, as the learner would write it; empty: there
     /// was nothing to put back.
     virtual std::string reset(const Exercise& exercise) = 0;
@@ -50,17 +51,19 @@ enum class Page {
     list,         ///< of all exercises, to choose from
     grading_all,  ///< all exercises, one after another
     graded_all,   ///< the table of results
-    chapter,      ///< the next station is a chapter, which waits to be run
-    chapter_ran,  ///< its output stands above
+    lesson,       ///< of the path, which waits to be run
+    lesson_ran,   ///< its output stands above
+    background,   ///< a page of the book that comes next on the path
+    map,          ///< of the whole path
     closing,      ///< all is done
 };
 
-enum class Question { none, reset, solution };
+enum class Question { none, reset, solution, skip };
 
 /// What a session wants done: one of the two.
 struct Job {
     const Exercise* exercise = nullptr;  ///< to build and grade
-    const Chapter* chapter = nullptr;    ///< to build and run
+    Station lesson = {};                 ///< to build and run
 };
 
 /// The job that is under way.
@@ -115,12 +118,12 @@ struct WatchState {
     std::vector<Graded> graded;
     bool grading_was_cancelled = false;
 
-    const Chapter* chapter = nullptr;  ///< on the pages `chapter` and `chapter_ran`
-    std::string chapter_output;        ///< why it could not be built
-    int chapter_status = 0;            ///< that it ended with
-    bool has_chapter_run() const {
-        return chapter_status == 0 || chapter_status == 1;
-    }  ///< 1: something in it is wrong
+    Station stop;               ///< on the pages `lesson`, `lesson_ran`, and `background`
+    std::string lesson_output;  ///< why it could not be built
+    int lesson_status = 0;      ///< that it ended with
+    bool has_lesson_run() const { return lesson_status == 0 || lesson_status == 1; }  ///< 1: something in it is wrong
+
+    std::string map;
 
     std::vector<const Exercise*> exercises() const;
     const Chapter* chapter_of(const Exercise& exercise) const;  ///< null when the way does not hold it
@@ -131,9 +134,10 @@ struct WatchState {
 /// The exercises in whose name, title or chapter each word of the filter occurs, in any case of letters.
 std::vector<const Exercise*> matches(const WatchState& state);
 
-/// What comes after the current exercise, or on the chapter's page after the chapter: the first station from there on
-/// that is not done, else the first of the whole way. Null pointers: all is done. An exercise that was passed keeps its
-/// chapter from coming up.
+/// The stop that is on the screen: the lesson or page of its own page, else the current exercise.
+Station current_stop(const WatchState& state);
+
+/// What comes after it (`next_station`). None: all is done.
 Station next_undone(const WatchState& state);
 
 class WatchSession {
@@ -147,7 +151,7 @@ public:
     void tell(const std::string& message, bool is_bad = false);
     void set_list_lines(std::size_t lines) { state_.list_lines = lines; }
 
-    /// What is to be done now, if anything; it counts as running until `graded`, `chapter_not_built` or `chapter_ran`.
+    /// What is to be done now, if anything; it counts as running until `graded`, `lesson_not_built` or `lesson_ran`.
     std::optional<Job> take_job();
     /// Whether the running job is not wanted any more. Stays so until the job ends.
     bool is_job_unwanted() const { return job_.has_value() && is_unwanted_; }
@@ -155,8 +159,8 @@ public:
     void tick();  ///< moves the timer on
 
     void graded(const GradeResult& result);
-    void chapter_not_built(const std::string& output);
-    void chapter_ran(int status);
+    void lesson_not_built(const std::string& output);
+    void lesson_ran(int status);
 
     /// The exit status once the learner has left: 0, or 130 after Ctrl-C.
     std::optional<int> ended() const { return ended_; }
@@ -170,10 +174,15 @@ private:
 
     void press_command(Key key);
     void press_in_list(Key key);
-    void press_in_chapter(Key key);
+    void press_in_lesson(Key key);
+    void press_in_background(Key key);
     void answer(Key key);
 
     void go_on();
+    void go_back();
+    void open_stop(const Station& stop);
+    void skip();
+    void show_map();
     void show_hint();
     void show_list();
     void show_task();
@@ -181,7 +190,7 @@ private:
     void reset();
     void grade_all();
     void set_filter(const std::string& filter);
-    void mark_chapter();
+    void mark_lesson();
 
     void note_result(const GradeResult& result);
     void note_graded(const GradeResult& result);
@@ -191,11 +200,11 @@ private:
 
     Surroundings& surroundings_;
     WatchState state_;
-    std::optional<Job> job_;      ///< that runs
-    bool grades_all_ = false;     ///< it belongs to `c`
-    bool is_unwanted_ = false;    ///< it is to stop
-    bool wants_grade_ = false;    ///< on the current exercise
-    bool wants_chapter_ = false;  ///< to be run
+    std::optional<Job> job_;     ///< that runs
+    bool grades_all_ = false;    ///< it belongs to `c`
+    bool is_unwanted_ = false;   ///< it is to stop
+    bool wants_grade_ = false;   ///< on the current exercise
+    bool wants_lesson_ = false;  ///< to be run
     double job_started_ = 0;
     std::optional<int> ended_;
 };

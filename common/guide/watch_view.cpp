@@ -140,10 +140,6 @@ std::string kind_text(const std::string& kind) {
     return {};
 }
 
-std::string chapter_name(const Chapter& chapter) {
-    return fmt::format("chapter {}, {}", chapter.number, chapter.title);
-}
-
 std::string outcome_text(Outcome outcome) {
     switch (outcome) {
         case Outcome::passed:
@@ -211,7 +207,7 @@ public:
         frame.columns = static_cast<int>(columns_);
         frame.lines = static_cast<int>(lines_);
         frame.body = without_blank_end(body());  // the block begins with a blank line
-        frame.keeps_above = state_.page == Page::chapter_ran;
+        frame.keeps_above = state_.page == Page::lesson_ran;
         if (state_.page == Page::list) {
             frame.block = list_block();
         } else if (state_.page == Page::grading_all) {
@@ -259,13 +255,17 @@ private:
                 return help_body();
             case Page::graded_all:
                 return graded_all_body();
-            case Page::chapter:
-                return chapter_body();
+            case Page::lesson:
+                return lesson_body();
+            case Page::background:
+                return background_body();
+            case Page::map:
+                return state_.map;
             case Page::closing:
                 return closing_body();
             case Page::list:
             case Page::grading_all:
-            case Page::chapter_ran:
+            case Page::lesson_ran:
                 return {};
         }
         return {};
@@ -349,8 +349,7 @@ private:
     std::string after_passing_text() const {
         const Station next = next_undone(state_);
         const std::string solution = "s shows the solution and how it differs from your answer.";
-        if (next.exercise != nullptr) return fmt::format("n goes on with {}. {}", next.exercise->name, solution);
-        if (next.chapter != nullptr) return fmt::format("n goes on with {}. {}", chapter_name(*next.chapter), solution);
+        if (next) return fmt::format("n goes on with {}. {}", next.text(), solution);
         return "That was the last one: n ends the way. " + solution;
     }
 
@@ -373,7 +372,9 @@ private:
 
     std::string help_body() const {
         const std::vector<std::vector<Cell>> rows{
-            {{"n"}, {"go on, once the exercise has passed: to the next one, or to a chapter to run"}},
+            {{"n"}, {"go on to the next stop of the path; before the exercise has passed it asks whether to skip it"}},
+            {{"b"}, {"go back to the stop before this one: a lesson, an exercise, or a page"}},
+            {{"m"}, {"show the map: what is done, and which ideas are mastered or shaky"}},
             {{"h"}, {"show a hint; each further h shows one more, closer to the answer"}},
             {{"l"}, {"list all exercises and choose one"}},
             {{"g"}, {"grade all exercises; any key stops that"}},
@@ -425,21 +426,37 @@ private:
         return text;
     }
 
-    std::string chapter_body() const {
-        const Chapter& chapter = *state_.chapter;
-        std::string text = paragraph(fmt::format("Next: {}", chapter_name(chapter)), Style::title) + "\n";
-        text += paragraph(fmt::format("A chapter is read and run before its {}. To run it:",
-                                      plural(chapter.exercises.size(), "exercise"))) +
-                fmt::format("\n    {}\n\n", typed(fmt::format("run {}", chapter.number))) +
-                paragraph(fmt::format("Enter does that now. n goes on without it. The source is in chapters/{}.",
-                                      chapter.folder)) +
-                "\n";
-        if (!chapter.lessons.empty()) {
-            std::vector<std::vector<Cell>> rows;
-            for (const Lesson& lesson : chapter.lessons) rows.push_back({{lesson.name}, {lesson.title}});
-            text += format_table({"lesson", "what it shows"}, rows, terminal_) + "\n";
-        }
-        return text + untouched(state_.chapter_output);
+    std::string lesson_body() const {
+        const Station& stop = state_.stop;
+        const Lesson& lesson = *stop.lesson;
+        const bool was_run = state_.progress.has_run(lesson.name);
+        const std::string about = lesson.title.empty() ? "" : fmt::format(": {}", lesson.title);
+        std::string text =
+            paragraph(fmt::format("{}{}{}", was_run ? "L" : "Next: l", stop.text().substr(1), about), Style::title) +
+            "\n";
+        if (!lesson.idea.empty()) text += paragraph(fmt::format("Idea: {}.", lesson.idea));
+        const std::string without = was_run ? "n goes on." : "n goes on without it.";
+        text += fmt::format("\n    {}\n\n", typed(fmt::format("run {} {}", stop.chapter->number, lesson.name)));
+        text += paragraph(fmt::format("Enter runs it now. {} Its source is in {}.", without, source_of(stop))) + "\n";
+        return text + untouched(state_.lesson_output);
+    }
+
+    /// The folder of the lesson, or its file.
+    std::string source_of(const Station& lesson) const {
+        const std::filesystem::path place = project_.root / "chapters" / lesson.chapter->folder / lesson.lesson->name;
+        std::error_code error;
+        return project_.shown(std::filesystem::is_directory(place, error) ? place.string() : place.string() + ".cu");
+    }
+
+    std::string background_body() const {
+        const std::string file = fmt::format("docs/{}.md", state_.stop.name());
+        std::string text = paragraph(fmt::format("Next: {} of the book", state_.stop.text()), Style::title) + "\n";
+        if (!state_.stop.idea().empty()) text += paragraph(fmt::format("Idea: {}.", state_.stop.idea()));
+        return text + fmt::format("\n    {}\n\n", file) +
+               paragraph(fmt::format("It explains what the next stops need. '{}' shows the book in a browser. "
+                                     "Enter goes on once you have read it.",
+                                     typed("docs"))) +
+               "\n";
     }
 
     std::string closing_body() const {
@@ -452,10 +469,10 @@ private:
             seen += marks.solution_seen ? 1 : 0;
             alone += marks.hints == 0 && !marks.solution_seen ? 1 : 0;
         }
-        const auto chapters = std::count_if(state_.way.begin(), state_.way.end(),
-                                            [](const Station& station) { return station.exercise == nullptr; });
+        const auto lessons = std::count_if(state_.way.begin(), state_.way.end(),
+                                           [](const Station& station) { return station.lesson != nullptr; });
         std::string text =
-            paragraph(fmt::format("All done: {} and {}.", plural(static_cast<std::size_t>(chapters), "chapter"),
+            paragraph(fmt::format("All done: {} and {}.", plural(static_cast<std::size_t>(lessons), "lesson"),
                                   plural(exercises.size(), "exercise")),
                       Style::good) +
             "\n";
@@ -501,7 +518,7 @@ private:
             {"Exercises " + progress_bar(count_passed(state_), state_.exercises().size(), bar_width, terminal_.colors),
              importance::bar});
         const bool is_about_exercise =
-            state_.page != Page::chapter && state_.page != Page::chapter_ran && state_.page != Page::closing;
+            current_stop(state_).exercise != nullptr && state_.page != Page::closing && state_.page != Page::map;
         if (is_about_exercise) {
             lines.push_back({paint(Style::heading, state_.answer), importance::path});
             lines.push_back({exercise().title, importance::title});
@@ -517,8 +534,8 @@ private:
                 lines.push_back({paint(style, wrapped), importance});
             }
         };
-        if (state_.page == Page::chapter_ran) {
-            add(chapter_ran_text(), state_.chapter_status == 0 ? Style::good : Style::bad, importance::notice);
+        if (state_.page == Page::lesson_ran) {
+            add(lesson_ran_text(), state_.lesson_status == 0 ? Style::good : Style::bad, importance::notice);
         }
         if (!state_.notice.text.empty()) {
             add(state_.notice.text, state_.notice.is_bad ? Style::bad : Style::heading, importance::notice);
@@ -530,27 +547,28 @@ private:
         } else if (state_.question == Question::solution) {
             add("It has not passed yet. Look at the solution all the same? It will be noted. y/n", Style::heading,
                 importance::question);
+        } else if (state_.question == Question::skip) {
+            add("It has not passed yet. Go on without it? It stays open on the map. y/n", Style::heading,
+                importance::question);
         }
     }
 
-    std::string chapter_ran_text() const {
-        const std::string name = fmt::format("Chapter {}, {}", state_.chapter->number, state_.chapter->title);
-        if (!state_.has_chapter_run()) {
-            return fmt::format("{}, was not run to its end (exit status {}).", name, state_.chapter_status);
+    std::string lesson_ran_text() const {
+        std::string name = state_.stop.text();
+        name.front() = 'L';
+        if (!state_.has_lesson_run()) {
+            return fmt::format("{}, was not run to its end (exit status {}).", name, state_.lesson_status);
         }
         const Station next = next_undone(state_);
-        const std::string goes_on = next.exercise != nullptr ? " Enter goes on with " + next.exercise->name + "."
-                                    : next.chapter != nullptr
-                                        ? " Enter goes on with " + chapter_name(*next.chapter) + "."
-                                        : " Enter ends the way.";
-        return name + (state_.chapter_status == 0 ? ", is run." : ", is run; something in it was wrong: see above.") +
+        const std::string goes_on = next ? fmt::format(" Enter goes on with {}.", next.text()) : " Enter ends the way.";
+        return name + (state_.lesson_status == 0 ? ", is run." : ", is run; something in it was wrong: see above.") +
                goes_on;
     }
 
     std::string work_text() const {
         const Work& work = state_.work;
         const std::string timer = work.seconds < 1 ? "" : fmt::format(" {} s", static_cast<long>(work.seconds));
-        if (state_.page == Page::chapter && work.of <= 0) return "Building ..." + timer;
+        if (state_.page == Page::lesson && work.of <= 0) return "Building ..." + timer;
         if (work.of <= 0) return "Grading ..." + timer;
         if (!work.is_built()) return fmt::format("Building {} of {} ...{}", work.done, work.of, timer);
         return "Grading ..." + timer;
@@ -559,14 +577,24 @@ private:
     std::vector<KeyLabel> keys() const {
         if (state_.question != Question::none) return {{"y", "yes"}, {"n", "no"}, {"q", "quit"}};
         switch (state_.page) {
-            case Page::chapter:
+            case Page::lesson:
                 if (state_.work.is_running) return {{"Esc", "stop"}, {"q", "quit"}};
-                return {{"Enter", "run it"}, {"n", "go on without it"}, {"Esc", "back"},
-                        {"l", "list"},       {"g", "grade all"},        {"q", "quit"},
+                return {{"Enter", "run it"},
+                        {"n", state_.progress.has_run(state_.stop.name()) ? "go on" : "go on without it"},
+                        {"b", "back"},
+                        {"Esc", "exercise"},
+                        {"m", "map"},
+                        {"l", "list"},
+                        {"q", "quit"},
                         {"?", "help"}};
-            case Page::chapter_ran:
-                if (state_.has_chapter_run()) return {{"Enter", "go on"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
+            case Page::lesson_ran:
+                if (state_.has_lesson_run()) {
+                    return {{"Enter", "go on"}, {"r", "run again"}, {"b", "back"}, {"m", "map"},
+                            {"l", "list"},      {"q", "quit"},      {"?", "help"}};
+                }
                 return {{"Enter", "back"}, {"n", "go on without it"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
+            case Page::background:
+                return {{"Enter", "go on"}, {"b", "back"}, {"m", "map"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
             case Page::closing:
                 return {{"Esc", "back"}, {"l", "list"}, {"g", "grade all"}, {"q", "quit"}, {"?", "help"}};
             default:
@@ -574,15 +602,16 @@ private:
         }
         std::vector<KeyLabel> keys;
         if (state_.page != Page::exercise) keys.push_back({"Esc", "back"});
-        if (state_.has_passed()) keys.push_back({"n", "next"});
+        keys.push_back({"n", state_.has_passed() ? "next" : "skip"});
         const int seen = std::min(state_.hints_seen(), static_cast<int>(state_.hints.size()));
         keys.push_back({"h", seen == 0 ? "hint" : fmt::format("hint ({} of {} shown)", seen, state_.hints.size())});
         if (state_.result && !state_.has_passed() && !state_.result->details.empty()) {
             keys.push_back({"v", state_.shows_details ? "less" : "all of it"});
         }
         for (const auto& [key, label] :
-             {std::pair("l", "list"), std::pair("g", "grade all"), std::pair("x", "reset"), std::pair("s", "solution"),
-              std::pair("t", "task"), std::pair("r", "run again"), std::pair("q", "quit"), std::pair("?", "help")}) {
+             {std::pair("b", "back"), std::pair("m", "map"), std::pair("l", "list"), std::pair("g", "grade all"),
+              std::pair("x", "reset"), std::pair("s", "solution"), std::pair("t", "task"), std::pair("r", "run again"),
+              std::pair("q", "quit"), std::pair("?", "help")}) {
             keys.push_back({key, label});
         }
         return keys;

@@ -99,15 +99,92 @@ TEST_CASE("exercises know their files and their former names", "[guide]") {
     CHECK(first.solution == "/copy/solutions/1_basics_and_pi/index_and_guard/index_and_guard.cu");
 }
 
-TEST_CASE("the way goes from each chapter through its exercises to the next chapter", "[guide]") {
-    const Catalog all = catalog();
+namespace {
+
+std::vector<std::string> names_on(const std::vector<Station>& way) {
     std::vector<std::string> names;
-    for (const Station& station : all.way()) {
-        names.push_back(station.exercise == nullptr ? station.chapter->folder : station.exercise->name);
+    for (const Station& station : way) names.push_back(station.key());
+    return names;
+}
+
+const std::string catalog_with_path = R"({"warpwise_catalog": 1, "chapters": [
+    {"folder": "1_basics", "program": "basics", "lessons": ["hello", "add"],
+     "exercises": [{"name": "guard", "kind": "fill"}, {"name": "stride", "kind": "fix"}],
+     "path": [{"kind": "page", "name": "execution_model", "idea": "warps"},
+              {"kind": "lesson", "name": "hello", "idea": "indices"},
+              {"kind": "exercise", "name": "guard", "idea": "indices"},
+              {"kind": "lesson", "name": "add"},
+              {"kind": "exercise", "name": "stride", "idea": "loops"}]},
+    {"folder": "2_memory", "program": "memory", "lessons": ["tiles", "pitch"], "exercises": [],
+     "path": [{"kind": "lesson", "name": "tiles", "idea": "tiles"}, {"kind": "lesson", "name": "pitch"}]}]})";
+
+}  // namespace
+
+TEST_CASE("the way goes through the chapters' paths: pages, lessons, and exercises", "[guide]") {
+    const Catalog all = Catalog::from_json(catalog_with_path, "/copy");
+    const std::vector<Station> way = all.way();
+    CHECK(names_on(way) == std::vector<std::string>{"page/execution_model", "lesson/hello", "exercise/guard",
+                                                    "lesson/add", "exercise/stride", "lesson/tiles", "lesson/pitch"});
+    CHECK(way[0].text() == "the page execution_model");
+    CHECK(way[1].text() == "lesson 1.1, hello");
+    CHECK(way[2].text() == "exercise guard");
+    CHECK(way[6].number() == "2.2");
+    CHECK(way[0].idea() == "warps");
+    CHECK(way[2].idea() == "indices");
+    CHECK(way[3].idea().empty());
+    CHECK(station_before(way, way[5]) == way[4]);
+    CHECK_FALSE(station_before(way, way[0]));
+    CHECK_FALSE(station_before(way, {}));
+}
+
+TEST_CASE("a page of the path has the title of its heading", "[guide]") {
+    const Copy copy;
+    copy.file("build/cpu/catalog.json", catalog_with_path);
+    CHECK(copy.load().way()[0].title().empty());
+    copy.file("docs/execution_model.md", "---\nkey: value\n---\n\n# How a GPU runs a kernel\n\n# Not this\n");
+    CHECK(copy.load().way()[0].title() == "How a GPU runs a kernel");
+    CHECK(copy.load().way()[0].text() == "the page How a GPU runs a kernel");
+}
+
+TEST_CASE("without a path the lessons of a chapter come before its exercises", "[guide]") {
+    CHECK(names_on(catalog().way()) == std::vector<std::string>{"lesson/device_query", "lesson/vector_add", "lesson/pi",
+                                                                "exercise/index_and_guard", "exercise/grid_stride",
+                                                                "exercise/pi_block_sum", "exercise/pi_accuracy",
+                                                                "lesson/bank_conflicts", "lesson/banks",
+                                                                "exercise/grid_of_tiles", "exercise/memory_guard"});
+}
+
+TEST_CASE("a path that names what the chapter does not have is refused", "[guide]") {
+    for (const char* entry : {R"({"kind": "lesson", "name": "nothing"})", R"({"kind": "film", "name": "hello"})"}) {
+        const std::string text = R"({"warpwise_catalog": 1, "chapters": [{"folder": "1_a", "program": "a",
+            "lessons": ["hello"], "exercises": [], "path": [)" +
+                                 std::string(entry) + "]}]}";
+        CHECK_THROWS_MATCHES(Catalog::from_json(text, "/copy"), Refusal,
+                             MessageMatches(ContainsSubstring("the catalog cannot be read: a path ")));
     }
-    CHECK(names == std::vector<std::string>{"1_basics_and_pi", "index_and_guard", "grid_stride", "pi_block_sum",
-                                            "pi_accuracy", "2_memory_model", "grid_of_tiles", "memory_guard",
-                                            "10_more_memory"});
+}
+
+TEST_CASE("a lesson is found in any chapter, and a chapter before a lesson that only begins like it", "[guide]") {
+    const Catalog all = catalog();
+    const auto found = [&](const std::string& word) {
+        const Station station = all.find_chapter_or_lesson(word);
+        return station.chapter->folder + "/" + station.name();
+    };
+    CHECK(found("vector_add") == "1_basics_and_pi/vector_add");
+    CHECK(found("Vector-Add") == "1_basics_and_pi/vector_add");
+    CHECK(found("1.2") == "1_basics_and_pi/vector_add");
+    CHECK(found("banks") == "2_memory_model/banks");
+    CHECK(found("conflicts") == "2_memory_model/bank_conflicts");
+    CHECK(found("pi") == "1_basics_and_pi/pi");
+    CHECK(found("2") == "2_memory_model/");
+    CHECK(found("memory_m") == "2_memory_model/");
+    CHECK(found("more") == "10_more_memory/");
+    CHECK_THROWS_MATCHES(
+        found("vectr_add"), Refusal,
+        Message("no chapter or lesson 'vectr_add'; did you mean vector_add? './warpwise list' shows all"));
+    CHECK_THROWS_MATCHES(found("7"), Refusal, MessageMatches(ContainsSubstring("no chapter or lesson '7'")));
+    CHECK_THROWS_MATCHES(found("bank"), Refusal, MessageMatches(ContainsSubstring("could be")));
+    CHECK_THROWS_MATCHES(found(""), Refusal, MessageMatches(ContainsSubstring("which chapter?")));
 }
 
 TEST_CASE("the title of an exercise is in the first line of the stub, or else of what was handed out", "[guide]") {

@@ -112,7 +112,7 @@ examine=$(tr '\n' ' ' <<'END'
                 ' (' + wide.slice(0, 3).map(name) + ')');
   }
 
-  for (const id of ['environment', 'summary', 'exercises']) {
+  for (const id of ['environment', 'summary', 'path', 'exercises']) {
     const heading = document.getElementById(id);
     if (!heading || heading.tagName != 'H2') faults.push('no part ' + id);
     else if (heading.parentElement.children.length < 2) faults.push('nothing in ' + id);

@@ -91,7 +91,12 @@ public:
         write(project.root / "warpwise", "#!/bin/sh\n");
         write(project.build_folder() / "catalog.json", R"({"warpwise_catalog": 1, "chapters": [
             {"folder": "1_basics_and_pi", "program": "basics_and_pi", "lessons": ["vector_add", "matrix_add", "pi"],
-             "exercises": [{"name": "grid_stride", "kind": "fill"}, {"name": "block_sum", "kind": "fix"}]},
+             "exercises": [{"name": "grid_stride", "kind": "fill"}, {"name": "block_sum", "kind": "fix"}],
+             "path": [{"kind": "lesson", "name": "vector_add", "idea": "loops", "about": "the five moves"},
+                      {"kind": "exercise", "name": "grid_stride", "idea": "loops"},
+                      {"kind": "lesson", "name": "matrix_add", "idea": "mapping"},
+                      {"kind": "lesson", "name": "pi", "idea": "sums"},
+                      {"kind": "exercise", "name": "block_sum", "idea": "sums"}]},
             {"folder": "2_memory", "program": "memory", "lessons": ["transpose"],
              "exercises": [{"name": "padding", "kind": "speed"}]}]})");
         for (const char* path : {"1_basics_and_pi/grid_stride", "1_basics_and_pi/block_sum", "2_memory/padding"}) {
@@ -161,6 +166,8 @@ public:
     int program_status = 0;
     int watch_status = 0;
     std::vector<Key> keys;  ///< pressed one after another
+    Words lines;            ///< typed one after another
+    std::string date = today();
 
     // What they were asked for.
     std::vector<Words> built;
@@ -213,7 +220,15 @@ private:
                         const Key pressed = keys.front();
                         keys.erase(keys.begin());
                         return pressed;
-                    }};
+                    },
+                .read_line = [this](const std::string& question) -> std::optional<std::string> {
+                    questions.push_back(question);
+                    if (lines.empty()) return std::nullopt;
+                    const std::string line = lines.front();
+                    lines.erase(lines.begin());
+                    return line;
+                },
+                .today = [this] { return date; }};
     }
 
     bool interactive_;
@@ -252,15 +267,18 @@ TEST_CASE("a misspelled command gets the nearest, a strange one the way to the h
 
 // ---- list ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("list shows lessons, exercises with their marks, and what is next") {
+TEST_CASE("list shows the stops of the path with their marks, and what is next") {
     Fake fake;
     fake.pass("grid_stride");
     fake.change([](Progress& progress) {
         progress.exercises["block_sum"].attempts = 3;
+        for (const char* lesson : {"vector_add", "matrix_add", "pi"}) progress.lessons[lesson].run = "2026-01-02";
         progress.chapters["1_basics_and_pi"] = "2026-01-02";
     });
     const auto listed = fake.run([](Session& session) { return list(session, {}); });
     CHECK(listed.status == 0);
+    CHECK_THAT(listed.out, ContainsSubstring("1.1  vector_add   lesson  run               the five moves\n"
+                                             "     grid_stride  fill    passed            all of grid_stride\n"));
     CHECK_THAT(listed.out, ContainsSubstring("1.3  pi"));
     CHECK_THAT(listed.out, ContainsSubstring("all of block_sum"));
     CHECK_THAT(listed.out, ContainsSubstring("next, 3 attempts"));
@@ -276,7 +294,15 @@ TEST_CASE("list keeps to what has to do with a word, and lessons keep their numb
     CHECK_THAT(listed.out, !ContainsSubstring("transpose"));
     const auto one = fake.run([](Session& session) { return list(session, {.word = "matrix"}); });
     CHECK_THAT(one.out, ContainsSubstring("1.2  matrix_add"));
-    CHECK_THAT(one.out, !ContainsSubstring("vector_add"));
+    CHECK_THAT(one.out, !ContainsSubstring("1.1  vector_add"));
+    CHECK_THAT(one.out, ContainsSubstring("mapping"));  // ideas are shown where the list is short
+    const auto idea = fake.run([](Session& session) { return list(session, {.word = "sums"}); });
+    CHECK_THAT(idea.out, ContainsSubstring("1.3  pi"));
+    CHECK_THAT(idea.out, ContainsSubstring("block_sum"));
+    CHECK_THAT(idea.out, !ContainsSubstring("grid_stride  "));
+    const auto number = fake.run([](Session& session) { return list(session, {.word = "2"}); });
+    CHECK_THAT(number.out, ContainsSubstring("transpose"));
+    CHECK_THAT(number.out, !ContainsSubstring("Chapter 1"));
     const auto kind = fake.run([](Session& session) { return list(session, {.word = "fix"}); });
     CHECK_THAT(kind.out, ContainsSubstring("block_sum"));
     CHECK_THAT(kind.out, !ContainsSubstring("padding  "));
@@ -291,15 +317,19 @@ TEST_CASE("list refuses a word that nothing has to do with, and names what is ne
 TEST_CASE("list as JSON is all there is on standard output") {
     Fake fake;
     fake.pass("grid_stride");
+    fake.change([](Progress& progress) { progress.lessons["vector_add"].run = "2026-01-02"; });
     const auto listed = fake.run([](Session& session) { return list(session, {.json = true}); });
     const Json json = Json::parse(listed.out);
     REQUIRE(json["chapters"].size() == 2);
     CHECK(json["chapters"][0]["lessons"][2]["name"] == "pi");
     CHECK(json["chapters"][0]["lessons"][2]["title"].is_null());
+    CHECK(json["chapters"][0]["lessons"][0]["idea"] == "loops");
+    CHECK(json["chapters"][0]["lessons"][0]["run"] == "2026-01-02");
+    CHECK(json["chapters"][0]["path"][1] == Json{{"exercise", "grid_stride"}});
     CHECK(json["chapters"][0]["exercises"][0]["passed"] == "2026-01-02");
     CHECK(json["chapters"][0]["exercises"][1]["passed"].is_null());
     CHECK(json["chapters"][0]["exercises"][1]["answer"] == "answers/1_basics_and_pi/block_sum/block_sum.cu");
-    CHECK(json["next"]["exercise"] == "block_sum");
+    CHECK(json["next"]["lesson"] == "matrix_add");
 }
 
 // ---- run -----------------------------------------------------------------------------------------------------------
@@ -319,6 +349,23 @@ TEST_CASE("a whole chapter is built, run with its results kept, and marked") {
     CHECK(fake.program_options[0].owns_terminal);
     CHECK(fake.program_options[0].variables[0].second == "./warpwise run 1");
     CHECK(fake.progress().chapters["1_basics_and_pi"] == today());
+    for (const char* lesson : {"vector_add", "matrix_add", "pi"}) CHECK(fake.progress().has_run(lesson));
+}
+
+TEST_CASE("a lesson is run by its name alone, and marked alone") {
+    Fake fake;
+    CHECK(run_words(fake, {"vector_add", "--size", "1Mi"}).status == 0);
+    const Words& command = fake.programs[0];
+    CHECK(fs::path(command[0]).filename() == "basics_and_pi");
+    CHECK(Words(command.end() - 3, command.end()) == Words{"vector_add", "--size", "1Mi"});
+    CHECK(fake.progress().lessons["vector_add"].run == today());
+    CHECK_FALSE(fake.progress().has_run("pi"));
+    CHECK(fake.progress().chapters.empty());
+    run_words(fake, {"matrix", "pi"});
+    CHECK(fake.progress().has_run("pi"));
+    CHECK(fake.progress().chapters.count("1_basics_and_pi") == 1);  // with the last of its lessons
+    run_words(fake, {"transpose"});
+    CHECK(fs::path(fake.programs.back()[0]).filename() == "memory");
 }
 
 TEST_CASE("a chapter with a wrong step counts as run, and keeps its first date") {
@@ -338,6 +385,7 @@ TEST_CASE("a chapter that was refused, stopped or crashed is not marked, and lea
         fake.on_program = [](const Words& command) { write(after(command, "--json"), ""); };
         CHECK(run_words(fake, {"1"}).status == status);
         CHECK(fake.progress().chapters.empty());
+        CHECK(fake.progress().lessons.empty());
         CHECK_FALSE(fs::exists(fake.place.project.results() / "1_basics_and_pi.json"));
     }
 }
@@ -357,7 +405,8 @@ TEST_CASE("names of lessons may be shortened, and some lessons are no results of
     const Words& command = fake.programs[0];
     CHECK(Words(command.end() - 2, command.end()) == Words{"vector_add", "pi"});
     CHECK_FALSE(holds(command, "--json"));
-    CHECK(fake.progress().chapters.count("1_basics_and_pi") == 1);
+    CHECK(fake.progress().has_run("pi"));
+    CHECK(fake.progress().chapters.empty());
 }
 
 TEST_CASE("values of options are not taken for lessons") {
@@ -472,7 +521,7 @@ TEST_CASE("unknown chapters and lessons are refused with what is near") {
     CHECK_THAT(run_words(fake, {}).refusal, ContainsSubstring("1 (Basics and pi), 2 (Memory)"));
     CHECK_THAT(run_words(fake, {"memry"}).refusal, ContainsSubstring("memory"));
     CHECK_THAT(run_words(fake, {"1", "vectoradd"}).refusal, ContainsSubstring("vector_add"));
-    CHECK_THAT(run_words(fake, {"transpose"}).refusal, ContainsSubstring("./warpwise run 2 transpose"));
+    CHECK_THAT(run_words(fake, {"vectoradd"}).refusal, ContainsSubstring("did you mean vector_add?"));
     CHECK(fake.built.empty());
 }
 
@@ -502,7 +551,20 @@ TEST_CASE("grade takes the first exercise that is not passed, marks it, and name
     CHECK(fake.graded == Words{"block_sum"});
     CHECK(fake.progress().exercises["block_sum"].passed == today());
     CHECK_THAT(graded.out, ContainsSubstring("the grader's words on block_sum\n"));
-    CHECK_THAT(graded.out, ContainsSubstring("./warpwise run 2"));
+    CHECK_THAT(graded.out, ContainsSubstring("Next: lesson 2.1, transpose: ./warpwise run 2 transpose\n"));
+}
+
+TEST_CASE("after an exercise comes what follows it on the path, whatever was left open before it") {
+    Fake fake;
+    const auto graded = grade_words(fake, {.exercise = "grid_stride"});
+    CHECK_THAT(graded.out, ContainsSubstring("Next: lesson 1.2, matrix_add"));
+}
+
+TEST_CASE("without a name the exercise is the first that was neither passed nor skipped") {
+    Fake fake;
+    fake.change([](Progress& progress) { progress.skipped["exercise/grid_stride"] = "2026-01-02"; });
+    grade_words(fake, {});
+    CHECK(fake.graded == Words{"block_sum"});
 }
 
 TEST_CASE("failures count until the exercise is passed, and never after") {
@@ -804,21 +866,26 @@ TEST_CASE("after an exercise is passed its solution comes with the difference fr
 
 // ---- start ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("without a terminal the start does the next thing once: the chapter, then exercise after exercise") {
+TEST_CASE("without a terminal the start does the next stop of the path") {
     Fake fake;
     const auto next = [&] { return fake.run(start); };
+    const auto lesson_of_last = [&] { return fake.programs.back().back(); };
     const auto first = next();
     CHECK(first.status == 0);
     CHECK_THAT(first.out, StartsWith("Welcome to Warpwise"));
     CHECK_THAT(first.out, ContainsSubstring("Next: exercise grid_stride"));
-    CHECK(fake.programs.size() == 1);
+    REQUIRE(fake.programs.size() == 1);
+    CHECK(lesson_of_last() == "vector_add");
     CHECK(fake.progress().started == today());
     const auto second = next();
     CHECK_THAT(second.out, !ContainsSubstring("Welcome"));
     CHECK(fake.graded == Words{"grid_stride"});
     next();
+    CHECK(lesson_of_last() == "matrix_add");
     next();
-    CHECK(after(fake.programs.back(), "--device") == "cpu");
+    CHECK(lesson_of_last() == "pi");
+    next();
+    next();
     CHECK(fs::path(fake.programs.back()[0]).filename() == "memory");
     next();
     CHECK_THAT(next().out, ContainsSubstring("all exercises passed"));
@@ -826,18 +893,86 @@ TEST_CASE("without a terminal the start does the next thing once: the chapter, t
     CHECK(fake.questions.empty());
 }
 
-TEST_CASE("on a terminal the start asks before the chapter and before the first exercise") {
+TEST_CASE("on a terminal the start leads from the lesson to its exercise, and asks before both") {
     Fake fake(true);
     fake.keys = {key::enter, key::enter};
     fake.watch_status = 7;
     CHECK(fake.run(start).status == 7);
-    CHECK(holds(fake.programs[0], "--pause"));
     CHECK(fake.watched == Words{"grid_stride"});
+    CHECK(fake.programs[0].back() == "vector_add");
     REQUIRE(fake.questions.size() == 2);
-    CHECK_THAT(fake.questions[0], ContainsSubstring("chapter 1"));
-    CHECK_THAT(fake.questions[1], ContainsSubstring("grid_stride"));
-    CHECK(fake.run(start).status == 7);  // the next start goes there without a question
+    CHECK_THAT(fake.questions[0],
+               StartsWith("Next: lesson 1.1, vector_add: the five moves\nEnter runs it, n skips it"));
+    CHECK_THAT(fake.questions[1], StartsWith("Next: exercise grid_stride: all of grid_stride\nEnter opens it"));
+    CHECK(fake.run(start).status == 7);  // the next start on that day goes there without a question
     CHECK(fake.questions.size() == 2);
+}
+
+TEST_CASE("at the start n skips a stop, b goes back, and m shows the map") {
+    Fake fake(true);
+    fake.keys = {'n', 'b', 'm', 'n', 'n', 'q'};
+    const auto started = fake.run(start);
+    CHECK(started.status == 0);
+    CHECK(fake.programs.empty());
+    REQUIRE(fake.questions.size() == 6);
+    CHECK_THAT(fake.questions[1], StartsWith("Next: exercise grid_stride"));
+    CHECK_THAT(fake.questions[2], StartsWith("Next: lesson 1.1"));
+    CHECK_THAT(fake.questions[4], StartsWith("Next: exercise grid_stride"));
+    CHECK_THAT(fake.questions[5], StartsWith("Next: lesson 1.2"));
+    CHECK_THAT(started.out, ContainsSubstring("# done   > here"));
+    CHECK(fake.progress().skipped.size() == 2);
+    CHECK(fake.progress().lessons.empty());
+    fake.keys = {'b', 'b', 'b', 'q'};  // and again from where it was left
+    fake.questions.clear();
+    CHECK_THAT(fake.run(start).out, ContainsSubstring("This is the first stop"));
+    CHECK_THAT(fake.questions[0], StartsWith("Next: lesson 1.2"));
+    CHECK_THAT(fake.questions[2], StartsWith("Next: lesson 1.1"));
+}
+
+TEST_CASE("a lesson whose mark cannot be kept is passed by, and does not come again at once") {
+    Fake fake(true);
+    fake.change([](Progress& progress) { progress.started = progress.last_start = today(); });
+    const fs::path file = fake.place.project.progress_file();
+    fs::remove(file);
+    fs::create_directory(file);
+    fake.keys = {key::enter, 'q'};
+    const auto started = fake.run(start);
+    REQUIRE(fake.questions.size() == 2);
+    CHECK_THAT(fake.questions[1], StartsWith("Next: exercise grid_stride"));
+}
+
+TEST_CASE("on a new day the start says what was done last, what comes next, and what is due, once") {
+    Fake fake(true);
+    fake.change([](Progress& progress) {
+        progress.started = progress.last_start = "2026-11-20";
+        progress.lessons["vector_add"].run = "2026-11-20";
+        progress.predictions["vector_add/1"].date = "2026-11-20";
+    });
+    fake.date = "2026-11-21";
+    fake.keys = {'q'};
+    const auto first = fake.run(start);
+    CHECK_THAT(first.out, StartsWith("Last time (2026-11-20): lesson 1.1, vector_add. Next: exercise grid_stride. 1\n"
+                                     "prediction is due again: ./warpwise review.\n"));
+    CHECK(fake.questions.size() == 1);  // watch mode would clear the line away
+    CHECK(fake.progress().last_start == "2026-11-21");
+    CHECK(fake.progress().started == "2026-11-20");
+    CHECK(fake.run(start).out.empty());
+    CHECK(fake.watched == Words{"grid_stride"});
+}
+
+TEST_CASE("a lesson that was shown while the guide was built is not shown again") {
+    setenv("WARPWISE_SHOWN_LESSON", "vector_add", 1);
+    Fake fake(true);
+    fake.keys = {'q'};
+    fake.run(start);
+    setenv("WARPWISE_SHOWN_LESSON", "of_another_version", 1);
+    Fake other(true);
+    other.keys = {'q'};
+    other.run(start);
+    unsetenv("WARPWISE_SHOWN_LESSON");
+    CHECK(fake.progress().has_run("vector_add"));
+    CHECK_THAT(fake.questions.at(0), StartsWith("Next: exercise grid_stride"));
+    CHECK(other.progress().lessons.empty());
 }
 
 TEST_CASE("who quits at the start has run nothing") {
@@ -847,16 +982,137 @@ TEST_CASE("who quits at the start has run nothing") {
         fake.keys = {pressed};
         CHECK(fake.run(start).status == status);
         CHECK(fake.programs.empty());
-        CHECK(fake.progress().chapters.empty());
+        CHECK(fake.progress().lessons.empty());
+        CHECK(fake.progress().skipped.empty());
     }
 }
 
-TEST_CASE("a chapter that was stopped ends the start") {
+TEST_CASE("a lesson that was stopped ends the start") {
     Fake fake(true);
     fake.keys = {key::enter, key::enter};
     fake.program_status = 130;
     CHECK(fake.run(start).status == 130);
     CHECK(fake.watched.empty());
+    CHECK(fake.progress().lessons.empty());
+}
+
+// ---- map and review ------------------------------------------------------------------------------------------------
+
+TEST_CASE("the map shows the path, and where to go on") {
+    Fake fake;
+    fake.pass("grid_stride");
+    const auto shown = fake.run([](Session& session) { return show_map(session, {}); });
+    CHECK(shown.status == 0);
+    CHECK_THAT(shown.out, ContainsSubstring("1.1  ##"));
+    CHECK_THAT(shown.out, ContainsSubstring("mastered"));
+    CHECK_THAT(shown.out, ContainsSubstring("Next: lesson 1.2, matrix_add"));
+    const auto second = fake.run([](Session& session) { return show_map(session, {.chapter = "2"}); });
+    CHECK_THAT(second.out, !ContainsSubstring("Chapter 1"));
+    const Json json = Json::parse(fake.run([](Session& session) { return show_map(session, {.json = true}); }).out);
+    CHECK(json["here"]["name"] == "matrix_add");
+    CHECK_THAT(fake.run([](Session& session) { return show_map(session, {.chapter = "9"}); }).refusal,
+               ContainsSubstring("no chapter '9'"));
+}
+
+namespace {
+
+/// Two predictions of 2026-11-20: a wrong one, due the next day, and a right one, due a week later.
+void predict(Fake& fake) {
+    fake.date = "2026-11-21";
+    fake.change([](Progress& progress) {
+        PredictionProgress& number = progress.predictions["vector_add/1"];
+        number.lesson = "vector_add";
+        number.question = "How many sectors?";
+        number.unit = "sectors";
+        number.answer = "4";
+        number.because = "A sector has 32 bytes.";
+        number.guess = "32";
+        number.date = "2026-11-20";
+        PredictionProgress& choice = progress.predictions["pi/1"];
+        choice.lesson = "pi";
+        choice.question = "Which sum is nearer?";
+        choice.choices = {"the tree", "one after another"};
+        choice.answer = "the tree";
+        choice.guess = "the tree";
+        choice.right = true;
+        choice.date = "2026-11-20";
+    });
+}
+
+Fake::Result review_with(Fake& fake, const ReviewRequest& request) {
+    return fake.run([&](Session& session) { return review(session, request); });
+}
+
+}  // namespace
+
+TEST_CASE("a review asks what is due, shows the answer with its reason, and keeps it") {
+    Fake fake;
+    predict(fake);
+    fake.lines = {"many", "4"};
+    const auto reviewed = review_with(fake, {});
+    CHECK(reviewed.status == 0);
+    CHECK(fake.questions == Words{"Your answer in sectors: ", "Your answer in sectors: "});
+    CHECK_THAT(reviewed.out, ContainsSubstring("How many sectors?"));
+    CHECK_THAT(reviewed.out, ContainsSubstring("Right. The answer is 4 sectors. A sector has 32 bytes.\n"));
+    CHECK_THAT(reviewed.out, ContainsSubstring("Due again on 2026-11-28."));
+    CHECK_THAT(reviewed.out, ContainsSubstring("1 of 1 answer right. The next one is due on 2026-11-27, in 6 days."));
+    CHECK(fake.progress().reviews["vector_add/1"] == ReviewProgress{"2026-11-21", true, 1, "4"});
+    CHECK_FALSE(fake.progress().predictions["vector_add/1"].right);  // the first guess stays what it was
+}
+
+TEST_CASE("a wrong answer names the lesson to look at, and comes again sooner") {
+    Fake fake;
+    predict(fake);
+    fake.lines = {"8"};
+    const auto reviewed = review_with(fake, {});
+    CHECK_THAT(reviewed.out, ContainsSubstring("No. The answer is 4 sectors."));
+    CHECK_THAT(reviewed.out, ContainsSubstring("To see it again: ./warpwise run vector_add\n"));
+    CHECK_THAT(reviewed.out, ContainsSubstring("Due again on 2026-11-24."));
+}
+
+TEST_CASE("Enter skips a question, and q ends the review") {
+    Fake fake;
+    predict(fake);
+    fake.lines = {"", "q"};
+    const auto reviewed = review_with(fake, {.all = true});
+    CHECK(reviewed.status == 0);
+    CHECK(fake.questions.size() == 2);
+    CHECK_THAT(reviewed.out, ContainsSubstring("    a) the tree\n    b) one after another\n"));
+    CHECK(fake.progress().reviews.empty());
+}
+
+TEST_CASE("when nothing is due a review says when something is, and how to go on all the same") {
+    Fake fake;
+    predict(fake);
+    fake.date = "2026-11-20";
+    const auto reviewed = review_with(fake, {});
+    CHECK(reviewed.status == 0);
+    CHECK(reviewed.out ==
+          "No prediction is due today. The next one is due on 2026-11-21, in 1 day. './warpwise review "
+          "--all' asks all 2 now.\n");
+    Fake nothing;
+    CHECK_THAT(review_with(nothing, {}).out, StartsWith("You have made no predictions so far"));
+}
+
+TEST_CASE("a review can be of one lesson") {
+    Fake fake;
+    predict(fake);
+    fake.lines = {"a"};
+    const auto reviewed = review_with(fake, {.lesson = "pi", .all = true});
+    CHECK(fake.questions.size() == 1);
+    CHECK(fake.progress().reviews["pi/1"] == ReviewProgress{"2026-11-21", true, 2, "the tree"});
+    CHECK_THAT(review_with(fake, {.lesson = "nothing_like_it"}).refusal, ContainsSubstring("no lesson"));
+    CHECK_THAT(review_with(fake, {.lesson = "transpose"}).out,
+               StartsWith("You have made no predictions in transpose so far."));
+}
+
+TEST_CASE("a review without a terminal and without answers says what it needs") {
+    Fake fake;
+    predict(fake);
+    CHECK_THAT(review_with(fake, {}).refusal, ContainsSubstring("answers on standard input"));
+    Fake there(true);
+    predict(there);
+    CHECK(review_with(there, {}).status == 0);  // Ctrl-D
 }
 
 TEST_CASE("watch mode is refused without a terminal") {
@@ -942,8 +1198,8 @@ TEST_CASE("the command line: help for all and for each command names options, ex
     for (const char* text : {"--device", "--yes", "--no-color", "grade [EXERCISE|all]", "130"}) {
         CHECK_THAT(all.output, ContainsSubstring(text));
     }
-    for (const char* command : {"list", "run", "grade", "watch", "hint", "task", "reset", "solution", "try", "report",
-                                "docs", "doctor", "test", "setup", "completion", "help"}) {
+    for (const char* command : {"map", "list", "run", "review", "grade", "watch", "hint", "task", "reset", "solution",
+                                "try", "report", "docs", "doctor", "test", "setup", "completion", "help"}) {
         INFO(command);
         const CommandResult one = guide.run({command, "--help"});
         CHECK(one.status == 0);
@@ -970,6 +1226,9 @@ TEST_CASE("the command line: complaints go to standard error with status 2") {
                                                  {"completion", "tcsh"},
                                                  {"try"},
                                                  {"report", "--no-run", "--run-all"},
+                                                 {"map", "9"},
+                                                 {"review", "--lesson", "nothing_like_it"},
+                                                 {"run", "nothing_like_it"},
                                                  {"watch"}}) {
         INFO(Catch::StringMaker<Words>::convert(words));
         const CommandResult result = guide.run(words);
@@ -981,7 +1240,7 @@ TEST_CASE("the command line: complaints go to standard error with status 2") {
 TEST_CASE("the command line: a name where a command is wanted is understood, and the command told") {
     const Guide guide;
     CHECK_THAT(guide.run({"grid_stride"}).output, ContainsSubstring("./warpwise grade grid_stride"));
-    CHECK_THAT(guide.run({"transpose"}).output, ContainsSubstring("./warpwise run 2 transpose"));
+    CHECK_THAT(guide.run({"transpose"}).output, ContainsSubstring("./warpwise run transpose"));
 }
 
 TEST_CASE("the command line: options that fit everywhere may stand everywhere") {
@@ -993,6 +1252,47 @@ TEST_CASE("the command line: options that fit everywhere may stand everywhere") 
         const CommandResult result = guide.run(words);
         CHECK(result.status == 0);
         CHECK_THAT(result.output, ContainsSubstring("grid_stride"));
+    }
+}
+
+TEST_CASE("the command line: each command takes the options for all in any position") {
+    const Guide guide;
+    for (const char* command : {"map", "list", "grade", "watch", "hint", "task", "reset", "solution", "review", "try",
+                                "report", "docs", "doctor", "test", "new", "setup", "completion", "help"}) {
+        INFO(command);
+        const std::string expected = guide.run({"help", command}).output;
+        for (const Words& words : std::vector<Words>{{"--help", command},
+                                                     {command, "--help"},
+                                                     {command, "word", "--help"},
+                                                     {command, "-h", "word"},
+                                                     {"--yes", command, "--help", "--device", "cpu"},
+                                                     {command, "--device=cpu", "word", "-y", "--help", "--no-color"},
+                                                     {"--device", "cpu", "--help", command, "word"}}) {
+            INFO(Catch::StringMaker<Words>::convert(words));
+            const CommandResult result = guide.run(words);
+            CHECK(result.status == 0);
+            CHECK(result.output == expected);
+        }
+        CHECK_THAT(guide.run({command, "word", "--version"}).output, StartsWith("warpwise "));
+    }
+    CHECK(guide.run({"run", "--help", "1"}).output == guide.run({"help", "run"}).output);
+}
+
+TEST_CASE("the command line: run takes the options for all in any position, and hands on its own") {
+    const Guide guide;
+    const fs::path bin = guide.place.project.programs();
+    write(bin / "basics_and_pi", "#!/bin/sh\necho \"ran $*\"\n");
+    fs::permissions(bin / "basics_and_pi", fs::perms::all);
+    write(guide.place.project.build_folder() / "build.ninja",
+          "rule nothing\n  command = true\nbuild basics_and_pi_programs: nothing\n");
+    for (const Words& words : std::vector<Words>{{"run", "1", "pi", "--size", "16", "--yes"},
+                                                 {"--yes", "run", "1", "pi", "--size", "16"},
+                                                 {"run", "--yes", "pi", "--device", "cpu", "--size", "16"},
+                                                 {"run", "1", "--device=auto", "pi", "-y", "--size", "16"}}) {
+        INFO(Catch::StringMaker<Words>::convert(words));
+        const CommandResult result = guide.run(words);
+        CHECK(result.status == 0);
+        CHECK_THAT(result.output, ContainsSubstring("ran --device cpu pi --size 16\n"));
     }
 }
 
@@ -1045,7 +1345,10 @@ TEST_CASE("the command line: a copy without a catalog still helps, and says what
 TEST_CASE("the command line: completion knows commands, options, chapters, lessons and exercises") {
     const Guide guide;
     CHECK_THAT(guide.run({"complete", "--", "grade", "gri"}).output, StartsWith("grid_stride\tfill"));
-    CHECK(guide.run({"complete", "--", "run", "1", "vec"}).output == "vector_add\t\n");
+    CHECK(guide.run({"complete", "--", "run", "1", "vec"}).output == "vector_add\tthe five moves\n");
+    CHECK(guide.run({"complete", "--", "run", "vec"}).output == "vector_add\tthe five moves\n");
+    CHECK(guide.run({"complete", "--", "review", "--lesson", "vec"}).output == "vector_add\tthe five moves\n");
+    CHECK_THAT(guide.run({"complete", "--", "map", "bas"}).output, StartsWith("basics_and_pi\t"));
     CHECK_THAT(guide.run({"complete", "--", "hint", "--le"}).output, StartsWith("--level\t"));
     CHECK_THAT(guide.run({"complete", "--", "--device", "cu"}).output, StartsWith("cuda\t"));
 }

@@ -40,7 +40,7 @@ const std::vector<OptionWords>& global_options() {
 const std::vector<CommandWords>& commands() {
     static const std::vector<CommandWords> words = {
         {"list", "what there is", {{{"--json"}, "for programs"}}, Wants::catalog_word},
-        {"run", "a chapter", {}, Wants::chapter},
+        {"run", "a chapter", {}, Wants::chapter_or_lesson},
         {"grade", "grade", {{{"--json"}, "for programs"}}, Wants::exercise_or_all},
         {"hint", "help", {{{"--level"}, "which", true, Wants::hint_level}}, Wants::exercise},
         {"completion", "a script", {}, Wants::shell},
@@ -100,7 +100,8 @@ TEST_CASE("completion offers commands, also before anything was typed") {
 TEST_CASE("completion offers what the command's argument can be") {
     CHECK(offered({"grade", ""}) == Words{"all", "grid_stride", "block_sum"});
     CHECK(offered({"hint", "b"}) == Words{"block_sum"});
-    CHECK(offered({"run", ""}) == Words{"1", "basics_and_pi", "2", "memory"});
+    CHECK(offered({"run", ""}) ==
+          Words{"1", "basics_and_pi", "2", "memory", "vector_add", "matrix_add", "pi", "transpose"});
     CHECK(offered({"list", "p"}) == Words{"pi"});
     CHECK(offered({"completion", "z"}) == Words{"zsh"});
     CHECK(offered({"try", ""}).empty());  // the shell offers files
@@ -115,6 +116,7 @@ TEST_CASE("completion of lessons follows the chapter, however it was named") {
     CHECK(offered({"run", "1", ""}) == Words{"vector_add", "matrix_add", "pi"});
     CHECK(offered({"run", "basics", "pi", "m"}) == Words{"matrix_add"});
     CHECK(offered({"run", "2_memory", ""}) == Words{"transpose"});
+    CHECK(offered({"run", "vector_add", "m"}) == Words{"matrix_add"});
     CHECK(offered({"run", "9", ""}).empty());
 }
 

@@ -664,33 +664,153 @@ TEST_CASE("dates are written year first", "[guide]") {
     CHECK(date.substr(0, 2) == "20");
 }
 
-TEST_CASE("the next station is the first that is not done", "[guide]") {
-    const Catalog catalog = catalog_of(as_ever);
-    const auto next = [&](const Progress& progress) -> std::string {
-        const Station station = next_station(catalog, progress);
-        if (station.chapter == nullptr) return "";
-        return station.exercise == nullptr ? station.chapter->folder : station.exercise->name;
-    };
+namespace {
+
+/// A chapter of two lessons and two exercises, one after another, and one of a page and a lesson.
+Catalog catalog_with_path() {
+    return Catalog::from_json(R"({"warpwise_catalog": 1, "chapters": [
+        {"folder": "1_basics", "program": "basics", "lessons": ["hello", "add"],
+         "exercises": [{"name": "guard", "kind": "fill"}, {"name": "stride", "kind": "fix"}],
+         "path": [{"kind": "lesson", "name": "hello", "idea": "indices"},
+                  {"kind": "exercise", "name": "guard", "idea": "indices"},
+                  {"kind": "lesson", "name": "add", "idea": "loops"},
+                  {"kind": "exercise", "name": "stride", "idea": "loops"}]},
+        {"folder": "2_memory", "program": "memory", "lessons": ["tiles"], "exercises": [],
+         "path": [{"kind": "page", "name": "execution_model"}, {"kind": "lesson", "name": "tiles"}]}]})",
+                              "/copy");
+}
+
+}  // namespace
+
+TEST_CASE("the next station is the first on the path that is not done", "[guide]") {
+    const Catalog catalog = catalog_with_path();
     Progress progress;
-    CHECK(next(progress) == "1_basics_and_pi");
+    const auto next = [&] { return next_station(catalog, progress).key(); };
+    CHECK(next() == "lesson/hello");
 
-    // A hint read is not yet an attempt.
-    progress.exercises["grid"].hints = 1;
-    CHECK(next(progress) == "1_basics_and_pi");
-    progress.exercises["grid"].attempts = 1;
-    CHECK(next(progress) == "guard");
-    progress.exercises.clear();
-    progress.chapters["1_basics_and_pi"] = "2026-11-21";
-    CHECK(next(progress) == "guard");
-
+    // Neither a hint nor an attempt is an end.
+    progress.exercises["guard"].hints = 1;
+    progress.exercises["guard"].attempts = 1;
+    CHECK(next() == "lesson/hello");
+    progress.lessons["hello"].run = "2026-11-21";
+    CHECK(next() == "exercise/guard");
     progress.exercises["guard"].passed = "2026-11-21";
-    CHECK(next(progress) == "grid");
-    progress.chapters.clear();
-    CHECK(next(progress) == "grid");
-    progress.exercises["grid"].passed = "2026-11-21";
-    CHECK(next(progress) == "2_memory_model");
-    progress.exercises["tiles"].passed = "2026-11-21";
-    CHECK(next(progress).empty());
-    CHECK(next_station(catalog, progress).exercise == nullptr);
-    CHECK(next_station(Catalog(), Progress{}).chapter == nullptr);
+    CHECK(next() == "lesson/add");
+
+    // Whoever has passed an exercise needs no lesson about its idea any more.
+    progress.exercises["stride"].passed = "2026-11-21";
+    CHECK(next() == "page/execution_model");
+    progress.pages["execution_model"] = "2026-11-22";
+    CHECK(next() == "lesson/tiles");
+    progress.lessons["tiles"].run = "2026-11-22";
+    CHECK(next().empty());
+    CHECK_FALSE(next_station(catalog, progress));
+    CHECK_FALSE(next_station(Catalog(), Progress{}));
+}
+
+TEST_CASE("a page that leads up to a lesson is done once that lesson was run", "[guide]") {
+    const Catalog catalog = Catalog::from_json(R"({"warpwise_catalog": 1, "chapters": [
+        {"folder": "1_basics", "program": "basics", "lessons": ["hello"], "exercises": [],
+         "path": [{"kind": "page", "name": "hierarchy", "idea": "indices"},
+                  {"kind": "lesson", "name": "hello", "idea": "indices"}]}]})",
+                                               "/copy");
+    Progress progress;
+    CHECK(next_station(catalog, progress).key() == "page/hierarchy");
+    progress.lessons["hello"].run = "2026-11-21";
+    CHECK_FALSE(next_station(catalog, progress));
+}
+
+TEST_CASE("what was skipped comes after all else, and the search goes round from where the learner is", "[guide]") {
+    const Catalog catalog = catalog_with_path();
+    const std::vector<Station> way = catalog.way();
+    Progress progress;
+    progress.lessons["hello"].run = "2026-11-21";
+    progress.skipped["exercise/guard"] = "2026-11-21";
+    CHECK(next_station(way, progress).key() == "lesson/add");
+    CHECK(next_station(way, progress, way[3]).key() == "page/execution_model");
+    CHECK(next_station(way, progress, way.back()).key() == "lesson/add");
+    progress.exercises["stride"].passed = "2026-11-21";
+    progress.pages["execution_model"] = "2026-11-21";
+    progress.lessons["tiles"].run = "2026-11-21";
+    CHECK(next_station(way, progress).key() == "exercise/guard");
+    progress.exercises["guard"].passed = "2026-11-22";
+    CHECK_FALSE(next_station(way, progress));
+}
+
+TEST_CASE("a file from before lessons had marks: all lessons of a chapter that was run count as run", "[guide]") {
+    const Place place;
+    const Catalog catalog = catalog_with_path();
+    place.write(R"({"warpwise_progress": 1, "started": "2026-11-20",
+                    "chapters": {"1_basics": "2026-11-21", "9_unknown": "2026-11-21"},
+                    "exercises": {"guard": {"passed": "2026-11-21", "attempts": 2}}})");
+    ProgressFile file(place.file, catalog);
+    const Progress progress = file.read();
+    CHECK(progress.lessons ==
+          std::map<std::string, LessonProgress>{{"hello", {"2026-11-21", ""}}, {"add", {"2026-11-21", ""}}});
+    CHECK(progress.exercises.at("guard").attempts == 2);
+    CHECK(next_station(catalog, progress).key() == "exercise/stride");
+    CHECK(file.take_message().empty());
+
+    // From the first change on the file says so itself; a lesson that is new in the chapter is not taken for run.
+    file.update([](Progress& changed) { changed.last_start = "2026-11-22"; });
+    CHECK(place.json()["lessons"]["add"]["run"] == "2026-11-21");
+    place.write(R"({"warpwise_progress": 1, "chapters": {"1_basics": "2026-11-21"},
+                    "lessons": {"hello": {"run": "2026-11-21"}}})");
+    CHECK(file.read().lessons.count("add") == 0);
+}
+
+TEST_CASE("lessons, pages, skipped stops, and reviews are kept", "[guide]") {
+    const Place place;
+    const Progress written = place.open().update([](Progress& progress) {
+        progress.lessons["hello"] = {"2026-11-20", "2026-11-24"};
+        progress.pages["execution_model"] = "2026-11-21";
+        progress.skipped["exercise/grid"] = "2026-11-22";
+        progress.reviews["hello/1"] = {"2026-11-23", true, 2, "32"};
+        progress.last_start = "2026-11-24";
+    });
+    CHECK(place.open().read() == written);
+    CHECK(place.json()["lessons"]["hello"]["again"] == "2026-11-24");
+}
+
+TEST_CASE("a lesson's or a review's entry that makes no sense costs that entry", "[guide]") {
+    const Place place;
+    place.write(R"({"warpwise_progress": 1,
+        "lessons": {"hello": {"run": 7}, "add": {"run": "2026-11-21"}}, "pages": {"a": []}, "last_start": 3,
+        "reviews": {"a/1": {"in_a_row": -1}, "b/1": {"date": 4}, "c/1": 5, "d/1": {"right": "yes"},
+                    "e/1": {"date": "2026-11-21"}}})");
+    ProgressFile file = place.open();
+    const Progress progress = file.read();
+    CHECK(progress.lessons.size() == 1);
+    CHECK(progress.pages.empty());
+    CHECK(progress.last_start.empty());
+    CHECK(progress.reviews.size() == 1);
+    CHECK_THAT(file.take_message(), ContainsSubstring("the entry of hello has a 'run' that is no date"));
+}
+
+TEST_CASE("a chapter is run when its last lesson is, and a later run of a lesson is noted beside the first",
+          "[guide]") {
+    const Catalog catalog = catalog_with_path();
+    const Chapter& chapter = catalog.chapters()[0];
+    Progress progress;
+    progress.note_run(chapter, {"hello"}, "2026-11-20");
+    progress.note_run(chapter, {"hello"}, "2026-11-20");
+    CHECK(progress.lessons["hello"] == LessonProgress{"2026-11-20", ""});
+    progress.note_run(chapter, {"hello"}, "2026-11-23");
+    progress.note_run(chapter, {"hello"}, "2026-11-21");  // a clock that was wrong
+    CHECK(progress.lessons["hello"] == LessonProgress{"2026-11-20", "2026-11-23"});
+    CHECK(progress.chapters.empty());
+    progress.note_run(chapter, {"add"}, "2026-11-24");
+    CHECK(progress.chapters["1_basics"] == "2026-11-24");
+}
+
+TEST_CASE("what was done last is found by its date, and on one day by its place on the path", "[guide]") {
+    const Catalog catalog = catalog_with_path();
+    Progress progress;
+    CHECK_FALSE(last_done(catalog.way(), progress).station);
+    progress.lessons["hello"].run = "2026-11-20";
+    progress.exercises["guard"].passed = "2026-11-20";
+    CHECK(last_done(catalog.way(), progress).station.key() == "exercise/guard");
+    progress.lessons["hello"].again = "2026-11-21";
+    CHECK(last_done(catalog.way(), progress).station.key() == "lesson/hello");
+    CHECK(last_done(catalog.way(), progress).date == "2026-11-21");
 }

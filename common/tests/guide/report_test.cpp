@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "common/guide/command.h"
+#include "common/guide/ideas.h"
 #include "common/guide/report_charts.h"
 #include "common/guide/report_page.h"
 #include "common/guide/report_plots.h"
@@ -1143,4 +1144,30 @@ TEST_CASE("Ctrl-C ends the running chapter, and leaves neither a report nor half
     CHECK_FALSE(fs::exists(copy.project.root / "build/report.html"));
     CHECK(fs::is_empty(copy.project.results()));
     CHECK_THAT(copy.printed(), ContainsSubstring("no report was written"));
+}
+
+TEST_CASE("report: the path shows what is done, and why an idea is shaky") {
+    const Catalog catalog = Catalog::from_json(R"({"warpwise_catalog": 1, "chapters": [{"folder": "1_basics",
+        "program": "basics", "lessons": ["add"],
+        "exercises": [{"name": "guard", "kind": "fill"}, {"name": "stride", "kind": "fix"}],
+        "path": [{"kind": "lesson", "name": "add", "idea": "<loops>"}, {"kind": "exercise", "name": "guard", "idea": "<loops>"},
+                 {"kind": "exercise", "name": "stride", "idea": "tails"}]}]})",
+                                               "/copy");
+    Report report;
+    report.typed = "./warpwise";
+    report.date = "2026-11-22 08:00 UTC";
+    report.chapters = {{&catalog.chapters()[0], std::nullopt}};
+    report.progress.lessons["add"].run = "2026-11-20";
+    report.progress.exercises["guard"].attempts = 7;
+    CHECK(report_page(report).find("id=\"path\"") == std::string::npos);
+    report.path = path_map(catalog, report.progress);
+    const std::string page = report_page(report);
+    for (const char* part :
+         {"<h2 id=\"path\">The path</h2>", "Ideas: 0 mastered, 1 shaky, 0 begun, 1 open.", "1 of 3 stops done",
+          "&lt;loops&gt;", "\xE2\x9C\x93 add", "<b>guard (here)</b>", "<span class=\"bad\">shaky</span>",
+          "7 attempts at guard. Look again at lesson 1.1, add: <code>./warpwise run add</code>",
+          "<span class=\"soft\">stride</span>"}) {
+        INFO(part);
+        CHECK(page.find(part) != std::string::npos);
+    }
 }

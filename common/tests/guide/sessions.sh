@@ -11,6 +11,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 command -v tmux >/dev/null || { echo "sessions.sh needs tmux"; exit 2; }
 [[ ! -e .warpwise.json ]] || { echo "there is progress in this copy (.warpwise.json): not touched"; exit 2; }
 mapfile -t exercises < <(sed -n 's/.*"exercise": "\([a-z0-9_]*\)".*/\1/p' chapters/1_basics_and_pi/chapter.json)
+mapfile -t lessons < <(sed -n 's/.*"lesson": "\([a-z0-9_]*\)".*/\1/p' chapters/1_basics_and_pi/chapter.json)
+lesson=${lessons[0]}
+next_lesson=${lessons[1]}
 exercise=${exercises[0]}
 next=${exercises[1]}
 first=answers/1_basics_and_pi/$exercise
@@ -68,11 +71,23 @@ expect_gone() {
 # expect_not TEXT: that it is not in the window now.
 expect_not() { ! screen | grep -qF -- "$1" || fail "'$1' is in the window"; }
 passed() { echo "ok: $*"; }
+# go_through TEXT [SECONDS]: Enter whenever the screen stands still, as at a question of a lesson, until the text appears.
+go_through() {
+    local waited=0 before='' now
+    while true; do
+        now=$(screen)
+        grep -qF -- "$1" <<<"$now" && return
+        [[ "$now" != "$before" ]] || keys Enter
+        before=$now
+        sleep 1
+        ((++waited < ${2:-60})) || fail "'$1' did not appear"
+    done
+}
 
 # ---- first start ----------------------------------------------------------------------------------------------------
 start 100 45 "./warpwise --device cpu"
 expect "Welcome" 60
-expect "Basics and pi"
+expect "Next: lesson 1.1, $lesson"
 grep -q '"started"' .warpwise.json || fail "the first start was not noted"
 cmp -s "$answer" "$stub" || fail "the first start made no answer from the stub"
 [[ -z "$(git status --porcelain -- answers exercises)" ]] || fail "git sees the answers"
@@ -81,16 +96,35 @@ expect "status=0"
 passed "first start welcomes, and q leaves"
 
 start 100 45 "./warpwise --device cpu"
-expect "Basics and pi"
+expect "Next: lesson 1.1, $lesson"
 expect_not "Welcome"
+keys m
+expect "# done   > here"
+keys b
+expect "This is the first stop of the path."
 keys q
 expect "status=0"
-passed "the second start welcomes nobody"
+passed "the second start welcomes nobody, and m shows the map"
 
-# ---- a chapter -----------------------------------------------------------------------------------------------------
-./warpwise --device cpu run 1 hello_threads >"$folder/chapter.txt" || fail "run 1 hello_threads: status $?"
+# ---- lesson, exercise ----------------------------------------------------------------------------------------------
+./warpwise --device cpu run "$next_lesson" >"$folder/chapter.txt" || fail "run $next_lesson: status $?"
 grep -q $'\033' "$folder/chapter.txt" && fail "colors where there is no terminal"
-passed "a lesson runs, without colors in a file"
+passed "a lesson runs by its name, without colors in a file"
+
+start 100 60 "./warpwise --device cpu"
+expect "Next: lesson 1.1, $lesson"
+keys Enter
+go_through "Next: exercise $exercise" 600
+keys b
+expect "Lesson 1.1, $lesson"
+keys n
+expect "Enter opens it"
+keys Enter
+expect "$answer" 60
+expect "0/$total"
+keys q
+expect "status=0"
+passed "the guide leads from the first lesson to its exercise, and back"
 
 # ---- watch mode: failing, a compiler error, hints, passing, next -------------------------------------------------
 start 100 60 "./warpwise --device cpu watch"
@@ -98,9 +132,11 @@ expect "this does not count as an attempt" 60
 expect "$answer"
 expect "0/$total"
 keys n
-sleep 0.5
+expect "Go on without it?"
+keys n
+expect "goes on with this exercise"
 expect_not "$next.cu"
-passed "watch mode grades at once, and does not go on before the exercise is done"
+passed "watch mode grades at once, and asks before it leaves an exercise that is not done"
 
 keys h
 expect "Hint 1 of 3"
@@ -123,8 +159,20 @@ passed "passing is noticed ($took ms from save to result)"
 sleep 1
 expect "$answer"
 keys n
+sleep 1
+screen | grep -qF "It explains what the next stops need" && keys Enter # a page of the book stands between them
 expect "answers/1_basics_and_pi/$next/$next.cu" 30
 passed "n goes on, and only n"
+
+keys b
+expect "Lesson 1.2, $next_lesson"
+keys Enter
+go_through "$next_lesson, is run. Enter goes on with exercise $next." 600
+keys m
+expect "mastered"
+keys Escape
+expect "answers/1_basics_and_pi/$next/$next.cu" 30
+passed "b goes back to the lesson, which runs, and m shows what is mastered"
 
 # ---- list, resize, reset, solution -------------------------------------------------------------------------------
 keys l
@@ -189,6 +237,31 @@ expect "status=130"
 pgrep -f "bin/cpu/exercises/$exercise" >/dev/null && fail "a grader is left behind"
 passed "Ctrl-C ends everything"
 cp "$stub" "$answer"
+
+# ---- another day ---------------------------------------------------------------------------------------------------
+sed -i 's/"last_start": "[^"]*"/"last_start": "2020-01-01"/' .warpwise.json
+prediction='"lesson": "vector_add", "question": "How many sectors?", "unit": "sectors", "answer": "4", "date": "2020-01-01"'
+sed -i "1a \"predictions\": {\"vector_add/1\": {$prediction, \"right\": false}}," .warpwise.json
+start 100 45 "./warpwise --device cpu"
+expect "Last time ("
+expect "due again: ./warpwise --device cpu review"
+keys q
+expect "status=0"
+start 100 45 "./warpwise --device cpu review"
+expect "How many sectors?"
+keys 4 Enter
+expect "Right. The answer is 4 sectors."
+expect "status=0"
+passed "a new day begins with one line, and a review keeps the answer"
+printf '8\n' | ./warpwise --device cpu review --all >"$folder/review.txt" || fail "review with answers: status $?"
+grep -q "No. The answer is 4 sectors." "$folder/review.txt" || fail "review does not read answers from standard input"
+status=0
+./warpwise --device cpu review --all </dev/null >/dev/null 2>"$folder/errors.txt" || status=$?
+[[ $status == 2 ]] || fail "review without answers: status $status"
+grep -q "standard input" "$folder/errors.txt" || fail "review does not say what it needs"
+./warpwise map --device cpu >"$folder/map.txt" || fail "map: status $?"
+grep -q "is shaky: 0 of 1 prediction right" "$folder/map.txt" || fail "the map does not say what is shaky"
+passed "review and map work without a terminal"
 
 # ---- broken state, no terminal -----------------------------------------------------------------------------------
 echo '{ this is not JSON' >.warpwise.json

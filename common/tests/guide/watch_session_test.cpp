@@ -25,23 +25,27 @@ Exercise exercise(const std::string& chapter, const std::string& name, const std
     return exercise;
 }
 
-/// Two chapters, of two exercises and of one.
+/// Two chapters, of a lesson with two exercises, and of a lesson with one.
 std::vector<Chapter> chapters() {
     return {{1,
              "1_basics",
              "basics",
              "Basics",
-             {},
+             {{"hello", "Who computes which element"}},
              {exercise("1_basics", "index_and_guard", "Which element belongs to a thread"),
               exercise("1_basics", "grid_stride", "Any number of elements")}},
-            {2, "2_memory", "memory", "Memory model", {}, {exercise("2_memory", "tile", "A tile in GRÖSSE")}}};
+            {2,
+             "2_memory",
+             "memory",
+             "Memory model",
+             {{"tiles", "Shared memory"}},
+             {exercise("2_memory", "tile", "A tile in GRÖSSE")}}};
 }
 
 std::vector<Station> way_through(const std::vector<Chapter>& chapters) {
     std::vector<Station> way;
     for (const Chapter& chapter : chapters) {
-        way.push_back({&chapter, nullptr});
-        for (const Exercise& exercise : chapter.exercises) way.push_back({&chapter, &exercise});
+        for (const Station& station : stations_of(chapter)) way.push_back(station);
     }
     return way;
 }
@@ -77,17 +81,20 @@ public:
         if (refuses) throw Refusal("the solution is missing");
         return {"the solution of " + exercise.name, "-yours\n+its"};
     }
+    std::string map(const Progress& progress) override {
+        return "the map after " + std::to_string(progress.lessons.size()) + " lessons";
+    }
     std::string reset(const Exercise&) override {
         if (refuses) throw Refusal("the file cannot be written");
         return kept;
     }
 };
 
-/// A session on the first exercise, whose chapter was run.
+/// A session on the first exercise, whose lesson was run.
 struct Desk {
     explicit Desk(const Progress& before = {}) {
         surroundings.progress = before;
-        surroundings.progress.chapters["1_basics"] = "2026-11-01";
+        surroundings.progress.lessons["hello"].run = "2026-11-01";
         session.emplace(way_through(all), surroundings.progress, all[0].exercises[0], surroundings);
     }
 
@@ -112,6 +119,11 @@ struct Desk {
 Progress passed(const std::vector<std::string>& names) {
     Progress progress;
     for (const std::string& name : names) progress.exercises[name].passed = "2026-11-02";
+    return progress;
+}
+
+Progress with_all_lessons(Progress progress) {
+    for (const char* lesson : {"hello", "tiles"}) progress.lessons[lesson].run = "2026-11-01";
     return progress;
 }
 
@@ -248,12 +260,15 @@ TEST_CASE("watch: marks that cannot be written count until the end, and the lear
 
 // ---- going on -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("watch: n goes on only when the exercise has passed") {
+TEST_CASE("watch: n asks before it leaves an exercise that has not passed") {
     Desk desk;
     desk.grade(Outcome::failed);
     desk.press(U"n");
+    CHECK(desk.state().question == Question::skip);
+    desk.press(U"n");
+    CHECK(desk.state().question == Question::none);
     CHECK(desk.state().exercise->name == "index_and_guard");
-    CHECK_THAT(desk.state().notice.text, ContainsSubstring("Not passed yet"));
+    CHECK(desk.surroundings.progress.skipped.empty());
     desk.press(U"r");
     desk.grade(Outcome::passed);
     CHECK(desk.state().notice.text.empty());
@@ -271,9 +286,9 @@ TEST_CASE("watch: capital letters are keys, too") {
 }
 
 TEST_CASE("watch: n passes over what is done, and comes back to what was left out") {
-    Desk desk(passed({"index_and_guard", "grid_stride", "tile"}));
-    CHECK(next_undone(desk.state()).chapter == nullptr);
-    Desk left_out(passed({"tile"}));
+    Desk desk(with_all_lessons(passed({"index_and_guard", "grid_stride", "tile"})));
+    CHECK_FALSE(next_undone(desk.state()));
+    Desk left_out(with_all_lessons(passed({"tile"})));
     left_out.press(U"l");
     left_out.session->press(key::end);
     left_out.session->press(key::enter);
@@ -282,80 +297,146 @@ TEST_CASE("watch: n passes over what is done, and comes back to what was left ou
     CHECK(left_out.state().exercise->name == "index_and_guard");
 }
 
-TEST_CASE("watch: a chapter in which something was passed does not come up") {
-    Progress progress = passed({"index_and_guard", "grid_stride"});
-    Desk never_run(progress);
-    CHECK(next_undone(never_run.state()).exercise == nullptr);
-    CHECK(next_undone(never_run.state()).chapter == &never_run.all[1]);
-    never_run.all[1].exercises.push_back(exercise("2_memory", "pad", "Padding"));
-    progress.exercises["tile"].passed = "2026-11-03";
-    const std::vector<Station> way = way_through(never_run.all);
-    const WatchSession session(way, progress, never_run.all[0].exercises[1], never_run.surroundings);
-    REQUIRE(next_undone(session.state()).exercise != nullptr);
-    CHECK(next_undone(session.state()).exercise->name == "pad");
+TEST_CASE("watch: what was skipped comes again when all else is done") {
+    Desk desk;
+    desk.press(U"ny");
+    CHECK(desk.state().exercise->name == "grid_stride");
+    CHECK(desk.surroundings.progress.skipped.count("exercise/index_and_guard") == 1);
+    desk.press(U"ny");
+    REQUIRE(desk.state().page == Page::lesson);
+    desk.press(U"n");
+    CHECK(desk.surroundings.progress.skipped.count("lesson/tiles") == 1);
+    CHECK_FALSE(desk.surroundings.progress.has_run("tiles"));
+    CHECK(desk.state().exercise->name == "tile");
+    desk.press(U"ny");
+    CHECK(desk.state().exercise->name == "index_and_guard");
 }
 
-TEST_CASE("watch: after a chapter's exercises comes the next chapter, which Enter runs") {
+TEST_CASE("watch: the only exercise that is left cannot be skipped") {
+    Desk desk(with_all_lessons(passed({"grid_stride", "tile"})));
+    desk.press(U"ny");
+    CHECK(desk.state().exercise->name == "index_and_guard");
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("Nothing else is left"));
+}
+
+TEST_CASE("watch: b goes back through lessons and exercises, and n returns to what is not done") {
+    Desk desk(passed({"index_and_guard"}));
+    desk.press(U"n");
+    REQUIRE(desk.state().exercise->name == "grid_stride");
+    desk.press(U"b");
+    CHECK(desk.state().exercise->name == "index_and_guard");
+    desk.press(U"b");
+    CHECK(desk.state().page == Page::lesson);
+    CHECK(desk.state().stop.lesson == &desk.all[0].lessons[0]);
+    desk.press(U"b");
+    CHECK(desk.state().page == Page::lesson);
+    CHECK_THAT(desk.state().notice.text, ContainsSubstring("first stop"));
+    desk.press(U"n");
+    CHECK(desk.state().exercise->name == "grid_stride");
+    CHECK(desk.surroundings.progress.skipped.empty());  // the lesson was run before
+}
+
+TEST_CASE("watch: m shows the map, and any key to read on leaves it") {
+    Desk desk;
+    desk.press(U"m");
+    CHECK(desk.state().page == Page::map);
+    CHECK(desk.state().map == "the map after 1 lessons");
+    desk.press(U"m");
+    CHECK(desk.state().page == Page::exercise);
+}
+
+TEST_CASE("watch: a page of the book is read before what follows it") {
+    Desk desk(passed({"index_and_guard"}));
+    desk.all[0].pages = {{"execution_model", "warps"}};
+    desk.all[0].path = {{StopKind::lesson, 0}, {StopKind::exercise, 0}, {StopKind::page, 0}, {StopKind::exercise, 1}};
+    WatchSession session(way_through(desk.all), desk.surroundings.progress, desk.all[0].exercises[0],
+                         desk.surroundings);
+    session.press(U'n');
+    REQUIRE(session.state().page == Page::background);
+    CHECK(session.state().stop.name() == "execution_model");
+    session.press(key::enter);
+    CHECK(desk.surroundings.progress.pages.count("execution_model") == 1);
+    CHECK(session.state().exercise->name == "grid_stride");
+    session.press(U'b');
+    CHECK(session.state().page == Page::background);
+    session.press(key::escape);
+    CHECK(session.state().page == Page::exercise);
+}
+
+TEST_CASE("watch: after a chapter's exercises comes the next chapter's lesson, which Enter runs") {
     Desk desk(passed({"index_and_guard", "grid_stride"}));
     desk.press(U"n");
-    REQUIRE(desk.state().page == Page::chapter);
-    CHECK(desk.state().chapter == &desk.all[1]);
+    REQUIRE(desk.state().page == Page::lesson);
+    CHECK(desk.state().stop.lesson == &desk.all[1].lessons[0]);
     REQUIRE(desk.session->take_job());  // the exercise's own grading, which was still to come
     desk.session->press(key::enter);
     CHECK(desk.session->is_job_unwanted());
     desk.session->graded({Outcome::cancelled, "", 0, 0});
     const std::optional<Job> job = desk.session->take_job();
     REQUIRE(job);
-    CHECK(job->chapter == &desk.all[1]);
+    CHECK(job->lesson.lesson == &desk.all[1].lessons[0]);
     desk.session->press(key::enter);  // once is enough
-    desk.session->chapter_ran(0);
-    CHECK(desk.state().page == Page::chapter_ran);
+    desk.session->lesson_ran(0);
+    CHECK(desk.state().page == Page::lesson_ran);
+    CHECK(desk.surroundings.progress.lessons["tiles"].run == today());
     CHECK(desk.surroundings.progress.chapters["2_memory"] == today());
     desk.session->press(key::enter);
     CHECK(desk.state().page == Page::exercise);
     CHECK(desk.state().exercise->name == "tile");
 }
 
-TEST_CASE("watch: a chapter that was stopped is not marked, and can be run again or left out") {
+TEST_CASE("watch: a lesson that was run can be run again at once") {
+    Desk desk(passed({"index_and_guard", "grid_stride"}));
+    desk.grade(Outcome::passed);
+    desk.press(U"n\n");
+    REQUIRE(desk.session->take_job());
+    desk.session->lesson_ran(0);
+    desk.press(U"r");
+    const std::optional<Job> job = desk.session->take_job();
+    REQUIRE(job);
+    CHECK(job->lesson.name() == "tiles");
+}
+
+TEST_CASE("watch: a lesson that was stopped is not marked, and can be run again or left out") {
     Desk desk(passed({"index_and_guard", "grid_stride"}));
     desk.grade(Outcome::passed);
     desk.press(U"n");
     desk.session->press(key::enter);
     REQUIRE(desk.session->take_job());
-    desk.session->chapter_ran(130);
-    CHECK(desk.surroundings.progress.chapters.count("2_memory") == 0);
+    desk.session->lesson_ran(130);
+    CHECK_FALSE(desk.surroundings.progress.has_run("tiles"));
     desk.session->press(key::enter);
-    CHECK(desk.state().page == Page::chapter);
+    CHECK(desk.state().page == Page::lesson);
     CHECK_FALSE(desk.session->take_job());
     desk.press(U"n");
-    CHECK(desk.surroundings.progress.chapters.count("2_memory") == 1);
+    CHECK_FALSE(desk.surroundings.progress.has_run("tiles"));
     CHECK(desk.state().exercise->name == "tile");
 }
 
-TEST_CASE("watch: a chapter that found something wrong was run all the same") {
+TEST_CASE("watch: a lesson that found something wrong was run all the same") {
     Desk desk(passed({"index_and_guard", "grid_stride"}));
     desk.grade(Outcome::passed);
     desk.press(U"n\n");
     REQUIRE(desk.session->take_job());
-    desk.session->chapter_ran(1);
-    CHECK(desk.surroundings.progress.chapters.count("2_memory") == 1);
+    desk.session->lesson_ran(1);
+    CHECK(desk.surroundings.progress.has_run("tiles"));
 }
 
-TEST_CASE("watch: a chapter that cannot be built says why, and stays") {
+TEST_CASE("watch: a lesson that cannot be built says why, and stays") {
     Desk desk(passed({"index_and_guard", "grid_stride"}));
     desk.grade(Outcome::passed);
     desk.press(U"n\n");
     REQUIRE(desk.session->take_job());
-    desk.session->chapter_not_built("error: expected ';'");
-    CHECK(desk.state().page == Page::chapter);
-    CHECK(desk.state().chapter_output == "error: expected ';'");
+    desk.session->lesson_not_built("error: expected ';'");
+    CHECK(desk.state().page == Page::lesson);
+    CHECK(desk.state().lesson_output == "error: expected ';'");
     CHECK(desk.state().notice.is_bad);
     desk.session->press(key::enter);
-    CHECK(desk.state().chapter_output.empty());
-    CHECK(desk.session->take_job()->chapter == &desk.all[1]);
+    CHECK(desk.state().lesson_output.empty());
+    CHECK(desk.session->take_job()->lesson.name() == "tiles");
 }
 
-TEST_CASE("watch: Esc stops a chapter's build, then leads back to the exercise") {
+TEST_CASE("watch: Esc stops a lesson's build, then leads back to the exercise") {
     Desk desk(passed({"index_and_guard", "grid_stride"}));
     desk.grade(Outcome::passed);
     desk.press(U"n\n");
@@ -364,14 +445,14 @@ TEST_CASE("watch: Esc stops a chapter's build, then leads back to the exercise")
     CHECK_FALSE(desk.session->is_job_unwanted());  // a save does not stop it
     desk.session->press(key::escape);
     CHECK(desk.session->is_job_unwanted());
-    desk.session->chapter_not_built("");
-    CHECK(desk.state().page == Page::chapter);
+    desk.session->lesson_not_built("");
+    CHECK(desk.state().page == Page::lesson);
     CHECK(desk.state().notice.text.empty());
     desk.session->press(key::escape);
     CHECK(desk.state().page == Page::exercise);
 }
 
-TEST_CASE("watch: leaving a chapter's page stops its build") {
+TEST_CASE("watch: leaving a lesson's page stops its build") {
     Desk desk(passed({"index_and_guard", "grid_stride"}));
     desk.grade(Outcome::passed);
     desk.press(U"n\n");
@@ -385,7 +466,7 @@ TEST_CASE("watch: leaving a chapter's page stops its build") {
 }
 
 TEST_CASE("watch: when all is done n leads to the closing page, and Esc back") {
-    Desk desk(passed({"grid_stride", "tile"}));
+    Desk desk(with_all_lessons(passed({"grid_stride", "tile"})));
     desk.grade(Outcome::passed);
     desk.press(U"n");
     CHECK(desk.state().page == Page::closing);

@@ -109,12 +109,12 @@ struct Scene {
         for (std::size_t i = 0; i < exercises; ++i) {
             chapters[0].exercises.push_back(exercise("exercise_" + std::to_string(i), "fix", "Title of it"));
         }
-        state.way.push_back({&chapters[0], nullptr});
-        for (const Exercise& each : chapters[0].exercises) state.way.push_back({&chapters[0], &each});
-        state.way.push_back({&chapters[1], nullptr});
+        for (const Chapter& chapter : chapters) {
+            for (const Station& station : stations_of(chapter)) state.way.push_back(station);
+        }
         state.exercise = &chapters[0].exercises[0];
         state.answer = "answers/1_basics/exercise_0/exercise_0.cu";
-        state.progress.chapters["1_basics"] = "2026-11-20";
+        state.progress.lessons["pi"].run = "2026-11-20";
         project.root = "/copy";
         project.caller = "/copy";
     }
@@ -271,10 +271,10 @@ TEST_CASE("view: after passing it says how n goes on") {
     scene.pass(1);
     scene.state.result = GradeResult{Outcome::passed, "solved\n", 2, 1};
     CHECK_THAT(scene.body(), ContainsSubstring("Passed: exercise_0. Built in 2.00 s, graded in 1.00 s."));
-    CHECK_THAT(scene.body(), ContainsSubstring("n goes on with exercise_1."));
+    CHECK_THAT(scene.body(), ContainsSubstring("n goes on with exercise exercise_1."));
     scene.pass(3);
-    CHECK_THAT(scene.body(), ContainsSubstring("n goes on with chapter 2, Memory model."));
-    scene.state.progress.chapters["2_memory"] = "2026-11-21";
+    CHECK_THAT(scene.body(), ContainsSubstring("n goes on with lesson 2.1, tiles."));
+    scene.state.progress.lessons["tiles"].run = "2026-11-21";
     CHECK_THAT(scene.body(), ContainsSubstring("n ends the way"));
 }
 
@@ -292,14 +292,14 @@ TEST_CASE("view: hints stand below the result when they are newer, else above it
     CHECK_THAT(scene.block(), ContainsSubstring("h hint (2 of 3 shown)"));
 }
 
-TEST_CASE("view: the block holds bar, path, title and keys, and n only after passing") {
+TEST_CASE("view: the block holds bar, path, title and keys, and says what n does") {
     Scene scene;
     CHECK_THAT(scene.block(), ContainsSubstring("Exercises [>"));
     CHECK_THAT(scene.block(),
-               ContainsSubstring("] 0/3\nanswers/1_basics/exercise_0/exercise_0.cu\nTitle of it\nh hint"));
+               ContainsSubstring("] 0/3\nanswers/1_basics/exercise_0/exercise_0.cu\nTitle of it\nn skip   h hint"));
     CHECK(scene.block().find("n next") == std::string::npos);
     scene.pass(1);
-    CHECK_THAT(scene.block(), ContainsSubstring("n next   h hint   l list"));
+    CHECK_THAT(scene.block(), ContainsSubstring("n next   h hint   b back   m map   l list"));
     CHECK_THAT(scene.block(), ContainsSubstring("] 1/3\n"));
     CHECK(scene.block().find('\033') == std::string::npos);
     CHECK_THAT(scene.block(80, 24, true), ContainsSubstring("\033["));
@@ -339,29 +339,59 @@ TEST_CASE("view: the solution stands with its path and the difference") {
 
 // ---- other pages --------------------------------------------------------------------------------------------------
 
-TEST_CASE("view: a chapter is named with the command that runs it") {
+TEST_CASE("view: a lesson is named with its idea and the command that runs it") {
     Scene scene;
-    scene.state.page = Page::chapter;
-    scene.state.chapter = &scene.chapters[1];
-    CHECK_THAT(scene.body(), StartsWith("Next: chapter 2, Memory model\n"));
-    CHECK_THAT(scene.body(), ContainsSubstring("\n    ./warpwise run 2\n"));
-    CHECK_THAT(scene.body(), ContainsSubstring("tiles   shared memory"));
-    CHECK_THAT(scene.block(), ContainsSubstring("Enter run it   n go on without it"));
-    scene.state.chapter_output = "error: no";
+    scene.state.page = Page::lesson;
+    scene.chapters[1].lessons[0].idea = "tiles in shared memory";
+    scene.state.stop = scene.state.way.back();
+    CHECK_THAT(scene.body(), StartsWith("Next: lesson 2.1, tiles: shared memory\n"));
+    CHECK_THAT(scene.body(), ContainsSubstring("Idea: tiles in shared memory."));
+    CHECK_THAT(scene.body(), ContainsSubstring("\n    ./warpwise run 2 tiles\n"));
+    CHECK_THAT(scene.body(), ContainsSubstring("chapters/2_memory/tiles.cu"));
+    CHECK_THAT(scene.block(), ContainsSubstring("Enter run it   n go on without it   b back"));
+    scene.state.lesson_output = "error: no";
     CHECK_THAT(scene.body(), EndsWith("error: no\n"));
+    scene.state.progress.lessons["tiles"].run = "2026-11-21";
+    CHECK_THAT(scene.body(), StartsWith("Lesson 2.1, tiles: shared memory\n"));
+    CHECK_THAT(scene.block(), ContainsSubstring("Enter run it   n go on   b back"));
 }
 
-TEST_CASE("view: after a chapter's run its output stays on the screen") {
+TEST_CASE("view: after a lesson's run its output stays on the screen") {
     Scene scene;
-    scene.state.page = Page::chapter_ran;
-    scene.state.chapter = &scene.chapters[1];
-    scene.state.progress.chapters["2_memory"] = "2026-11-21";
+    scene.state.page = Page::lesson_ran;
+    scene.state.stop = scene.state.way.back();
+    scene.state.progress.lessons["tiles"].run = "2026-11-21";
     CHECK(scene.frame().keeps_above);
-    CHECK_THAT(scene.block(), ContainsSubstring("Chapter 2, Memory model, is run. Enter goes on with exercise_0."));
+    CHECK_THAT(scene.block(), ContainsSubstring("Lesson 2.1, tiles, is run. Enter goes on with exercise exercise_0."));
     CHECK(drawing(std::nullopt, scene.frame()).find("\033[2J") == std::string::npos);
-    scene.state.chapter_status = 130;
+    scene.state.lesson_status = 130;
     CHECK_THAT(scene.block(), ContainsSubstring("was not run to its end (exit status 130)"));
     CHECK_THAT(scene.block(), ContainsSubstring("n go on without it"));
+}
+
+TEST_CASE("view: a page of the book is named with its file") {
+    Scene scene;
+    scene.chapters[1].pages = {{"execution_model", "warps"}};
+    scene.state.page = Page::background;
+    scene.state.stop = {&scene.chapters[1], nullptr, nullptr, &scene.chapters[1].pages[0]};
+    CHECK_THAT(scene.body(), StartsWith("Next: the page execution_model of the book\n"));
+    CHECK_THAT(scene.body(), ContainsSubstring("\n    docs/execution_model.md\n"));
+    CHECK_THAT(scene.block(), ContainsSubstring("Enter go on   b back"));
+}
+
+TEST_CASE("view: the question before an exercise is skipped says what becomes of it") {
+    Scene scene;
+    scene.state.question = Question::skip;
+    CHECK_THAT(scene.block(), ContainsSubstring("It stays open on the map. y/n"));
+}
+
+TEST_CASE("view: the map stands alone above the keys") {
+    Scene scene;
+    scene.state.page = Page::map;
+    scene.state.map = "Chapter 1\n  1.1  #>  grids\n";
+    CHECK(scene.body() == scene.state.map);
+    CHECK(scene.block().find("exercise_0.cu") == std::string::npos);
+    CHECK_THAT(scene.block(), ContainsSubstring("Esc back"));
 }
 
 TEST_CASE("view: the table of a grading of all says what has passed before and what is new") {
@@ -386,7 +416,7 @@ TEST_CASE("view: the closing page sums up") {
     scene.state.page = Page::closing;
     scene.state.progress.exercises["exercise_1"].hints = 2;
     scene.state.progress.exercises["exercise_2"].attempts = 7;
-    CHECK_THAT(scene.body(), StartsWith("All done: 2 chapters and 3 exercises.\n"));
+    CHECK_THAT(scene.body(), StartsWith("All done: 2 lessons and 3 exercises.\n"));
     CHECK_THAT(scene.body(), ContainsSubstring("passed without hints or the solution  2\n"));
     CHECK_THAT(scene.body(), ContainsSubstring("./warpwise report"));
     CHECK_THAT(scene.block(), ContainsSubstring("[####"));
@@ -449,12 +479,13 @@ TEST_CASE("view: the block fits into every window on every page") {
         "Elemente größer als 数数数数数数数数数数数数数数数数数数数数数数数数数数数数";
     scene.state.notice.text = "Something to be told, which takes several lines in a window that is narrow.";
     scene.state.work = {true, 1, 9, 3};
-    scene.state.chapter = &scene.chapters[1];
+    scene.state.stop = scene.state.way.back();
+    scene.state.map = "the map";
     scene.state.graded = {{&scene.chapters[0].exercises[0], Outcome::passed, 2, false}};
     scene.state.hints = {"think"};
     scene.state.hints_visible = 1;
     for (const Page page : {Page::exercise, Page::task, Page::solution, Page::help, Page::list, Page::grading_all,
-                            Page::graded_all, Page::chapter, Page::chapter_ran, Page::closing}) {
+                            Page::graded_all, Page::lesson, Page::lesson_ran, Page::map, Page::closing}) {
         scene.state.page = page;
         for (const int columns : {1, 2, 5, 10, 20, 39, 80, 300}) {
             for (const int lines : {1, 2, 3, 5, 7, 8, 24, 100}) {
