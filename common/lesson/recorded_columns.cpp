@@ -12,9 +12,9 @@ namespace {
 
 constexpr double near_copy_bandwidth = 0.1;  // the least share of it that makes GB/s the rate to look at
 
-enum class Rate { none, bytes, operations };
+enum class RateColumn { none, bytes, operations };
 
-Rate rate_of(const std::vector<StepResult>& steps) {
+RateColumn rate_of(const std::vector<StepResult>& steps) {
     double nearest = 0;
     bool bytes = false;
     bool operations = false;
@@ -24,8 +24,8 @@ Rate rate_of(const std::vector<StepResult>& steps) {
         bytes = bytes || step.recorded->gb_per_s.has_value();
         operations = operations || step.recorded->gop_per_s.has_value();
     }
-    if (bytes && (nearest >= near_copy_bandwidth || !operations)) return Rate::bytes;
-    return operations ? Rate::operations : Rate::none;
+    if (bytes && (nearest >= near_copy_bandwidth || !operations)) return RateColumn::bytes;
+    return operations ? RateColumn::operations : RateColumn::none;
 }
 
 std::string time_cell(const RecordedStep& step) {
@@ -33,8 +33,8 @@ std::string time_cell(const RecordedStep& step) {
     return time_text(*step.seconds) + (step.on_host ? "*" : "");
 }
 
-std::string rate_cell(const RecordedStep& step, Rate rate) {
-    const std::optional<double>& value = rate == Rate::bytes ? step.gb_per_s : step.gop_per_s;
+std::string rate_cell(const RecordedStep& step, RateColumn rate) {
+    const std::optional<double>& value = rate == RateColumn::bytes ? step.gb_per_s : step.gop_per_s;
     return value ? three_digits(*value) : "-";
 }
 
@@ -73,9 +73,9 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
     RecordedColumns result;
     const auto is_timed = [](const StepResult& step) { return step.recorded && step.recorded->seconds; };
     if (!recording || std::none_of(steps.begin(), steps.end(), is_timed)) return result;
-    const Rate rate = rate_of(steps);
+    const RateColumn rate = rate_of(steps);
     CounterColumn times{recording->label + " time", {}, {}, {}};
-    CounterColumn rates{recording->label + (rate == Rate::bytes ? " GB/s" : " Gop/s"), {}, {}, {}};
+    CounterColumn rates{recording->label + (rate == RateColumn::bytes ? " GB/s" : " Gop/s"), {}, {}, {}};
     bool host = false;
     const auto add = [&](const RecordedStep& step) {
         times.cells.push_back(time_cell(step));
@@ -87,7 +87,7 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
         result.rows.push_back({fmt::format("{} ({})", vendor.name, recording->label), vendor.change});
         add(vendor);
     }
-    if (rate == Rate::bytes && recording->copy && recording->copy->seconds) {
+    if (rate == RateColumn::bytes && recording->copy && recording->copy->seconds) {
         result.rows.push_back({fmt::format("copy ({})", recording->label), "copy bandwidth (cudaMemcpy)"});
         RecordedStep row;
         row.seconds = recording->copy->seconds;
@@ -95,7 +95,7 @@ RecordedColumns recorded_columns(const std::vector<StepResult>& steps, const std
         add(row);
     }
     result.columns.push_back(std::move(times));
-    if (rate != Rate::none) result.columns.push_back(std::move(rates));
+    if (rate != RateColumn::none) result.columns.push_back(std::move(rates));
     result.note = note_of(*recording, counted, host, result.rows);
     return result;
 }
