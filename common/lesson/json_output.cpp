@@ -223,6 +223,7 @@ Json json_of(const LessonResult& lesson) {
                        {"texts", lesson.texts},
                        {"steps", steps},
                        {"roof", roof},
+                       {"recording", lesson.recording ? json_of(*lesson.recording) : Json(nullptr)},
                        {"tables", tables},
                        {"expectations", expectations},
                        {"diagnostics", json_of(lesson.diagnostics)},
