@@ -391,7 +391,7 @@ TEST_CASE("a screen that has room for all does not stop") {
     CHECK_FALSE(typist.shows("Enter goes on"));
 }
 
-TEST_CASE("--all, --no-input, --once, and --json - never ask") {
+TEST_CASE("nothing is asked with --all, --no-input, --once, and --json -") {
     device_or_skip();
     need_terminal();
     for (const char* options : {"--all", "--no-input", "--once", "--json -", "--all --pause"}) {
