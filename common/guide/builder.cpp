@@ -1,12 +1,19 @@
 #include "common/guide/builder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "common/lesson/terminal.h"
@@ -128,6 +135,38 @@ std::vector<std::string> build_command(const std::string& folder, const std::vec
     return arguments;
 }
 
+/// The right to build in a folder: a lock on the file beside it, `build/cpu.lock`, which the script ./warpwise takes,
+/// too. The system gives it back when the process ends, however that comes about.
+class BuildLock {
+public:
+    explicit BuildLock(const std::filesystem::path& folder) {
+        std::error_code error;
+        std::filesystem::create_directories(folder.parent_path(), error);
+        file_ = open((folder.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    }
+    ~BuildLock() {
+        if (file_ != -1) close(file_);
+    }
+    BuildLock(const BuildLock&) = delete;
+    BuildLock& operator=(const BuildLock&) = delete;
+
+    /// False when it was cancelled. Where no file can be locked, as on some network drives, there is no waiting.
+    bool wait(const std::function<bool()>& cancelled) {
+        bool told = false;
+        while (file_ != -1 && flock(file_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+            if (cancelled && cancelled()) return false;
+            if (!told && !cancelled)
+                std::fputs("Another ./warpwise is building here: waiting until it is done\n", stderr);
+            told = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        return true;
+    }
+
+private:
+    int file_ = -1;
+};
+
 }  // namespace
 
 BuildResult Builder::build(const std::vector<std::string>& targets,
@@ -137,6 +176,11 @@ BuildResult Builder::build(const std::vector<std::string>& targets,
     CommandOptions options;
     options.folder = project_.root;
     options.cancelled = cancelled;
+    BuildLock lock(project_.build_folder());
+    if (!lock.wait(cancelled)) {
+        result.cancelled = true;
+        return result;
+    }
     std::error_code error;
     if (!std::filesystem::exists(project_.build_folder() / "build.ninja", error)) {
         add_to(result, configure(project_, options));

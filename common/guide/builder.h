@@ -25,7 +25,9 @@ class Builder {
 public:
     explicit Builder(const Project& project) : project_(project) {}
 
-    /// Configures the build's folder first when it is not yet. `progress(done, of)` is called as ninja goes on.
+    /// Configures the build's folder first when it is not yet. `progress(done, of)` is called as ninja goes on. Only
+    /// one build runs in a folder at a time, since two would overwrite each other's files: waits while another
+    /// ./warpwise builds there, and says so on stderr where the caller has no `cancelled` (and thus no screen).
     BuildResult build(const std::vector<std::string>& targets,
                       const std::function<void(int done, int of)>& progress = {},
                       const std::function<bool()>& cancelled = {});

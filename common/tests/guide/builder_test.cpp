@@ -1,5 +1,7 @@
 #include "common/guide/builder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -195,6 +197,29 @@ TEST_CASE("a build can be cancelled") {
     CHECK(result.cancelled);
     CHECK_FALSE(result.succeeded);
     CHECK(result.seconds < 50);
+}
+
+TEST_CASE("a build waits until another one in the same folder is done") {
+    const Copy copy;
+    copy.have_ninja("", 0);
+    const std::string lock = copy.project.build_folder().string() + ".lock";
+    const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    REQUIRE(file != -1);
+    REQUIRE(flock(file, LOCK_EX | LOCK_NB) == 0);
+    int asked = 0;
+    const BuildResult cancelled = Builder(copy.project).build({"a_cpu"}, {}, [&] { return ++asked == 3; });
+    CHECK(cancelled.cancelled);
+    CHECK_FALSE(cancelled.succeeded);
+    CHECK(copy.text_of("called").empty());  // it did not begin
+    int asked_again = 0;
+    const BuildResult result = Builder(copy.project).build({"a_cpu"}, {}, [&] {
+        if (++asked_again == 3) flock(file, LOCK_UN);
+        return false;
+    });
+    CHECK(result.succeeded);
+    CHECK(asked_again >= 3);
+    CHECK_FALSE(copy.text_of("called").empty());
+    close(file);
 }
 
 TEST_CASE("a build's folder is configured first, once") {

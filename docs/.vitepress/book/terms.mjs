@@ -214,5 +214,5 @@ export function problemsOfTerms({ glossary, data, stops, titles = new Map() }) {
 export function allProblemsOfTerms(book) {
     const read = (file) => fs.readFileSync(path.join(root, file), 'utf8');
     const titles = new Map([...book.pages.values()].map(({ origin, text }) => [origin, titleOf(text)]));
-    return problemsOfTerms({ glossary: read('docs/glossary.md'), data: JSON.parse(read('docs/glossary.json')), stops: pathOfBook(book), titles });
+    return problemsOfTerms({ glossary: read('docs/glossary.md'), data: JSON.parse(read('docs/glossary.json')), stops: pathOfBook(book, ['start_here.md']), titles });
 }

@@ -1,4 +1,4 @@
-// Correct answer: no padding: the column is exclusive-ored with the row
+// Correct answer: no padding: the column is XORed with the row
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;       // of a tile, in pixels
