@@ -125,6 +125,23 @@ TEST_CASE("a command that cannot be started says why") {
     CHECK_THROWS_AS(run_command({}), std::invalid_argument);
 }
 
+TEST_CASE("a program that is just being written is started once that is done") {
+    const warpwise::TemporaryFile beside;
+    const std::string program = beside.path() + "_program";
+    std::filesystem::copy_file("/bin/true", program);
+    const int file = open(program.c_str(), O_WRONLY | O_CLOEXEC);
+    REQUIRE(file != -1);
+    std::thread writer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(120));
+        close(file);
+    });
+    const CommandResult result = run_command({program});
+    writer.join();
+    CHECK(result.status == 0);
+    CHECK(result.output.empty());
+    std::filesystem::remove(program);
+}
+
 TEST_CASE("a command runs in the folder that is asked for") {
     CHECK(run_command({"pwd"}, {.folder = "/"}).output == "/\n");
     CHECK(run_command({"./sh", "-c", "pwd"}, {.folder = std::filesystem::canonical("/bin")}).status == 0);
