@@ -263,16 +263,16 @@ void first_program(warpwise::Lesson& lesson) {
     if (const char* const forgotten = std::getenv(kVariable)) run_alone(forgotten);
 
     lesson.question(
-        R"(A GPU has a memory of its own, apart from that of the host, which is the processor
-that runs main. So a program makes five moves: it allocates memory on the GPU, copies its
-numbers in, launches a function that runs on the GPU (a kernel), copies the results out, and
-frees the memory. This program squares 1000 numbers:)");
+        R"(A GPU has a memory of its own, apart from that of the host, which is the
+processor that runs main. So a program makes five moves: it allocates memory on the GPU,
+copies its numbers in, launches a function that runs on the GPU (a kernel), copies the
+results out, and frees the memory. This program squares 1000 numbers:)");
     lesson.text(complete_program());
     lesson.question(
-        R"(The launch square<<<blocks, threads>>> makes many threads call square, each once. The
-threads come in blocks. From the number of its block and its own number within the block, a
-thread computes which of the 1000 numbers is its own. Which of the two memories holds what
-after each move?)");
+        R"(The launch square<<<blocks, threads>>> makes many threads call square, each
+once. The threads come in blocks. From the number of its block and its own number within the
+block, a thread computes which of the 1000 numbers is its own. Which of the two memories
+holds what after each move?)");
     lesson.predict(
         {.question = R"(Every block has 256 threads, and every thread squares one of the
 1000 numbers. How many blocks does the launch need?)",

@@ -129,17 +129,18 @@ TEST_CASE("a program that is just being written is started once that is done") {
     const warpwise::TemporaryFile beside;
     const std::string program = beside.path() + "_program";
     std::filesystem::copy_file("/bin/true", program);
-    const int file = open(program.c_str(), O_WRONLY | O_CLOEXEC);
-    REQUIRE(file != -1);
+    // In another process: a child of this one would have the file open, too.
+    const std::string began = beside.path() + "_began";
     std::thread writer([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(120));
-        close(file);
+        CHECK(std::system(("(touch '" + began + "'; sleep 0.2) 3>>'" + program + "'").c_str()) == 0);
     });
+    REQUIRE(becomes_true([&] { return std::filesystem::exists(began); }));
     const CommandResult result = run_command({program});
     writer.join();
     CHECK(result.status == 0);
     CHECK(result.output.empty());
     std::filesystem::remove(program);
+    std::filesystem::remove(began);
 }
 
 TEST_CASE("a command runs in the folder that is asked for") {
