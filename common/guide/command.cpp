@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -231,7 +232,13 @@ struct Launch {
     }
     if (launch.folder != nullptr && chdir(launch.folder) != 0) give_up(true);
     pthread_sigmask(SIG_SETMASK, launch.signals, nullptr);
-    execvpe(launch.arguments[0], launch.arguments, launch.environment);
+    // A program that another build is just linking is busy until it is done.
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        execvpe(launch.arguments[0], launch.arguments, launch.environment);
+        if (errno != ETXTBSY) break;
+        const timespec pause{0, 50'000'000};
+        nanosleep(&pause, nullptr);
+    }
     give_up(false);
     _exit(not_started);
 }

@@ -226,22 +226,10 @@ std::filesystem::path results_file(const Project& project, const Chapter& chapte
     return error ? std::filesystem::path() : project.results() / (chapter.folder + ".json");
 }
 
-/// The lessons of the chapter after its first, where `./warpwise` has shown that one while the guide was built, and
-/// says so in this variable; else none.
-std::vector<std::string> lessons_after_the_shown_one(const Chapter& chapter) {
-    const char* const shown = std::getenv("WARPWISE_SHOWN_LESSON");
-    std::vector<std::string> names;
-    if (shown == nullptr || chapter.lessons.empty() || chapter.lessons.front().name != shown) return names;
-    for (std::size_t i = 1; i < chapter.lessons.size(); ++i) names.push_back(chapter.lessons[i].name);
-    return names;
-}
-
 /// Returns the program's status, or left_by_reader.
 int run_chapter(Session& session, const Chapter& chapter, const std::vector<std::string>& words) {
     const Project& project = session.project();
-    ChapterRun run = understand(project, chapter, words);
-    if (words.empty()) run.arguments = lessons_after_the_shown_one(chapter);
-    const bool goes_on_after_the_first = words.empty() && !run.arguments.empty();
+    const ChapterRun run = understand(project, chapter, words);
     if (!build(session, {chapter.program + "_programs"}, chapter.program)) return interrupted_status;
     std::vector<std::string> command = {(project.programs() / chapter.program).string(), "--device", project.device};
     if (run.runs && session.interactive() && !run.says_whether_to_pause) command.push_back("--pause");
@@ -261,7 +249,6 @@ int run_chapter(Session& session, const Chapter& chapter, const std::vector<std:
         if (lessons.empty() && !guesses.left) {
             for (const Lesson& lesson : chapter.lessons) lessons.push_back(lesson.name);
         }
-        if (goes_on_after_the_first) lessons.push_back(chapter.lessons.front().name);
         mark(session, [&](Progress& progress) { progress.note_run(chapter, lessons, session.tools().today()); });
     }
     return guesses.left && status == all_right ? left_by_reader : status;

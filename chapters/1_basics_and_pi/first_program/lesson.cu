@@ -17,6 +17,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -240,23 +242,44 @@ std::string show_forgotten_moves(warpwise::Lesson& lesson) {
     return listing;
 }
 
+/// The kernel and main of complete/square.cu, indented; where this file is not at hand, its
+/// name.
+std::string complete_program() {
+    const std::string name = "chapters/1_basics_and_pi/first_program/complete/square.cu";
+    std::ifstream file(std::filesystem::path(__FILE__).parent_path() /
+                       "complete/square.cu");
+    std::string listing;
+    bool has_begun = false;
+    for (std::string line; std::getline(file, line);) {
+        has_begun = has_begun || line.starts_with("__global__");
+        if (has_begun) listing += line.empty() ? "\n" : "    " + line + "\n";
+    }
+    return listing + "\n    (" + name + ")\n";
+}
+
 }  // namespace
 
 void first_program(warpwise::Lesson& lesson) {
     if (const char* const forgotten = std::getenv(kVariable)) run_alone(forgotten);
 
     lesson.question(
-        R"(A GPU has a memory of its own. So a program makes five moves: it allocates memory
-there, copies its numbers in, launches a function that runs on the GPU, copies the results
-out, and frees the memory. The complete program, with main, is
-first_program/complete/square.cu. Which of the two memories holds what after each move?)");
+        R"(A GPU has a memory of its own, apart from that of the host, which is the
+processor that runs main. So a program makes five moves: it allocates memory on the GPU,
+copies its numbers in, launches a function that runs on the GPU (a kernel), copies the
+results out, and frees the memory. This program squares 1000 numbers:)");
+    lesson.text(complete_program());
+    lesson.question(
+        R"(The launch square<<<blocks, threads>>> makes many threads call square, each
+once. The threads come in blocks. From the number of its block and its own number within the
+block, a thread computes which of the 1000 numbers is its own. Which of the two memories
+holds what after each move?)");
     lesson.predict(
-        {.question = R"(The launch is square<<<blocks, 256>>>: every block has 256
-threads, and every thread squares one of the 1000 numbers. How many blocks does the
-launch need?)",
+        {.question = R"(Every block has 256 threads, and every thread squares one of the
+1000 numbers. How many blocks does the launch need?)",
          .answer = warpwise::Number{.value = 4, .unit = "blocks"},
          .because = R"(Three blocks have 768 threads, which are too few. Four have
-1024: the last 24 find no number, and the guard keeps them from doing anything.)"});
+1024. The last 24 threads find no number, and if (i < count), which is called a guard, keeps
+them from doing anything.)"});
     lesson.predict({.question = R"(The host keeps the squares in an array of its own. After
 which move does this array hold the 9 that the kernel made of a 3?)",
                     .answer = warpwise::Choice{{"after the launch", "after the copy out",
@@ -266,9 +289,8 @@ which move does this array hold the 9 that the kernel made of a 3?)",
 out brings the result to the host.)"});
     show_two_memories(lesson);
     lesson.conclusion(
-        R"(Four blocks, which are 1024 threads: the last 24 find no number, so the guard,
-if (i < count), keeps them from doing anything. The launch changes only the device's memory.
-The host has the 9 after the copy out.)");
+        R"(The device (the GPU with its memory) and the host see each other's memory only by
+copies. So the host has the 9 after the copy out, and not before.)");
 
     lesson.question(
         R"(What happens when one of the moves is forgotten? Here that is done on purpose,

@@ -20,6 +20,14 @@ bool looks_sensible(double value) {
     return size >= 1e-9 && size <= 1e9;
 }
 
+/// The bits of -1 and of a NaN, and what the CPU device fills memory with that nobody has written.
+bool is_all_ones(const std::byte* value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+        if (value[i] != std::byte{0xff}) return false;
+    }
+    return true;
+}
+
 std::string number_text(double value) {
     char text[40];
     std::snprintf(text, sizeof text, "%g", value);
@@ -51,6 +59,7 @@ std::string start_of_text(AccessKind kind, std::size_t bytes, bool past) {
 }  // namespace
 
 std::string value_text(const std::byte* value, std::size_t bytes) {
+    if ((bytes == 4 || bytes == 8) && is_all_ones(value, bytes)) return "-1 or nan";
     switch (bytes) {
         case 1:
             return std::to_string(load<std::uint8_t>(value));

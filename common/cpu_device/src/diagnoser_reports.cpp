@@ -194,7 +194,8 @@ void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& do
                         (written == 0 ? " where nobody has written anything"
                                       : " where only " + std::to_string(written) + " of the " +
                                             std::to_string(access.bytes) + " bytes were written");
-        found.action = present_text(access.kind, access.bytes, doing.seen, nullptr);
+        // What the read finds there is chance; where a part was written, it may tell which.
+        found.action = present_text(access.kind, access.bytes, written == 0 ? nullptr : doing.seen, nullptr);
         found.hint =
             is_managed
                 ? "memory from cudaMallocManaged is zero on most systems, but nothing promises it: write it in host "

@@ -361,6 +361,7 @@ TEST_CASE("Shared memory that nobody wrote is reported once for each line, with 
     run.read(1, run.shared(tile + 4), 12);
     const Diagnostic found = run.only_diagnostic();
     CHECK(found.kind == DiagnosticKind::uninitialized_read);
+    CHECK(found.action == "reads 4 bytes");  // what it finds there is chance
     CHECK(found.code == code(11));
     CHECK(found.thread.x == 1);
     CHECK(found.array == "tile");
@@ -596,6 +597,14 @@ TEST_CASE("Memory that was freed and allocated again is fresh", "[diagnoser]") {
 }
 
 // ---- races inside a block ----------------------------------------------------------------------------------------
+
+TEST_CASE("Bits that are all set may be -1 or not a number", "[diagnoser]") {
+    Run run;
+    const std::size_t tile = run.shared_variable("tile", 256);
+    run.write(3, run.shared(tile + 12), -1, 10);
+    run.read(40, run.shared(tile + 12), 11);
+    CHECK(run.only_diagnostic().action == "reads 4 bytes (-1 or nan)");
+}
 
 TEST_CASE("A read of what another thread wrote needs a barrier", "[diagnoser]") {
     Run run;

@@ -125,6 +125,24 @@ TEST_CASE("a command that cannot be started says why") {
     CHECK_THROWS_AS(run_command({}), std::invalid_argument);
 }
 
+TEST_CASE("a program that is just being written is started once that is done") {
+    const warpwise::TemporaryFile beside;
+    const std::string program = beside.path() + "_program";
+    std::filesystem::copy_file("/bin/true", program);
+    // In another process: a child of this one would have the file open, too.
+    const std::string began = beside.path() + "_began";
+    std::thread writer([&] {
+        CHECK(std::system(("(touch '" + began + "'; sleep 0.2) 3>>'" + program + "'").c_str()) == 0);
+    });
+    REQUIRE(becomes_true([&] { return std::filesystem::exists(began); }));
+    const CommandResult result = run_command({program});
+    writer.join();
+    CHECK(result.status == 0);
+    CHECK(result.output.empty());
+    std::filesystem::remove(program);
+    std::filesystem::remove(began);
+}
+
 TEST_CASE("a command runs in the folder that is asked for") {
     CHECK(run_command({"pwd"}, {.folder = "/"}).output == "/\n");
     CHECK(run_command({"./sh", "-c", "pwd"}, {.folder = std::filesystem::canonical("/bin")}).status == 0);

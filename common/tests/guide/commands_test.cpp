@@ -455,22 +455,6 @@ TEST_CASE("a chapter pauses between lessons where somebody is there, unless told
     CHECK_FALSE(holds(fake.programs[1], "--pause"));
 }
 
-TEST_CASE("a chapter whose first lesson was shown while the guide was built goes on with the second") {
-    Fake fake;
-    setenv("WARPWISE_SHOWN_LESSON", "vector_add", 1);
-    run_words(fake, {"1"});
-    run_words(fake, {"1", "vector_add"});
-    run_words(fake, {"2"});
-    unsetenv("WARPWISE_SHOWN_LESSON");
-    run_words(fake, {"1"});
-    CHECK(Words(fake.programs[0].end() - 2, fake.programs[0].end()) == Words{"matrix_add", "pi"});
-    CHECK_FALSE(holds(fake.programs[0], "vector_add"));
-    CHECK(after(fake.programs[0], "--json") == fake.place.project.results() / "1_basics_and_pi.json");
-    CHECK(fake.programs[1].back() == "vector_add");
-    CHECK_FALSE(holds(fake.programs[2], "transpose"));
-    CHECK_FALSE(holds(fake.programs[3], "pi"));
-}
-
 const std::string results_with_a_guess = R"({"warpwise": 1, "lessons": [{"name": "pi", "idea": "sums", "predictions": [
     {"question": "How many?", "answer": "4", "because": "So it is.", "guess": "4", "right": true}]}]})";
 

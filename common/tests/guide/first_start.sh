@@ -83,8 +83,8 @@ echo "ok: only the first start shows it"
 
 fresh_copy
 start ./warpwise run 1 --device cpu --no-color
-shown_before "lesson 1.1 with --device cpu --no-color" "the guide is asked for <run 1 --device cpu --no-color>, shown before: <hello>"
-echo "ok: so does 'run 1', wherever its options stand"
+shown_before "lesson 1.1 with --device cpu --no-color" "the guide is asked for <--device cpu --no-color>, shown before: <hello>"
+echo "ok: so does 'run 1', wherever its options stand, and then the guide leads on"
 
 fresh_copy
 BROKEN=1 start ./warpwise --device cpu
@@ -95,7 +95,7 @@ screen_has_not "the guide is asked"
 echo "ok: an error of the build is told after the lesson"
 
 fresh_copy
-PROGRAM='echo "lesson 1.1"; kill -INT 0; exit 130' start ./warpwise --device cpu
+PROGRAM='echo "lesson 1.1"; until grep -q ^ninja calls; do sleep 0.02; done; kill -INT 0; exit 130' start ./warpwise --device cpu
 [[ $status == 130 ]] || fail "status $status after Ctrl-C"
 builder=$(sed -n 's/^ninja .* by //p' "$folder/copy/calls")
 [[ -n "$builder" ]] || fail "the rest was not being built"
