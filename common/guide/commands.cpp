@@ -658,8 +658,8 @@ Cell result_of(Outcome outcome) {
 
 Json json_of(const Exercise& exercise, const GradeResult& result, const std::string& answer) {
     const Json facts = Json::parse(result.facts, nullptr, false);
-    const auto fact = [&](const char* key, Json otherwise) {
-        return facts.is_object() && facts.contains(key) ? facts[key] : std::move(otherwise);
+    const auto fact = [&](const char* key, const Json& otherwise) {
+        return facts.is_object() && facts.contains(key) ? facts[key] : otherwise;
     };
     Json failure = fact("failure", nullptr);
     if (result.outcome == Outcome::build_failed) failure = {{"observation", result.text}};

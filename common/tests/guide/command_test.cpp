@@ -131,9 +131,8 @@ TEST_CASE("a program that is just being written is started once that is done") {
     std::filesystem::copy_file("/bin/true", program);
     // In another process: a child of this one would have the file open, too.
     const std::string began = beside.path() + "_began";
-    std::thread writer([&] {
-        CHECK(std::system(("(touch '" + began + "'; sleep 0.2) 3>>'" + program + "'").c_str()) == 0);
-    });
+    std::thread writer(
+        [&] { CHECK(std::system(("(touch '" + began + "'; sleep 0.2) 3>>'" + program + "'").c_str()) == 0); });
     REQUIRE(becomes_true([&] { return std::filesystem::exists(began); }));
     const CommandResult result = run_command({program});
     writer.join();
