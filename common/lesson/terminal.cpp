@@ -131,6 +131,10 @@ std::string wrap(std::string_view paragraphs, std::size_t width) {
     return result;
 }
 
+// The parts of a table have the form of a table.
+static std::string format_in_parts(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
+                                   const std::vector<std::size_t>& widths, const Terminal& terminal);
+
 std::string format_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
                          const Terminal& terminal) {
     const std::size_t columns = header.size();
@@ -156,10 +160,11 @@ std::string format_table(const std::vector<std::string>& header, const std::vect
             if (numeric[column] || widths[column] <= narrowest[column]) continue;
             if (widest == columns || widths[column] > widths[widest]) widest = column;
         }
-        if (widest == columns) break;  // nothing left to wrap: the table stays too wide
+        if (widest == columns) break;  // nothing left to wrap
         --widths[widest];
         --total;
     }
+    if (total > terminal.table_width && columns > 2) return format_in_parts(header, rows, widths, terminal);
 
     std::string result;
     const auto append_line = [&](const std::vector<Cell>& cells) {
@@ -199,6 +204,31 @@ std::string format_table(const std::vector<std::string>& header, const std::vect
             }
             append_line(cells);
         }
+    }
+    return result;
+}
+
+/// Tables one below the other, each with the first column and as many of the others as there is room for, at least one.
+static std::string format_in_parts(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
+                                   const std::vector<std::size_t>& widths, const Terminal& terminal) {
+    std::string result;
+    for (std::size_t begin = 1; begin < header.size();) {
+        std::size_t end = begin + 1;
+        std::size_t width = widths[0] + gap + widths[begin];
+        while (end < header.size() && width + gap + widths[end] <= terminal.table_width) width += gap + widths[end++];
+        const auto part_of = [&](const auto& row) {
+            auto part = row;
+            part.clear();
+            for (std::size_t column = 0; column < std::min(row.size(), end); ++column) {
+                if (column == 0 || column >= begin) part.push_back(row[column]);
+            }
+            return part;
+        };
+        std::vector<std::vector<Cell>> part;
+        for (const std::vector<Cell>& row : rows) part.push_back(part_of(row));
+        if (!result.empty()) result += "\n";
+        result += format_table(part_of(header), part, terminal);
+        begin = end;
     }
     return result;
 }

@@ -39,7 +39,8 @@ struct Cell {
 std::string wrap(std::string_view paragraphs, std::size_t width);
 
 /// A heading, a rule and one line or more for each row. Columns that hold only numbers are right-aligned. When the
-/// table is too wide, its widest text columns are wrapped, but not the first one. Rows may be shorter than the header.
+/// table is too wide, its widest text columns are wrapped, but not the first one; where that is not enough, it becomes
+/// several tables, one below the other, each with the first column. Rows may be shorter than the header.
 std::string format_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
                          const Terminal& terminal);
 

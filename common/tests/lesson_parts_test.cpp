@@ -191,6 +191,20 @@ TEST_CASE("a table that is too wide wraps its widest text") {
     CHECK_THAT(lines[3], ContainsSubstring("many blocks"));
 }
 
+TEST_CASE("a table that stays too wide becomes several with the first column") {
+    Terminal terminal;
+    terminal.table_width = 20;
+    const std::vector<std::string> header = {"step", "first", "second", "third", "fourth"};
+    const std::vector<std::vector<Cell>> rows = {{{"one"}, {"11"}, {"12"}, {"13"}, {"14"}}, {{"two"}, {"21"}, {"22"}}};
+    CHECK(format_table(header, rows, terminal) ==
+          "step  first  second\n----  -----  ------\none      11      12\ntwo      21      22\n\n"
+          "step  third  fourth\n----  -----  ------\none      13      14\ntwo\n");
+    terminal.table_width = 5;  // one column at least, and two columns are never parted
+    CHECK(format_table({"step", "first", "second"}, {{{"one"}, {"11"}, {"12"}}}, terminal) ==
+          "step  first\n----  -----\none      11\n\nstep  second\n----  ------\none       12\n");
+    CHECK(format_table({"step", "first"}, {}, terminal) == "step  first\n----  -----\n");
+}
+
 TEST_CASE("colors do not disturb the alignment") {
     Terminal colored;
     colored.colors = true;
