@@ -330,9 +330,11 @@ private:
         try {
             entry.run(lesson);
             lesson.finish();
-            output_.print_paragraphs(fmt::format("Why it is so, mistakes to avoid, and more to try: docs/{}/{}.md",
-                                                 chapter_.folder, entry.name),
-                                     Style::faint);
+            output_.print_paragraphs(
+                fmt::format("Why it is so, mistakes to avoid, and more to try: docs/{}/{}.md, a page of the book, "
+                            "which ./warpwise docs shows",
+                            chapter_.folder, entry.name),
+                Style::faint);
         } catch (const ReaderLeft& left) {
             output_.lesson().left = true;
             interrupted_ = left.interrupted;
