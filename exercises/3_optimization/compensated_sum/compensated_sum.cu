@@ -6,14 +6,14 @@
 
 constexpr unsigned threads_per_block = 128;
 
-/// A sum in two parts: the true one is near sum + lost, and `lost` is too small to find
-/// room in `sum`.
+/// A total in two parts: the exact total is close to sum + lost, and `lost` holds digits
+/// that are too small for `sum`.
 struct Total {
     float sum;
     float lost;
 };
 
-/// Adds one value (Neumaier): what the addition loses goes into `lost`.
+/// Adds one value (Neumaier's sum): what the addition loses goes into `lost`.
 __device__ void add(Total& total, float value) {
     const float next = total.sum + value;
     if (fabsf(total.sum) < fabsf(value)) {
@@ -24,7 +24,7 @@ __device__ void add(Total& total, float value) {
     total.sum = next;
 }
 
-/// Total of the threads of the block, for every thread of it.
+/// Adds up the totals of all threads of the block. Every thread gets the result.
 __device__ Total total_of_block(Total mine) {
     __shared__ float part[threads_per_block];
     part[threadIdx.x] = mine.sum + mine.lost;

@@ -2,7 +2,7 @@
 // See README.md beside this file.
 #include "exercises/3_optimization/conflict_free_reduction/conflict_free_reduction.h"
 
-constexpr unsigned frame_size = 512;  // samples of a frame, and threads of a block
+constexpr unsigned frame_size = 512;  // samples per frame, and threads per block
 
 __global__ void energy_of_frame(const float* samples, int count, float* energies) {
     __shared__ float part[frame_size];
@@ -10,12 +10,12 @@ __global__ void energy_of_frame(const float* samples, int count, float* energies
     const float sample = i < count ? samples[i] : 0.0f;
     part[threadIdx.x] = sample * sample;
 
-    // TODO 1: every second thread idles, in every round. Let the first threads of the block
-    // do the work.
-    // TODO 2: neighboring threads want words that are ever farther apart. Choose pairs that
-    // lie in 32 different banks.
-    // TODO 3: wait for the block only as often as it is needed, and for the warp alone when
-    // one warp is left.
+    // TODO 1: in every round, every second thread is idle. Let the first threads of the
+    // block do the work.
+    // TODO 2: from round to round, the words of neighboring threads are farther apart.
+    // Choose pairs that lie in 32 different banks.
+    // TODO 3: wait for the block only as often as needed. When one warp is left, wait for
+    // that warp alone.
     for (unsigned distance = 1; distance < frame_size; distance *= 2) {
         __syncthreads();
         const unsigned place = distance * threadIdx.x;

@@ -1,4 +1,4 @@
-// Exercise: a program with mistakes in it.
+// Exercise: a program with three mistakes of different kinds.
 // See README.md beside this file.
 #include "exercises/3_optimization/hunt_in_a_reduction/hunt_in_a_reduction.h"
 
@@ -17,8 +17,8 @@ __global__ void square_and_add(const float* values, int n, float* partial) {
     if (threadIdx.x == 0) partial[blockIdx.x] = part[0];
 }
 
-// One block adds up the partial sums, one per thread. Their number need not be a power of
-// two.
+// One block adds up the partial sums, one per thread. The number of partial sums need not
+// be a power of two.
 __global__ void add_partial_sums(const float* partial, float* sum) {
     extern __shared__ float part[];
     const int count = blockDim.x;

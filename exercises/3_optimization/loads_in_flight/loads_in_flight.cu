@@ -9,8 +9,8 @@ __global__ void gather_elements(const float* table, const int* places, float* ou
     const int first = blockIdx.x * blockDim.x * per_thread + threadIdx.x;
     for (int k = 0; k < per_thread; ++k) {
         const int i = first + k * blockDim.x;
-        // TODO 1: this statement has two loads and a store. What does each of them wait
-        // for?
+        // TODO 1: this statement has two loads and a store. What does each of the three
+        // wait for?
         // TODO 2: let the thread issue the loads of all of its elements before it uses the
         // first value.
         if (i < n) out[i] = table[places[i]];

@@ -11,11 +11,11 @@ Verdict limiter_of(const Kernel& kernel, const Chip& chip) {
     const double fp32 = kernel.fp32_operations / chip.fp32_per_second;
     const double issue = kernel.instructions / chip.instructions_per_second;
 
-    // TODO 3: which one is the largest? What if it is below one half?
+    // TODO 3: which fraction is the largest? What is the answer if it is below one half?
     if (launch > 0) return {Limiter::launch_overhead, launch};
     if (fp32 > memory) return {Limiter::fp32, fp32};
     if (issue > memory) return {Limiter::instruction_issue, issue};
 
-    // TODO 4: are the sectors that were moved also needed?
+    // TODO 4: how many of the sectors that were moved are needed?
     return {Limiter::memory_bandwidth, memory};
 }

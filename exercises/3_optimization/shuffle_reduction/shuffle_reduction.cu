@@ -6,24 +6,23 @@
 
 /// Adds the values of the 32 lanes of a warp. Lane 0 gets the sum.
 __device__ float sum_of_warp(float value) {
-    // TODO 1: five shuffles. All 32 lanes make each of them.
+    // TODO 1: add up the warp by five shuffles. All 32 lanes take part in each of them.
     return value;
 }
 
 /// Adds the values of all threads of the block. Thread 0 gets the sum. The block has
 /// blockDim.x / 32 warps, 32 at most.
 __device__ float sum_of_block(float value) {
-    // TODO 2: add up each warp, and leave the sums of the warps where the others can read
+    // TODO 2: add up each warp, and store the sums of the warps where other warps can read
     // them.
-    // TODO 3: let the first warp add those sums: there may be 1 to 32 of them.
+    // TODO 3: let the first warp add up these sums. There may be 1 to 32 of them.
     return value;
 }
 
 __global__ void sum_one_tile(const float* values, int count, float* sums) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     // TODO 4: the last tile may be short, and threads without a value leave here. Let them
-    // stay: once lanes shuffle,
-    //         they wait for one another.
+    // stay, because the lanes of a warp take part in a shuffle together.
     if (i >= count) return;
     const float value = values[i];
 

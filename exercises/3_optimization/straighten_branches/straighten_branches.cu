@@ -1,8 +1,8 @@
-// Exercise: a warp whose lanes want different things.
+// Exercise: a kernel whose lanes take different branches in nearly every warp.
 // See README.md beside this file.
 #include "exercises/3_optimization/straighten_branches/straighten_branches.h"
 
-constexpr int threads = 256;  // of a block
+constexpr int threads = 256;  // per block
 constexpr int rounds = 96;
 
 __device__ unsigned scramble_by_shifts(unsigned word) {
@@ -20,12 +20,11 @@ __device__ unsigned scramble_by_products(unsigned word) {
 }
 
 __global__ void scramble(const unsigned* words, unsigned* scrambled, int count) {
-    // TODO 1: how many of its words does a block have, and how many of them are odd? Give
-    // every thread of the block a
-    //         word such that the odd ones go to its first threads and the even ones to its
-    //         last.
-    // TODO 2: now neighboring threads take the same branch. But where does the result of
-    // that word belong?
+    // TODO 1: how many words does this block have, and how many of them are odd? Give every
+    // thread of the block a word, in such a way that the odd ones go to the first threads
+    // of the block and the even ones to the last threads.
+    // TODO 2: now neighboring threads take the same branch. At which index does the result
+    // of a word belong?
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i >= count) return;
     const unsigned word = words[i];

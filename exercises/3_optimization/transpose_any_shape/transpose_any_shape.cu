@@ -4,7 +4,7 @@
 
 constexpr int side = 32;  // of a tile
 constexpr int block_rows =
-    8;  // rows of a block of threads; each thread takes side / block_rows elements
+    8;  // rows of threads per block; each thread handles side / block_rows elements
 
 __global__ void transpose_tiles(const float* in, float* out, int rows, int cols) {
     __shared__ float tile[side][side + 1];

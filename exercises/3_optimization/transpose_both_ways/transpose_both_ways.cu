@@ -4,10 +4,10 @@
 
 constexpr int side = 32;  // of a tile
 constexpr int block_rows =
-    8;  // rows of a block of threads; each thread takes side / block_rows elements
+    8;  // rows of threads per block; each thread handles side / block_rows elements
 
-// Block (bx, by) with bx >= by takes the tile at (by, bx) and its mirror image, the tile at
-// (bx, by). Blocks below the diagonal have nothing to do.
+// Block (bx, by) with bx >= by handles the tile at (by, bx) and its mirror image, the tile
+// at (bx, by). Blocks below the diagonal have nothing to do.
 __global__ void average_with_mirror_image(float* a, int n) {
     if (blockIdx.x < blockIdx.y) return;
     const int tile_row = blockIdx.y * side;
@@ -16,8 +16,8 @@ __global__ void average_with_mirror_image(float* a, int n) {
 
     // TODO 1: how many sectors do these two loads and these two stores of a warp touch?
     // TODO 2: load both tiles row by row into shared memory, and store both row by row.
-    // What has to be between them?
-    // TODO 3: see to it that the tiles have no bank conflicts.
+    // What has to be between the loads and the stores?
+    // TODO 3: make sure that accesses to the tiles have no bank conflicts.
     for (int y = threadIdx.y; y < side; y += block_rows) {
         const int row = tile_row + y;
         const int col = tile_col + x;

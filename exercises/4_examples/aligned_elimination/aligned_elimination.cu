@@ -1,17 +1,17 @@
-// Exercise: an elimination whose warps begin anywhere.
+// Exercise: an elimination whose rows and warps begin at unaligned addresses.
 // See README.md beside this file.
 #include "exercises/4_examples/aligned_elimination/aligned_elimination.h"
 
 constexpr int lanes = 32;
-constexpr int warps = 8;  // of a block; each has a row at a time
+constexpr int warps = 8;  // per block; each warp handles one row at a time
 constexpr int rows_of_a_block = 64;
 
 // TODO 1: let every row begin at a multiple of 32 bytes.
 size_t floats_from_row_to_row(int cols) { return cols; }
 
 __global__ void eliminate_behind(float* a, size_t pitch, int rows, int cols, int column) {
-    // TODO 2: let every warp begin at a multiple of 32 columns, and take care of the lanes
-    // that have no business there.
+    // TODO 2: let every warp begin at a multiple of 32 columns. Which lanes then have a
+    // column that must not change?
     const int col = column + 1 + blockIdx.x * lanes + threadIdx.x;
     if (col >= cols) return;
 

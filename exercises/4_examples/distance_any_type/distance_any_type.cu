@@ -1,4 +1,4 @@
-// Exercise: one distance for floats, doubles and ints.
+// Exercise: one distance for floats, doubles, and ints.
 // See README.md beside this file.
 #include "exercises/4_examples/distance_any_type/distance_any_type.h"
 
@@ -8,14 +8,13 @@
 
 constexpr unsigned threads_per_block = 256;
 
-// TODO 1: in which type are the squares of differences of T to be added up? What stands
-// here is each type's own. For
-//         which of float, double and int does that do? A specialization says what another
-//         type gets:
-//             template <>
-//             struct Accumulator<...> {
-//                 using type = ...;
-//             };
+// TODO 1: in which type should the squares of differences of T be added up? At present,
+// each type is added up in itself. For which of float, double, and int is that right? A
+// specialization chooses another type:
+//     template <>
+//     struct Accumulator<...> {
+//         using type = ...;
+//     };
 template <class T>
 struct Accumulator {
     using type = T;
@@ -29,11 +28,10 @@ __global__ void sum_squares(const T* a, const T* b, std::size_t count, Sum<T>* b
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
     // TODO 2: add up (a[i] - b[i])^2 of all elements of this thread. There may be more
-    // elements than threads in the
-    //         grid. Mind in which type the subtraction is done.
+    // elements than threads in the grid. In which type is the subtraction done?
     if (i < count) sum += static_cast<Sum<T>>(a[i] - b[i]);
 
-    // TODO 3: add up the sums of the block's 256 threads, for thread 0.
+    // TODO 3: add up the sums of the block's 256 threads, so that thread 0 has the result.
 
     if (threadIdx.x == 0) block_sums[blockIdx.x] = sum;
 }
@@ -41,11 +39,11 @@ __global__ void sum_squares(const T* a, const T* b, std::size_t count, Sum<T>* b
 // Launched with a single block of 256 threads.
 template <class S>
 __global__ void finish(const S* block_sums, unsigned blocks, double* distance) {
-    // TODO 4: add up the sums of all blocks, and take the root.
+    // TODO 4: add up the sums of all blocks, and take the square root.
     if (threadIdx.x == 0) *distance = static_cast<double>(block_sums[blocks - 1]);
 }
 
-// Nothing to do from here on.
+// From here on, there is nothing to do.
 template <class T>
 void launch(const T* d_a, const T* d_b, std::size_t count, void* d_block_sums,
             double* d_distance) {

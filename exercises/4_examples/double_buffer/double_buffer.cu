@@ -25,7 +25,7 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
         __syncthreads();
         for (int p = 0; p < side; ++p) sum += a_tile[y][p] * b_tile[p][x];
         // TODO 3: store what was loaded to the other pair. Which of the two barriers is
-        // still needed, and what does it separate?
+        // still needed, and which accesses does it separate?
         __syncthreads();
     }
     if (row < m && col < n) c[static_cast<size_t>(row) * n + col] = sum;

@@ -1,4 +1,4 @@
-// Exercise: every warp reads all points for itself.
+// Exercise: a search in which every warp reads all points from global memory.
 // See README.md beside this file.
 #include "exercises/4_examples/nearest_neighbour_blocked/nearest_neighbour_blocked.h"
 
@@ -10,9 +10,9 @@ __device__ float squared_distance(const Point& a, const Point& b) {
 }
 
 __global__ void find_nearest_of_each(const Point* points, int count, int* nearest) {
-    // TODO 1: a warp reads a point for 32 lanes at a time, and the other warps of the block
-    //         read it again. How many bytes are moved for 1024 points? The grader tells you
-    //         whether you are right.
+    // TODO 1: a warp reads a point for its 32 lanes at once, and the other warps of the
+    // block read it again. How many bytes are moved for 1024 points? The grader tells you
+    // whether you are right.
     // TODO 2: let a block read each point once, for all of its threads.
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;

@@ -1,8 +1,8 @@
-// Exercise: the tail of the last tile belongs to nobody.
+// Exercise: a search whose last tile is only partly filled.
 // See README.md beside this file.
 #include "exercises/4_examples/nearest_neighbour_tail/nearest_neighbour_tail.h"
 
-constexpr int threads_per_block = 128;  // and points of a tile
+constexpr int threads_per_block = 128;  // and points per tile
 
 __device__ float squared_distance(const Point& a, const Point& b) {
     const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;

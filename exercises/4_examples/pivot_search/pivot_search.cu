@@ -1,4 +1,4 @@
-// Exercise: a search for the pivot without its barriers, and without a rule for ties.
+// Exercise: a search for the pivot, without barriers and without a rule for ties.
 // See README.md beside this file.
 #include "exercises/4_examples/pivot_search/pivot_search.h"
 
@@ -6,7 +6,7 @@
 
 constexpr int threads = 256;
 
-// Whether an element is a better pivot than another one.
+// Tells whether an element is a better pivot than another one.
 __device__ bool beats(float magnitude, int row, float other_magnitude, int other_row) {
     (void)row;
     (void)other_row;
@@ -19,7 +19,7 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     __shared__ int rows_of[threads];
     const int thread = threadIdx.x;
 
-    // The best of this thread's rows. -1: it has none.
+    // The best of this thread's rows. A magnitude of -1 means that it has none.
     float largest = -1;
     int best = rows;
     for (int row = column + thread; row < rows; row += threads) {
@@ -33,8 +33,8 @@ __global__ void search_column(const float* matrix, size_t pitch, int rows, int c
     rows_of[thread] = best;
 
     for (int half = threads / 2; half > 0; half /= 2) {
-        // __syncthreads();  Takes time, and the results are the same. In the end one warp
-        // is enough anyway.
+        // __syncthreads();  It takes time, and the results are the same without it. In the
+        // end one warp is enough anyway.
         if (thread < half && beats(magnitudes[thread + half], rows_of[thread + half],
                                    magnitudes[thread], rows_of[thread])) {
             magnitudes[thread] = magnitudes[thread + half];

@@ -14,10 +14,11 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
     const int col = blockIdx.x % tiles_across * side + x;
 
     // TODO 1: let a thread compute 4 x 4 elements of C. Which rows and columns are they?
-    // How large are then the tile of C, and those of A and B?
+    // How large are the tiles of C, A, and B then?
     float sum = 0;
     for (int first = 0; first < k; first += side) {
-        // TODO 2: the tiles are larger than the block now. Who loads which elements?
+        // TODO 2: now the tiles have more places than the block has threads. Which thread
+        // loads which elements?
         a_tile[y][x] =
             row < m && first + x < k ? a[static_cast<size_t>(row) * k + first + x] : 0;
         b_tile[y][x] =

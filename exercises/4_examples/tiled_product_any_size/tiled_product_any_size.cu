@@ -18,7 +18,7 @@ __global__ void product_tiles(const float* a, const float* b, float* c, int m, i
         // TODO 1: which threads have an element of A to load here, and what do the others
         // put into the tile?
         a_tile[y][x] = a[static_cast<size_t>(row) * k + first + x];
-        // TODO 2: the same for B.
+        // TODO 2: answer the same question for B.
         b_tile[y][x] = b[static_cast<size_t>(first + y) * n + col];
         __syncthreads();
         for (int p = 0; p < side; ++p) sum += a_tile[y][p] * b_tile[p][x];
