@@ -472,7 +472,6 @@ const words = {
 
     'What the increments of 32 lanes do, {n} bytes': '32 个 lane 加 1 的情形，{n} 字节',
     'GB/s of each step on each input, {n} bytes': '各步在各种输入上的 GB/s，{n} 字节',
-    'lanes that wait': '等待的 lane',
     'uniform': '均匀随机',
     'constant': '全相同',
     'skewed': '偏斜',
@@ -1363,7 +1362,7 @@ const words = {
 const wordsOf = {
     memory_spaces: { constant: '常量' },
     bank_conflicts: { passes: '波前数' },
-    histogram: { passes: '波前数' },
+    histogram: { 'lanes that wait': '等待的 lane，预测', passes: '波前数，预测' },
     error_handling: { error: '错误' },
     first_program: { move: '动作', anything: '任意值', nothing: '没有漏掉', allocate: '分配', free: '释放' },
 };
