@@ -151,10 +151,11 @@ function plainPage(page, book, folder) {
             });
             return table(header, [true, true, true, true], rows);
         },
-        table(content) {
+        table(content, info) {
             const source = readSource(content.trim());
             const lines = source.text.match(/^\|[^]*?(?=\n(?!\|)|$(?![^]))/gm)[Number(source.names) - 1].split('\n');
-            return lines.map((line) => row(line.split(/(?<!\\)\|/).slice(1, -1).map((each) => say()(each.trim())))).join('\n');
+            const said = /\bheads\b/.test(info) ? 1 : lines.length;
+            return lines.map((line, index) => row(line.split(/(?<!\\)\|/).slice(1, -1).map((each) => (index < said ? say()(each.trim()) : each.trim())))).join('\n');
         },
     };
 

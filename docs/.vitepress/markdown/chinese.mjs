@@ -1,17 +1,35 @@
 // What recorded tables say in English, for the Chinese pages. Only the pages translate: programs, files and names in
 // the code stay as they are. {n} stands for a number, {t} and {u} for any text, which is translated in its turn.
+//
+// The English text is the key, so that a text which changes loses its translation until somebody has looked at it. `npm run check`
+// fails for a title, a head or a cell with words that is not here, and for an entry here that no Chinese page shows any more.
 const words = {
-    // ---- heads that stay, because the field uses them -----------------------------------------------------------------
+    // ---- what stays, because the field or the code uses it -----------------------------------------------------------------
     'lane': 'lane',
-    'float': 'float',
-    'double': 'double',
     'blocked': 'blocked',
     'multiply': 'multiply',
-    'blockIdx x, y, z': 'blockIdx x, y, z',
-    'threadIdx x, y, z': 'threadIdx x, y, z',
     'Kahan': 'Kahan',
     'Neumaier': 'Neumaier',
     'in ulp': 'ulp',
+    'Sum2': 'Sum2',
+    'nan': 'nan',
+    'collatz': 'collatz',
+    'polynomial': 'polynomial',
+    'divide': 'divide',
+    'gamma': 'gamma',
+    'combine': 'combine',
+    'laplace': 'laplace',
+    'sum': 'sum',
+    'clamp': 'clamp',
+    'border': 'border',
+    'wrap': 'wrap',
+    'mirror': 'mirror',
+    'gettimeofday': 'gettimeofday',
+    'accuracy': 'accuracy',
+    'divergence': 'divergence',
+    'transpose': 'transpose',
+    'ok, exact': 'ok, exact',
+    'ok, {n}': 'ok, {n}',
 
     // ---- counters -----------------------------------------------------------------------------------------------------
     'sectors/ld': '扇区/加载',
@@ -86,7 +104,6 @@ const words = {
     'memory': '内存',
     'matrix': '矩阵',
     'column': '列',
-    '{n} thread': '{n} 个线程',
     '{n} threads': '{n} 个线程',
     '{n} float': '{n} 个 float',
     '{n} floats': '{n} 个 float',
@@ -97,7 +114,7 @@ const words = {
     'seed {n}': '种子 {n} (seed)',
     'col {n}': '第 {n} 列',
     'row {n}': '第 {n} 行',
-    '{n} of {n2}': '{n} / {n2}',
+    '{n} of {n2}': '{n} of {n2}', // as programs print it, and as texts quote it
     '{n} of {n2} wrong': '{n2} 个里错 {n} 个',
     '{n} of {n2} elements': '{n2} 个元素里 {n} 个',
     '{n} times': '{n} 倍',
@@ -120,10 +137,10 @@ const words = {
     'size': '规模',
     'roof C': '上限 (roof C)',
     'device-to-device cudaMemcpy': '设备内部的 cudaMemcpy',
-    '{t}; times recorded on one {u}': '{t}；时间记录自一块 {u}',
-    '{t}; GB/s recorded on one {u}': '{t}；GB/s 记录自一块 {u}',
-    '{t}; H200 recorded on one {u}': '{t}；H200 一列记录自一块 {u}',
-    '{t}, recorded on one {u}': '{t}，记录自一块 {u}',
+    '{t}; times recorded on one {u}': '{t}；时间在一块 {u} 上记录',
+    '{t}; GB/s recorded on one {u}': '{t}；GB/s 在一块 {u} 上记录',
+    '{t}; H200 recorded on one {u}': '{t}；H200 一列在一块 {u} 上记录',
+    '{t}, recorded on one {u}': '{t}，在一块 {u} 上记录',
 
     // ---- chapter 1 ----------------------------------------------------------------------------------------------------
     'One of the 1000 numbers after each move': '每个动作之后，1000 个数里的一个',
@@ -205,12 +222,12 @@ const words = {
     'all of it': '全部用上',
     'threads at home at once': '同时驻留的线程数',
     'SMs x threads an SM': 'SM 数 x 每 SM 线程数',
-    'FP32 lanes': 'FP32 lane 数',
-    'SMs x lanes an SM': 'SM 数 x 每 SM 的 lane 数',
+    'FP32 lanes': 'FP32 单元数',
+    'SMs x lanes an SM': 'SM 数 x 每 SM 的单元数',
     'peak bandwidth': '峰值带宽',
     '2 x memory clock x bus width / 8': '2 x 内存时钟 x 总线位宽 / 8',
     'peak FP32 rate': 'FP32 峰值速率',
-    'FP32 lanes x 2 x SM clock': 'FP32 lane 数 x 2 x SM 时钟',
+    'FP32 lanes x 2 x SM clock': 'FP32 单元数 x 2 x SM 时钟',
     'peak FP64 rate': 'FP64 峰值速率',
     'FP32 rate / (FP32 rate : FP64 rate)': 'FP32 速率 / (FP32 速率 : FP64 速率)',
     'balance': '平衡点',
@@ -223,7 +240,7 @@ const words = {
     '3. A matrix of {n} x {n2}, a grid of {n3} x {n4} blocks of {n5} x {n6} threads: {t}':
         '3. {n} x {n2} 的矩阵，网格有 {n3} x {n4} 个线程块，每块 {n5} x {n6} 个线程：{t}',
     '4. A volume of {t} in a grid of {u} blocks of {v} threads (every {n}th element)':
-        '4. {t} 的三维数组，网格有 {u} 个线程块，每块 {v} 个线程（每隔 {n} 个元素列出一个）',
+        '4. {t} 的三维数组，网格有 {u} 个线程块，每块 {v} 个线程（每 {n} 个元素列出一个）',
     '5. How blocks are cut into warps': '5. 线程块怎样切成线程束',
     '6. In which order do {n} blocks come? The same launch, three times': '6. {n} 个线程块按什么次序来？同样的启动，做三次',
     'lanes that exist': '存在的 lane',
@@ -374,7 +391,6 @@ const words = {
     'Asked for 32 outputs: global requests (their sectors) + requests to shared memory':
         '32 个输出需要：全局请求数（其扇区数）+ 共享内存的请求数',
     'Useful GB/s by radius': '有效 GB/s，按半径',
-    'Useful GB/s by radius{t}': '有效 GB/s，按半径{t}',
     'radius': '半径',
     'from global': '直接读全局内存',
     'from tile': '经分块',
@@ -389,7 +405,6 @@ const words = {
     'Loads of {n} bytes': '{n} 字节的加载',
     'Atomic additions to {n} bins in shared memory': '共享内存里 {n} 个计数格的原子加',
     'lane k reads': '第 k 个 lane 读',
-    'passes': '趟数',
     'H200 time, first = 1': 'H200 上的时间，第一行为 1',
     'histogram': '直方图',
     'word {t} (stride 1)': '字 {t}（步长 1）',
@@ -404,8 +419,8 @@ const words = {
     'one histogram, adding 1, one key': '一份直方图，加 1，键相同',
     'one histogram, weights, random keys': '一份直方图，加权，键随机',
     'one histogram, weights, one key': '一份直方图，加权，键相同',
-    'no tile: each lane walks along its row': '不用分块：每个 lane 沿自己的行走',
-    'tile[32][32]; each lane walks along its row': 'tile[32][32]；每个 lane 沿自己的行走',
+    'no tile: each lane walks along its row': '不用分块：每个 lane 沿着自己的一行逐列读取',
+    'tile[32][32]; each lane walks along its row': 'tile[32][32]；每个 lane 沿着自己的一行逐列读取',
     'tile[32][32], column col ^ row': 'tile[32][32]，列号为 col ^ row',
     'the swizzle with 16 bytes an access': '异或换位，每次访问 16 字节',
 
@@ -437,7 +452,7 @@ const words = {
     'from exact interpolation': '与精确插值',
     'from weights rounded to 8 bits': '与权重舍入到 8 位的插值',
     'mode': '寻址模式',
-    'along its rows': '沿着行',
+    'along its rows': '沿着一行',
     'anywhere': '任意位置',
     'a thread an element, three loads': '每个线程一个元素，三次加载',
     'a tile in shared memory, edges by two threads': '共享内存中的分块，两端由两个线程加载',
@@ -457,7 +472,6 @@ const words = {
 
     'What the increments of 32 lanes do, {n} bytes': '32 个 lane 加 1 的情形，{n} 字节',
     'GB/s of each step on each input, {n} bytes': '各步在各种输入上的 GB/s，{n} 字节',
-    'lanes that wait': '等待的 lane',
     'uniform': '均匀随机',
     'constant': '全相同',
     'skewed': '偏斜',
@@ -496,9 +510,8 @@ const words = {
     'tickets, 16 bytes an access': '取号，每次访问 16 字节',
 
     'What cudaMallocPitch makes of it': 'cudaMallocPitch 给出的行距',
-    'Sectors a request, for rows of different lengths': '每次请求的扇区数，按行的长度',
-    'Sectors a request, for rows of different lengths; GB/s for rows of 8192 floats and up, recorded on one {u}':
-        '每次请求的扇区数，按行的长度；GB/s 是每行 8192 个 float 以上的，记录自一块 {u}',
+    'Sectors a request, for rows of different lengths; GB/s for rows of 8192 floats and up':
+        '每次请求的扇区数，按行的长度；GB/s 一列的行长约为表中的 8 倍（8192 个 float 以上）',
     'floats a row': '每行 float 数',
     'width in bytes': '宽度（字节）',
     'pitch in bytes': '行距（字节）',
@@ -539,8 +552,8 @@ const words = {
 
     'A block of {n} warps: predicted, and held against the counters where there are some':
         '{n} 个线程束的线程块：预测值，有计数器时与之核对',
-    'Seven tails, and the sums of {n} tiles': '七种收尾写法，{n} 段数据的和',
-    'Seven tails, and the sums of {n} tiles in four orders of the lanes': '七种收尾写法，{n} 段数据的和，四种 lane 的次序',
+    'Seven tails, and the sums of {n} tiles': '七种收尾写法，{n} 个分块的和',
+    'Seven tails, and the sums of {n} tiles in four orders of the lanes': '七种收尾写法，{n} 个分块的和，四种 lane 的次序',
     'requests to shared memory': '共享内存的请求数',
     'tail': '收尾写法',
     'until 2017': '2017 年以前',
@@ -610,7 +623,10 @@ const words = {
     'one warp does the last rounds': '最后几轮由一个线程束做',
     'warps add from register to register': '线程束在寄存器之间相加',
     '16 bytes per load, eight loads in flight': '每次加载 16 字节，八次在途',
-    '16 bytes a load, eight loads under way': '每次加载 16 字节，八次在途',
+    '  with {n} load of each vector': '  每个向量 {n} 次加载',
+    '  with {n} loads of each vector': '  每个向量 {n} 次加载',
+    '  with {n} block per SM': '  每个 SM {n} 个线程块',
+    '  with {n} blocks per SM': '  每个 SM {n} 个线程块',
     'four loads of each vector in flight': '每个向量四次加载在途',
     '16 bytes per load': '每次加载 16 字节',
     'one sum per load': '每次加载各有一个和',
@@ -645,8 +661,6 @@ const words = {
     'cudaMemcpy of another array': '另一个数组的 cudaMemcpy',
     'cudaGetLastError(), behind another launch': '另一次启动之后的 cudaGetLastError()',
 
-    'Operations per clock and multiprocessor of compute capability {n}: documented, not measured':
-        '计算能力 {n} 的多处理器每周期的运算数：按文档推算，不是实测',
     'Largest errors of {n} random x, against double': '{n} 个随机 x 的最大误差，与 double 相比',
     'operation': '运算',
     'machine code': '机器码',
@@ -719,7 +733,7 @@ const words = {
     'pointers that move on, no multiplications': '指针逐个前进，没有乘法',
     'multiplications by 1 / divisor': '乘以 1 / divisor',
     'a counter that starts over, no modulo': '计数器回到 0，不取余',
-    'along the rows, whole cache lines': '沿着行走，整条缓存行',
+    'along the rows, whole cache lines': '沿着一行前进，用上整条缓存行',
     'a table of 256 values': '256 个值的表',
     'a loop for each value of `multiply`': '`multiply` 的每个值一个循环',
     'first and last element outside of the loop': '首尾元素放在循环之外',
@@ -792,6 +806,12 @@ const words = {
     'time-stamp counter': '时间戳计数器',
     'ticks at a fixed rate': '固定频率的刻度',
     'CUDA events': 'CUDA 事件',
+    'the device passes by': '设备经过这里的时刻',
+    'host clock, one launch, one wait': '主机时钟，启动一次，等待一次',
+    'host clock, {n} launches, one wait': '主机时钟，启动 {n} 次，等待一次',
+    'events around one launch': '事件放在一次启动前后',
+    'events around {n} launches': '事件放在 {n} 次启动前后',
+    'device: launch a kernel and wait': '设备：启动一个核函数并等待',
     'the steady clock, here': '这里就是稳定时钟',
     'stands still while the program waits': '程序等待时停住',
     'where it has 32 bits, after 36 minutes': '32 位的，36 分钟后',
@@ -824,7 +844,7 @@ const words = {
     'sixteen elements per thread, same tile': '每个线程十六个元素，分块不变',
     '64 x 64, four elements per thread': '64 x 64，每个线程四个元素',
     '64 x 64, sixteen elements per thread': '64 x 64，每个线程十六个元素',
-    'padded instead of swizzled': '用填充代替异或',
+    'padded instead of swizzled': '用填充代替异或换位',
     '16 bytes per access, if rows allow': '行允许时，每次访问 16 字节',
     'tiles numbered down the columns': '分块沿着列编号',
     '256 bytes per fetch': '一次取 256 字节',
@@ -851,13 +871,17 @@ const words = {
     'error with rounding': '连同舍入的误差',
     'cuBLAS': 'cuBLAS',
     'roof R': '上限 R',
+    'roof R, {n} loads': '上限 R，{n} 次加载',
     'Operations per clock and multiprocessor': '每个 SM 每个时钟的运算数',
     'Operations a cycle against warps a scheduler, measured': '每周期运算数，按每个调度器的线程束数，实测',
     'cublasSgemv, transposed': 'cublasSgemv，转置',
 
     // ---- chapter 4 ----------------------------------------------------------------------------------------------------
     'The distance of a few ints': '几个 int 的距离',
-    'Loads and barriers of {n} elements, predicted': '{n} 个元素的加载和屏障，预测值',
+    'Loads and barriers of {n} elements': '{n} 个元素的加载和屏障',
+    '  with {n} load': '  {n} 次加载',
+    '  with {n} loads': '  {n} 次加载',
+    'cuBLAS dot product': 'cuBLAS 的点积',
     'vectors': '向量',
     'exact': '精确值',
     'in 32 bits': '用 32 位',
@@ -868,18 +892,13 @@ const words = {
     'INT_MIN against INT_MAX, once': 'INT_MIN 对 INT_MAX，一次',
     'INT_MIN against INT_MAX, twice': 'INT_MIN 对 INT_MAX，两次',
     'a tree per block, then one block': '每块一棵树，再用一个线程块',
-    'a tree a block, then one block': '每块一棵树，再用一个线程块',
     'one kernel: the last block finishes': '一个核函数：由最后一个线程块收尾',
 
     'Bytes that loads move, as a multiple of the matrix': '加载搬运的字节，是矩阵的几倍',
     'Requests to global and shared memory, for each KiB of the matrix': '全局和共享内存的请求数，按每 KiB 矩阵',
     'rows x cols': '行 x 列',
-    'rows a block': '线程块八行',
-    'a thread a row': '每个线程一行',
-    'a block a row': '每个线程块一行',
-    'a warp a row, x in shared memory': '每个线程束一行，x 在共享内存',
+    '{n} x {n2}, tight': '{n} x {n2}，紧挨',
     'as many lanes as a narrow row needs': '窄行需要几个 lane 就用几个',
-    '8 float4 a thread, of up to 8 rows': '每线程 8 个 float4，最多 8 行',
     'rows per block': '线程块八行',
     'pieces': '每 lane 若干段',
     'range': '一段行',
@@ -890,31 +909,20 @@ const words = {
     'float4 for short rows that are aligned': '对齐的短行用 float4',
     'float4 for short rows that begin anywhere': '从任意位置开始的短行用 float4',
     'tuning: the kernel that suits the shape': '调优：按形状选用核函数',
-    'the kernel that suits the shape': '按形状选用核函数',
     'multiply / best step': 'multiply / 最好的一步',
 
     'What each multiply-add of a warp asks for, {t}: counted, and as predicted': '线程束的每次乘加要什么，{t}：计数，并与预测一致',
     'Largest relative error against k': '最大相对误差，按 k',
-    'floats of global memory a lane': '每 lane 从全局内存取的 float',
     'floats of global memory per lane': '每 lane 从全局内存取的 float',
     'loads from shared memory': '共享内存加载',
-    'passes over it': '共享内存趟数',
-    'wavefronts': 'wavefront 数',
-    'a block a row of C, a thread an element': '每块算 C 的一行，每线程一个元素',
+    'wavefronts': '波前数',
     'one block per row of C, one thread per element': '每块算 C 的一行，每线程一个元素',
     'the row of A in shared memory': 'A 的行放进共享内存',
-    'rows of B aligned, four columns a thread': 'B 的行对齐，每线程四列',
     'rows of B aligned, four columns per thread': 'B 的行对齐，每线程四列',
     'square tiles in shared memory': '共享内存中的方形分块',
     'side branch: compensated sums': '支线：补偿求和',
-    '8 elements of C a thread': '每线程 C 的 8 个元素',
     '8 elements of C per thread': '每线程 C 的 8 个元素',
-    '8 x 8 elements of C a thread': '每线程 C 的 8 x 8 个元素',
     '8 x 8 elements of C per thread': '每线程 C 的 8 x 8 个元素',
-    '16 bytes a load, A transposed': '每次加载 16 字节，A 转置',
-    'meanwhile the next tiles are loaded': '同时加载下一对分块',
-    'lanes arranged for the banks': '按存储体排列 lane',
-    'cp.async, a pipeline without guards': 'cp.async 流水线，没有边界检查',
     '16 bytes per load from global memory': '从全局内存每次加载 16 字节',
     'the tile of A transposed, and nothing else': 'A 的分块转置，别的不变',
     '16 bytes per load from shared memory': '从共享内存每次加载 16 字节',
@@ -950,6 +958,7 @@ const words = {
     'blocked over vendor': 'blocked 与厂商库之比',
     'verdict': '判断',
     'random': '随机',
+    'Hilbert, n = {n}': 'Hilbert 矩阵，n = {n}',
     'solved': '已解出',
     'diagonally dominant': '对角占优',
     'a permutation': '置换矩阵',
@@ -961,11 +970,9 @@ const words = {
     'two rows nearly alike': '两行几乎相同',
     'a row of zeros': '一行全是 0',
     'a column of zeros': '一列全是 0',
-    'one_launch, column 0 of n = {n}': 'one_launch，n = {n} 的第 0 列',
     'search, choose, swap, eliminate: each column': '每列：寻找、选定、交换、消元',
     'rows and warps begin at whole sectors': '行和线程束都从完整的扇区开始',
     'the elimination searches for the next pivot': '消元时顺便寻找下一个主元',
-    'no row moves; float4, 8 rows a thread': '行不移动；float4，每线程 8 行',
     'wide_loads ms': 'wide_loads，ms',
     'wide_loads, column 0 of n = {n}': 'wide_loads，n = {n} 的第 0 列',
     'no row moves: one launch per column': '行不移动：每列一次启动',
@@ -975,7 +982,6 @@ const words = {
     'the update as a matrix product': '用矩阵乘法更新',
     'the panel in all blocks, with a grid barrier': '所有线程块一起分解面板，用网格屏障',
     'messages between blocks instead of the barrier': '线程块之间用消息代替屏障',
-    'panels of columns, then a matrix product': '以若干列为面板，再做矩阵乘法',
 
     'Loads for {n} points, each against {n2}': '{n} 个点的加载次数，每个与 {n2} 个点比较',
     '{t} points against each other: the limit by instructions of compute capability {n}, {n2} multiprocessors at {n3} MHz':
@@ -987,6 +993,7 @@ const words = {
     'instructions a pair': '每个点对的指令数',
     'coordinates around': '坐标中心',
     'two loops, one core': '两重循环，单核',
+    'serial, scaled up from {t}': 'serial，由 {t} 个点按比例推算',
     'one thread per point, global memory': '每个线程一个点，全局内存',
     'a thread a point, global memory': '每个线程一个点，全局内存',
     '128 points at a time in shared memory': '每次 128 个点放进共享内存',
@@ -1065,11 +1072,6 @@ const words = {
     '{n} errors': '{n} 个错误',
     'steps right': '正确的步骤',
     "vendors' routines right": '正确的厂商例程',
-    'linear_solver, blocked': 'linear_solver，blocked',
-    'matrix_multiply, FP32': 'matrix_multiply，FP32',
-    'matrix_multiply, TF32': 'matrix_multiply，TF32',
-    'matrix_multiply, bf16': 'matrix_multiply，bf16',
-    'vector_distance, float': 'vector_distance，float',
 
     // ---- results/mistakes_h200.md -------------------------------------------------------------------------------------
     'case': '例子',
@@ -1080,26 +1082,24 @@ const words = {
     'what it is about': '内容',
     '{t}, at the line': '{t}，指出了那一行',
     '{t}, at the launch': '{t}，指出了那次启动',
-    '{t}, elsewhere': '{t}，在别处',
     'at the line': '指出了那一行',
     'reported': '报告了',
     'no end': '不结束',
     'not run': '没有运行',
     'out of bounds': '越界',
     'data race': '数据竞争',
-    'divergent barrier': '分叉的屏障',
-    'endless kernel': '不结束的核函数',
-    'host and device memory mixed up': '混淆主机内存与设备内存',
+    'divergent barrier': '分歧屏障',
+    'endless kernel': '核函数不结束',
+    'host and device memory mixed up': '主机与设备内存混用',
     'illegal access': '非法访问',
-    'invalid free': '错误的释放',
-    'kernel trap': '核函数陷阱',
+    'invalid free': '无效的释放',
+    'kernel trap': '核函数自陷',
     'mask without its caller': '掩码不含调用者',
     'memory leak': '内存泄漏',
-    'misaligned access': '未对齐访问',
+    'misaligned access': '未对齐的访问',
     'missing lane': '缺少 lane',
     'read of uninitialized memory': '读未初始化的内存',
-    'unseen error': '没有查看的错误',
-    'unseen output': '没有显示的输出',
+    'unseen error': '没人看的错误',
     'use after free': '释放后使用',
     'no guard: reads past the end': '没有边界检查：读到末尾之后',
     'no guard: writes past the end': '没有边界检查：写到末尾之后',
@@ -1109,7 +1109,7 @@ const words = {
     'lanes past the last column of the last row': '最后一行最后一列之后的 lane',
     'loop over pitched rows with <=': '遍历带行距的行时用了 <=',
     'grid-stride loop with <=': '网格跨步循环用了 <=',
-    'stencil reads its halo outside the array': '模板计算的光环区读到数组之外',
+    'stencil reads its halo outside the array': 'stencil 的光环区读到数组之外',
     'last float4 of a count that is no multiple of 4': '个数不是 4 的倍数时的最后一个 float4',
     'transpose uses the wrong leading dimension': '转置用错了主维长度',
     'tiled product guards only its store': '分块乘法只检查了存储',
@@ -1245,7 +1245,7 @@ const words = {
     'last-block sum with __threadfence_block': '最后一块求和，用了 __threadfence_block',
     'last block found by reading the counter again': '再读一次计数器来判断谁是最后一块',
     'ticket drawn with ++': '用 ++ 取号',
-    'stencil in place across blocks': '跨线程块的就地模板计算',
+    'stencil in place across blocks': '跨线程块的就地 stencil 计算',
     'plain flag between blocks': '线程块之间用普通标志',
     'grid-stride loop without gridDim.x': '网格跨步循环漏了 gridDim.x',
     'sum cleared by the launch that adds': '由求和的那次启动来清零',
@@ -1253,8 +1253,6 @@ const words = {
     'lock that is a plain variable': '锁是普通变量',
     '__syncthreads for one warp of two': '两个线程束只有一个执行 __syncthreads',
     '__syncthreads for odd lanes': '只有奇数 lane 执行 __syncthreads',
-    'threads without data return early': '没有数据的线程提前返回',
-    'early return in the last block only': '只在最后一个线程块里提前返回',
     'threads go round a loop with a barrier differently often': '循环里有屏障，各线程的圈数不同',
     'different barriers in if and else': 'if 和 else 里是不同的屏障',
     'device function with a barrier called in a branch': '在分支里调用带屏障的设备函数',
@@ -1262,7 +1260,6 @@ const words = {
     '__syncthreads_count in a branch': '分支里的 __syncthreads_count',
     '__syncthreads_and behind &&': '&& 后面的 __syncthreads_and',
     'block.sync() in a branch': '分支里的 block.sync()',
-    'template: columns without data return early': '模板：没有数据的列提前返回',
     'the first warp has a barrier of its own': '第一个线程束有自己的屏障',
     'barrier for the columns with data, then one for all': '先是有数据的列的屏障，再是所有线程的屏障',
     'sum takes the values of lanes that have exited': '求和用了已退出的 lane 的值',
@@ -1276,26 +1273,10 @@ const words = {
     'one element of 96,000 is not written': '96,000 个元素里有一个没有写',
     'threads behind the end exit before they load': '末尾之后的线程在加载之前退出',
     'a shared number is not set in one block of a large grid': '大网格里有一个线程块没有设置共享的数',
-    'the barrier waits for those who stay': '屏障只等留下的线程',
-    'each thread reads what it wrote': '每个线程只读自己写的',
-    'in a block of two dimensions': '二维的线程块',
-    'fewer threads at each barrier': '每道屏障的线程越来越少',
-    'a barrier in a branch, and the others exit': '分支里的屏障，其他线程退出',
-    'whoever leaves the loop exits': '离开循环的线程就退出',
-    '__syncthreads_count of those who stay': '留下的线程的 __syncthreads_count',
     'nobody writes what nobody uses': '没人用的字节没人写',
-    'written by four threads each': '每个由四个线程写',
-    '__syncwarp does not wait for it': '__syncwarp 不等它',
-    'no value of an exited lane is taken': '没有取已退出的 lane 的值',
-    "the shuffle's result is guarded": '洗牌的结果有判断保护',
-    'the same with a mask of the active lanes': '同样，用活跃 lane 的掩码',
-    'by ?: or by an assignment, which need no branch': '用 ?: 或赋值，不需要分支',
-    'the mask names lanes that exit meanwhile': '掩码里的 lane 在此期间退出',
     'shuffle of the full warp in a branch': '分支里对整个线程束洗牌',
-    'shuffle names lanes that returned': '洗牌的掩码含已返回的 lane',
     'reduction by the lanes with positive values': '只由值为正的 lane 归约',
     'mask leaves its callers out': '掩码漏了调用者',
-    '__syncwarp names a lane that returned': '__syncwarp 的掩码含已返回的 lane',
     'ballot in a loop that lanes leave early': 'lane 陆续离开的循环里的 ballot',
     'template function called by odd lanes': '奇数 lane 调用模板函数',
     'vote while one lane stays outside': '有一个 lane 在外面时投票',
@@ -1307,8 +1288,68 @@ const words = {
     'loop whose counter does not move': '计数器不动的循环',
     'more blocks wait than fit on the device': '等待的线程块多于设备容得下的',
     'the same in shared memory': '在共享内存里一线程束一个 lane 取锁',
-    'fence, atomic flag, fence': '栅栏，原子标志，栅栏',
-    'a turn ends with a fence and an atomic': '每轮以栅栏和原子操作结束',
+    'fence, atomic flag, fence': '内存栅栏，原子标志，内存栅栏',
+    'a turn ends with a fence and an atomic': '每轮以内存栅栏和原子操作结束',
+    '{t}; {u}': '{t}；{u}',
+    'cudaSetDevice of a device that does not exist': '对不存在的设备 cudaSetDevice',
+    'sum in lockstep through a volatile pointer': '靠 volatile 指针和步调一致求和',
+    "store, {t}, neighbor's word": '存储，{t}，读邻居的字',
+    "store, {t}, leader's word": '存储，{t}，读领头 lane 的字',
+    'two votes': '两次投票',
+    'tile.any': 'tile.any',
+    'shuffle of a coalesced group': 'coalesced group 的洗牌',
+    "store to global memory, shuffle, neighbor's word": '存到全局内存，洗牌，读邻居的字',
+    'binary_partition': 'binary_partition',
+    'sum in shared memory with votes for barriers': '在共享内存里求和，用投票代替屏障',
+    'leader stores, shuffle, all read': '领头 lane 存储，洗牌，所有 lane 读',
+    'read of the neighbor, vote, store': '读邻居的字，投票，存储',
+    '__syncwarp of half warps, shuffle of all': '半个线程束的 __syncwarp，整个线程束的洗牌',
+    'last-block sum without the fence behind the ticket': '最后一块求和，取号之后没有内存栅栏',
+    "message passing without the reader's fence": '传递消息，读的一方没有内存栅栏',
+    "message passing without the writer's fence": '传递消息，写的一方没有内存栅栏',
+    'atomic_ref: release store, relaxed load': 'atomic_ref：释放存储，relaxed 加载',
+    'atomic_ref: relaxed store, acquire load': 'atomic_ref：relaxed 存储，获取加载',
+    'volatile flag, fence of the writer only': 'volatile 标志，只有写的一方有内存栅栏',
+    'data read before the load that acquires': '在获取加载之前就读了数据',
+    'spin lock without the fence behind atomicCAS': '自旋锁，atomicCAS 之后没有内存栅栏',
+    'fence before the data instead of behind it': '内存栅栏放在写数据之前，而不是之后',
+    'flag set before the data is written': '数据还没有写就设置标志',
+    'acquire fence where a release fence is needed': '需要释放栅栏的地方用了获取栅栏',
+    'spin lock without the fence before atomicExch': '自旋锁，atomicExch 之前没有内存栅栏',
+    'atomic_ref relaxed on both sides': '两边的 atomic_ref 都是 relaxed',
+    'volatile flag without fences': 'volatile 标志，没有内存栅栏',
+    'spin lock of atomicCAS and atomicExch alone': '只有 atomicCAS 和 atomicExch 的自旋锁',
+    'ticket lock with relaxed accesses': '取号锁，访问都是 relaxed',
+    'queue whose count of filled slots is relaxed': '队列，已填槽数的计数是 relaxed',
+    'release fence of block scope between blocks': '线程块之间用了块范围的释放栅栏',
+    "__threadfence_block on the reader's side": '读的一方用了 __threadfence_block',
+    'atomic_ref of block scope between blocks': '线程块之间用了块范围的 atomic_ref',
+    'atomicAdd_block from several blocks': '几个线程块都用 atomicAdd_block',
+    'reader waits for a flag that was set before the data': '读的一方等待的标志在写数据之前就设置了',
+    'a relaxed store ends the release sequence': '一次 relaxed 存储中断了释放序列',
+    'flag in shared memory without fences': '共享内存里的标志，没有内存栅栏',
+    'last warp of a block without the fence behind its ticket': '块内最后一个线程束，取号之后没有内存栅栏',
+    '++ on few counters': '对少数几个计数器 ++',
+    'the same in two lines': '同上，分两行写',
+    '+= from several blocks': '几个线程块都 +=',
+    '+= in a function': '函数里的 +=',
+    'barrier missing at the end of a loop': '循环末尾缺少屏障',
+    '__syncwarp missing at the end of a loop': '循环末尾缺少 __syncwarp',
+    'elements moved in one line': '在一行代码里移动元素',
+    'two threads store to each element': '每个元素有两个线程存储',
+    'undefined shuffle value': '未定义的洗牌值',
+    'second input, in managed memory, never written': '托管内存里的第二个输入从未写过',
+    'atomicAdd on fresh managed memory': '对刚分配的托管内存 atomicAdd',
+    'host code wrote half of the managed array': '主机代码只写了托管数组的一半',
+    'last warp of a reduction in global memory, with volatile only': '全局内存里的归约，最后一个线程束只靠 volatile',
+    'scan of a warp in global memory, with volatile only': '全局内存里一个线程束的扫描，只靠 volatile',
+    'atomic_ref on shared memory': '共享内存上的 atomic_ref',
+    'block scope, shared memory': '块范围，共享内存',
+    '__threadfence_block around atomicAdd_block': 'atomicAdd_block 前后有 __threadfence_block',
+    'release and acquire of block scope': '块范围的释放和获取',
+    '__threadfence_block on both sides': '两边都有 __threadfence_block',
+    'producer and consumer': '生产者和消费者',
+    'a chain of warps': '线程束一个接一个',
 
     // ---- machines -----------------------------------------------------------------------------------------------------
     'Warpwise CPU device': 'Warpwise 的 CPU 设备',
@@ -1320,32 +1361,71 @@ const words = {
 // The same word for something else in one lesson.
 const wordsOf = {
     memory_spaces: { constant: '常量' },
+    bank_conflicts: { passes: '波前数' },
+    histogram: { 'lanes that wait': '等待的 lane，预测', passes: '波前数，预测' },
     error_handling: { error: '错误' },
     first_program: { move: '动作', anything: '任意值', nothing: '没有漏掉', allocate: '分配', free: '释放' },
 };
 
 const special = /[.*+?^${}()|[\]\\]/g;
-const patterns = Object.entries(words).filter(([english]) => /\{[a-z]\d?\}/.test(english)).map(([english, chinese]) => {
+// Of several patterns that fit, the one with the most words of its own is meant.
+const ownLength = ([english]) => english.replace(/\{[a-z]\d?\}/g, '').length;
+const patterns = Object.entries(words).filter(([english]) => /\{[a-z]\d?\}/.test(english)).sort((a, b) => ownLength(b) - ownLength(a)).map(([english, chinese]) => {
     const parts = english.split(/\{([a-z])(\d?)\}/);
     let source = '';
     for (let at = 0; at < parts.length; at += 3) {
         source += parts[at].replace(special, '\\$&');
-        if (at + 2 < parts.length) source += `(?<${parts[at + 1]}${parts[at + 2]}>${parts[at + 1] === 'n' ? '-?\\d[\\d.,]*' : '.+'})`;
+        if (at + 2 < parts.length) source += `(?<${parts[at + 1]}${parts[at + 2]}>${parts[at + 1] === 'n' ? '-?\\d[\\d.,]*(?:e[+-]?\\d+)?' : '.+'})`;
     }
-    return { expression: new RegExp(`^${source}$`), chinese };
+    return { english, expression: new RegExp(`^${source}$`), chinese };
 });
+
+const used = new Set();
 
 /// The Chinese of a head, title or cell of a table, or undefined if it is not known.
 export function inChinese(text, lesson) {
-    const whole = wordsOf[lesson]?.[text] ?? words[text];
-    if (whole !== undefined) return whole;
-    for (const { expression, chinese } of patterns) {
+    const own = wordsOf[lesson]?.[text];
+    if (own !== undefined) {
+        used.add(`${lesson}: ${text}`);
+        return own;
+    }
+    if (words[text] !== undefined) {
+        used.add(text);
+        return words[text];
+    }
+    for (const { english, expression, chinese } of patterns) {
         const found = expression.exec(text);
-        if (found) return chinese.replace(/\{(\w\d?)\}/g, (_, name) => inChinese(found.groups[name], lesson) ?? found.groups[name]);
+        if (!found) continue;
+        used.add(english);
+        return chinese.replace(/\{(\w\d?)\}/g, (_, name) => inChinese(found.groups[name], lesson) ?? found.groups[name]);
     }
     return undefined;
 }
 
-/// Whether there is something to translate: numbers, units, symbols and names of the code stay as they are.
-export const isEnglish = (text) =>
-    /[a-z]{2}/.test(text.replace(/\b(?:G[Bi]+\/s|[GT]op\/s|[num]s|[kMG]i?B)\b/g, '')) && !(/[_:([<]/.test(text) && !/\s/.test(text)) && !/[\u4e00-\u9fff]/.test(text);
+/// The parts of a text that nobody has translated: [] when all of it is Chinese on a Chinese page. A part that stands for {t} in a
+/// pattern counts by itself.
+export function withoutChinese(text, lesson) {
+    if (wordsOf[lesson]?.[text] !== undefined || words[text] !== undefined) return [];
+    for (const { expression } of patterns) {
+        const found = expression.exec(text);
+        if (found) return Object.entries(found.groups).filter(([name]) => name[0] !== 'n').flatMap(([, part]) => withoutChinese(part, lesson));
+    }
+    return isEnglish(text) ? [text] : [];
+}
+
+/// Entries of this file that inChinese() has not needed since it was loaded: "TEXT", or "LESSON: TEXT" for a lesson's own.
+export const unusedEntries = () =>
+    [...Object.keys(words), ...Object.entries(wordsOf).flatMap(([lesson, own]) => Object.keys(own).map((text) => `${lesson}: ${text}`))].filter((entry) => !used.has(entry));
+
+/// Whether there is something to translate: numbers, units, symbols, machines and names of the code stay as they are.
+export function isEnglish(text) {
+    if (/[\u4e00-\u9fff]/.test(text) || /^NVIDIA /.test(text) || (/[_:([<]/.test(text) && !/\s/.test(text))) return false;
+    const said = text
+        .replace(/`[^`]*`/g, '')
+        .replace(/\b\w+<<<.*?>>>/g, '')
+        .replace(/\b(?:G[Bi]+\/s|[GT](?:op|flop)\/s|[num]s|[kMG]i?B|ulp)\b/g, '')
+        .replace(/\b(?:int|float|double)\b/g, '')
+        .replace(/\b\w+(?=[(<]|::)/g, '') // names of functions, before their arguments
+        .replace(/\b(?:[A-Za-z]*_\w*|[a-z]+\d\w*|[a-z]+[A-Z]\w*)(?:\.[xyz])?/g, ''); // names_of_this_sort, float4, blockDim.x
+    return /[a-z]{2}/.test(said);
+}

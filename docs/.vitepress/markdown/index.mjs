@@ -15,7 +15,7 @@
 //     ```recorded              machine, command and date of all recorded runs
 //     ```
 //     ```table                 the Nth table of another page, which a program wrote; in Chinese on a Chinese page
-//     FILE: N
+//     FILE: N                  ("table heads" leaves its cells in English)
 //     ```
 //     ::: predict              a question, and its answer in <details>
 //     <Measured source="RUN LESSON" at="PLACE">552 us</Measured>, <Literature source="...">...</Literature>,
@@ -33,13 +33,13 @@ import { lessonTable, lessonText, provenance, recordedLesson, recordedRun, recor
 import { sourceLink } from '../book/sources.mjs';
 import { languageOf, strings } from '../book/strings.mjs';
 import { changedLines } from './changes.mjs';
-import { inChinese, isEnglish } from './chinese.mjs';
+import { inChinese, withoutChinese } from './chinese.mjs';
 import { definition } from './definitions.mjs';
 
 const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 /// The plugin for VitePress' markdown.config. `book` is readBook()'s; `failed({page, line, message})` is called for what
-/// cannot be resolved, and throws unless it is given; `untranslated({page, line, text})` for heads, titles and steps of
+/// cannot be resolved, and throws unless it is given; `untranslated({page, line, text})` for titles, heads and cells of
 /// tables that Chinese pages show in English.
 export function bookMarkdown(md, { book, base = '/', failed, untranslated = () => {} }) {
     const { pages } = book;
@@ -68,9 +68,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
     /// Reports those of the texts that nobody has translated.
     const wantChinese = (texts, token, here, lesson) => {
         if (here.language !== 'zh') return;
-        for (const text of texts) {
-            if (isEnglish(text) && inChinese(text, lesson) === undefined) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, text });
-        }
+        for (const text of texts.flatMap((whole) => withoutChinese(String(whole), lesson))) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, text });
     };
     const link = (page, anchor, { prefix }) => `${base}${prefix}${page.replace(/\.md$/, '.html')}${anchor ? `#${anchor}` : ''}`;
 
@@ -169,7 +167,8 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
     const tableInLanguage = (table, token, here, lesson) => {
         const say = translated(here, lesson);
         const steps = table.header[1] === here.words.change;
-        const asked = [table.title ?? '', ...table.header.map((cell) => cell.text ?? cell), ...(steps ? table.rows.map((row) => row[1]) : [])];
+        const cells = table.rows.flatMap((row) => (steps ? row.slice(1) : row));
+        const asked = [table.title ?? '', ...table.header.map((cell) => cell.text ?? cell), ...cells];
         wantChinese(asked, token, here, lesson);
         return { ...table, title: table.title && say(table.title), rows: table.rows.map((row) => row.map((cell) => say(String(cell)))), say };
     };
@@ -242,8 +241,9 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         if (!lines) throw new Error(`${source.file} has ${tables.length} tables, not ${source.names}`);
         const say = translated(here);
         const cells = (line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
-        wantChinese(cells(lines[0]), token, here);
-        const text = lines.map((line) => `| ${cells(line).map(say).join(' | ')} |`).join('\n');
+        const said = /\bheads\b/.test(token.info) ? 1 : lines.length;
+        wantChinese(lines.slice(0, said).flatMap(cells), token, here);
+        const text = lines.map((line, index) => `| ${cells(line).map(index < said ? say : String).join(' | ')} |`).join('\n');
         const tokens = [];
         state.md.block.parse(text, state.md, state.env, tokens);
         return tokens;

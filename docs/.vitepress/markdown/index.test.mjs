@@ -81,13 +81,18 @@ test('a Chinese page translates what a recorded table says, and keeps names and 
     assert.doesNotMatch(render(code('cpu_chapter_2 bank_conflicts', 'results')), /[\u4e00-\u9fff]/);
 });
 
-test('heads that nobody has translated are reported on Chinese pages, with page and line', () => {
+test('heads and cells that nobody has translated are reported on Chinese pages, with page and line', () => {
     const fence = code('docs/README.md: 1', 'table');
+    const reported = () => untranslated.map(({ line, text }) => `${line}: ${text}`);
     untranslated.length = 0;
     render(fence);
     assert.deepEqual(untranslated, []);
     render(`text\n\n${fence}`, 'zh/no_such_page.md');
-    assert.deepEqual(untranslated.map(({ line, text }) => `${line}: ${text}`), ['3: page', '3: what it holds']);
+    assert.deepEqual(reported().slice(0, 2), ['3: page', '3: what it holds']);
+    assert.ok(untranslated.length > 2);
+    untranslated.length = 0;
+    render(`text\n\n${code('docs/README.md: 1', 'table heads')}`, 'zh/no_such_page.md');
+    assert.deepEqual(reported(), ['3: page', '3: what it holds']);
 });
 
 test('a table of another page is taken from there, in the language of the page', () => {
