@@ -168,6 +168,17 @@ TEST_CASE("shows statuses by name and text") {
     CHECK_THAT(grading::text_of(cudaErrorInvalidConfiguration),
                ContainsSubstring("cudaErrorInvalidConfiguration: invalid configuration"));
     CHECK_FALSE(grading::Succeeds().match(cudaErrorInvalidValue));
+    const grading::Outcome race{cudaSuccess, "data race: two threads\n  hint: use an atomic\n\nout of bounds", ""};
+    const grading::Succeeds asking = grading::Succeeds()
+                                         .when({"data race", "shared"}, "Which part?")
+                                         .when({"data race", "threads"}, "Which other thread?");
+    CHECK_FALSE(asking.match(race));
+    CHECK_THAT(asking.describe(), ContainsSubstring("Which other thread?"));
+    CHECK(grading::take_failed_match().value().hint == "Which other thread?");
+    const grading::Outcome refused{cudaErrorInvalidValue, "", "the launch of add was refused: a grid has none"};
+    CHECK_THAT(Catch::Detail::stringify(refused), ContainsSubstring("\nthe launch of add was refused"));
+    CHECK_FALSE(grading::Succeeds().match(refused));
+    CHECK_THAT(grading::take_failed_match().value().hint, ContainsSubstring("How many blocks"));
     CHECK(Catch::Detail::stringify(cudaErrorInvalidValue) == grading::text_of(cudaErrorInvalidValue));
 }
 
