@@ -916,6 +916,13 @@ TEST_CASE("of several diagnostics the first one is shown, and its hint is what t
                                             "    in kernel add; 15 times in this launch",
                                             "  (and more, which may have the same cause)", "",
                                             "  Try: let only threads whose index is inside do this"});
+    // A grader's own question replaces the hint, and is shown once.
+    const grading::FailedMatch own{
+        .judgement = {false, ""}, .hint = "Which thread writes it?\nAnd when?", .place = {}, .call = {}};
+    const grading::Failure with_own = grading::make_failure(
+        "", "data race: two threads\n  hint: use an atomic\nWhich thread writes it?\nAnd when?", {}, own);
+    CHECK(with_own.question == own.hint);
+    CHECK(with_own.details.empty());
     CHECK(grading::make_failure("", "x\n  hint: does some loop never end?", {}, std::nullopt).question ==
           "Does some loop never end?");
     // Question marks of the grader's own messages.
