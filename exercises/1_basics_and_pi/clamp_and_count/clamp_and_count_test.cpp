@@ -119,7 +119,9 @@ unsigned check_call(const std::vector<float>& values, Limits limits, Graded grad
     const std::size_t n = values.size();
     INFO("n is " << n << ", the limits are " << limits.low << " and " << limits.high);
     const Expected expected = clamp(values, limits);
-    const Limits with_old_high{limits.low, std::max(limits.low, graded.limits_before.high)};
+    const grading::Cause has_old_high = grading::equals(
+        clamp(values, {limits.low, std::max(limits.low, graded.limits_before.high)})
+            .clamped);
     const grading::Guarded<float> d_in(values);
     grading::Guarded<float> d_out(n);
     unsigned count = 0;
@@ -132,16 +134,17 @@ unsigned check_call(const std::vector<float>& values, Limits limits, Graded grad
         d_out,
         grading::EqualTo(expected.clamped)
             .when(grading::equals(as_doubles(values)), "These elements were not clamped.")
+            .when(
+                [&](const grading::MismatchedArray& mismatch) {
+                    return graded.is_first && has_old_high(mismatch);
+                },
+                "The kernel found the lower limit of this call, but not the upper one. How "
+                "many bytes do\ntwo floats have?")
             .when(grading::equals(clamp(values, graded.limits_before).clamped),
                   graded.is_first
-                      ? "The kernel found limits of 0. What does the host copy to "
-                        "the variable, and how many bytes?"
-                      : "These elements were clamped to the limits of the call "
-                        "before.")
-            .when(
-                grading::equals(clamp(values, with_old_high).clamped),
-                "The kernel found the lower limit of this call, but not the upper one. How "
-                "many bytes do\ntwo floats have?"));
+                      ? "The kernel found limits of 0. What does the host copy to the "
+                        "variable, and how many bytes?"
+                      : "These elements were clamped to the limits of the call before."));
     {
         INFO("The count that clamp_and_count returned; "
              << expected.below << " elements are below the limits and " << expected.above
