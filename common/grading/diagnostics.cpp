@@ -17,6 +17,8 @@ std::string take_diagnostics() {
     return text;
 }
 
+std::string take_refused_launch() { return cpu_device::take_refused_launch(); }
+
 void show_diagnostics_only_when_taken() { cpu_device::print_diagnostics(false); }
 
 }  // namespace grading
@@ -26,6 +28,8 @@ void show_diagnostics_only_when_taken() { cpu_device::print_diagnostics(false); 
 namespace grading {
 
 std::string take_diagnostics() { return {}; }
+
+std::string take_refused_launch() { return {}; }
 
 void show_diagnostics_only_when_taken() {}
 

@@ -347,7 +347,12 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
     }
 
     // The first of several diagnostics says enough; in it, a hint is what to try.
-    std::vector<std::string> lines = lines_in(match && !match->judgement.text.empty() ? match->judgement.text : text);
+    std::string told = match && !match->judgement.text.empty() ? match->judgement.text : text;
+    // The hint, which may have several lines, is shown as the question.
+    if (match && !match->hint.empty() && told.ends_with("\n" + match->hint)) {
+        told.erase(told.size() - match->hint.size() - 1);
+    }
+    std::vector<std::string> lines = lines_in(told);
     const auto end = std::find(lines.begin(), lines.end(), "");
     const bool has_more = end != lines.end();
     lines.erase(end, lines.end());

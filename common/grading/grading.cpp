@@ -83,7 +83,30 @@ Outcome finish() {
     const cudaError_t launched = cudaGetLastError();
     const cudaError_t finished = cudaDeviceSynchronize();
     cudaGetLastError();  // a failed wait is remembered, too
-    return {launched != cudaSuccess ? launched : finished, take_diagnostics()};
+    const std::string refused = take_refused_launch();
+    return {launched != cudaSuccess ? launched : finished, take_diagnostics(),
+            launched == cudaErrorInvalidValue || launched == cudaErrorInvalidConfiguration ? refused : ""};
+}
+
+bool Succeeds::match(const Outcome& outcome) const {
+    if (outcome.status == cudaSuccess && outcome.diagnostics.empty()) return true;
+    const std::string first = outcome.diagnostics.substr(0, outcome.diagnostics.find("\n\n"));
+    std::string question;
+    for (const auto& [texts, asked] : questions_) {
+        const bool has_all = std::all_of(
+            texts.begin(), texts.end(), [&](const std::string& text) { return first.find(text) != std::string::npos; });
+        if (question.empty() && has_all) question = asked;
+    }
+    if (question.empty() && first.empty() && !outcome.refused.empty()) {
+        question = outcome.refused.find("has none") != std::string::npos
+                       ? "How many blocks, and of how many threads, does this launch have here? What should happen if "
+                         "there is nothing to do?"
+                       : "Which number of this launch is too large, and how is it computed?";
+    }
+    if (question.empty()) return false;
+    question_ = "\n" + question;
+    note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = question, .place = {}, .call = {}});
+    return false;
 }
 
 void forget_diagnostics() { take_diagnostics(); }

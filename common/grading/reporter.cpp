@@ -234,6 +234,9 @@ std::string observation(const std::string& expression, const std::string& expans
         if (expression == expansion) return expression;
         return expression + "\nthat is: " + expansion;
     }
+    if (const std::size_t at = text.find(" (should end without an error)"); at != std::string::npos) {
+        text.erase(at, std::string(" (should end without an error)").size());
+    }
     remove_ending(text, "(should end without an error)");
     // What stands there of a vector or a number of the host, the matcher tells once more.
     if (text.starts_with("{ ")) {

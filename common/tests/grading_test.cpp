@@ -168,6 +168,17 @@ TEST_CASE("shows statuses by name and text") {
     CHECK_THAT(grading::text_of(cudaErrorInvalidConfiguration),
                ContainsSubstring("cudaErrorInvalidConfiguration: invalid configuration"));
     CHECK_FALSE(grading::Succeeds().match(cudaErrorInvalidValue));
+    const grading::Outcome race{cudaSuccess, "data race: two threads\n  hint: use an atomic\n\nout of bounds", ""};
+    const grading::Succeeds asking = grading::Succeeds()
+                                         .when({"data race", "shared"}, "Which part?")
+                                         .when({"data race", "threads"}, "Which other thread?");
+    CHECK_FALSE(asking.match(race));
+    CHECK_THAT(asking.describe(), ContainsSubstring("Which other thread?"));
+    CHECK(grading::take_failed_match().value().hint == "Which other thread?");
+    const grading::Outcome refused{cudaErrorInvalidValue, "", "the launch of add was refused: a grid has none"};
+    CHECK_THAT(Catch::Detail::stringify(refused), ContainsSubstring("\nthe launch of add was refused"));
+    CHECK_FALSE(grading::Succeeds().match(refused));
+    CHECK_THAT(grading::take_failed_match().value().hint, ContainsSubstring("How many blocks"));
     CHECK(Catch::Detail::stringify(cudaErrorInvalidValue) == grading::text_of(cudaErrorInvalidValue));
 }
 
@@ -905,6 +916,13 @@ TEST_CASE("of several diagnostics the first one is shown, and its hint is what t
                                             "    in kernel add; 15 times in this launch",
                                             "  (and more, which may have the same cause)", "",
                                             "  Try: let only threads whose index is inside do this"});
+    // A grader's own question replaces the hint, and is shown once.
+    const grading::FailedMatch own{
+        .judgement = {false, ""}, .hint = "Which thread writes it?\nAnd when?", .place = {}, .call = {}};
+    const grading::Failure with_own = grading::make_failure(
+        "", "data race: two threads\n  hint: use an atomic\nWhich thread writes it?\nAnd when?", {}, own);
+    CHECK(with_own.question == own.hint);
+    CHECK(with_own.details.empty());
     CHECK(grading::make_failure("", "x\n  hint: does some loop never end?", {}, std::nullopt).question ==
           "Does some loop never end?");
     // Question marks of the grader's own messages.

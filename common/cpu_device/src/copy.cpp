@@ -132,7 +132,9 @@ void report_copy(const void* to, std::size_t to_bytes, const void* from, std::si
                                  : "these two pointers need cudaMemcpyHostToDevice"
         : is_device_only(from)
             ? "these two pointers need cudaMemcpyDeviceToHost; or were they swapped? The destination comes first"
-            : "neither pointer is device memory: was another variable meant, or cudaMalloc forgotten?";
+            : "neither pointer is device memory: is an index beyond the array, was another variable meant, or "
+              "cudaMalloc "
+              "forgotten?";
     const std::string with = std::string("with ") + name_of(kind);
     report_operand(destination, call, with, hint) || report_operand(source, call, with, hint);
 }

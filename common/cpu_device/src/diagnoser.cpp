@@ -642,7 +642,9 @@ void BlockDiagnoser::fence(unsigned thread, ThreadScope scope, MemoryOrder order
 
 void BlockDiagnoser::State::note_syncwarp(unsigned warp, std::uint32_t lanes, Site site) {
     if (last_syncwarp.size() <= warp) last_syncwarp.resize(warp + 1);
-    for (; lanes != 0; lanes &= lanes - 1) last_syncwarp[warp][static_cast<unsigned>(std::countr_zero(lanes))] = site;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        last_syncwarp[warp][static_cast<unsigned>(std::countr_zero(rest))] = {site, lanes};
+    }
 }
 
 void BlockDiagnoser::State::note_exchange(unsigned warp, std::uint32_t lanes, Collective operation) {

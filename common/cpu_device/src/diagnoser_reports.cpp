@@ -80,6 +80,10 @@ void BlockDiagnoser::State::report_misaligned(unsigned thread, const Access& acc
 
 namespace {
 
+constexpr const char* kGuarded =
+    " compares an index already: which index does this thread use here, and how many elements (not bytes) has the "
+    "allocation? Is another index compared, is the bound too large, or the allocation too small?";
+
 const char* bounds_hint(bool behind, bool is_shared) {
     if (!behind) return "the index is negative: check what is subtracted from it before it is used";
     return is_shared ? "keep the index below the length of the array, or make the array longer"
@@ -147,6 +151,7 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
             found.message = bounds_message(region.name, behind, writes(access.kind));
             found.memory = region_text(region) + "; " + distance_text(region.begin, region.end, address, access.bytes);
             found.hint = bounds_hint(behind, false);
+            if (behind) found.by_line.guarded = kGuarded;
             break;
         }
         case Place::freed:
@@ -191,7 +196,7 @@ void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& do
         Diagnostic found = diagnostic(DiagnosticKind::uninitialized_read, thread_of(doing.me), access);
         describe(found, access);
         found.message = "a thread reads " + (found.array.empty() ? std::string("memory") : "'" + found.array + "'") +
-                        (written == 0 ? " where nobody has written anything"
+                        (written == 0 ? " where nobody has written anything yet"
                                       : " where only " + std::to_string(written) + " of the " +
                                             std::to_string(access.bytes) + " bytes were written");
         // What the read finds there is chance; where a part was written, it may tell which.
@@ -201,7 +206,9 @@ void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& do
                 ? "memory from cudaMallocManaged is zero on most systems, but nothing promises it: write it in host "
                   "code, with cudaMemset, or in a kernel, before it is read"
             : is_shared
-                ? "shared memory holds whatever was there: write every element that is read, then __syncthreads()"
+                ? "shared memory holds whatever was there: which thread is to write this element, and which "
+                  "__syncthreads() stands between that write and this read? (A thread that has returned writes "
+                  "nothing.)"
                 : "memory from cudaMalloc holds whatever was there: set it with cudaMemcpy, cudaMemset or a kernel";
         if (is_new) reads->first = found;
         reads->examples.emplace_back(place, std::move(found));
@@ -299,7 +306,12 @@ std::string BlockDiagnoser::State::hint_for_handover(Stamp me, Stamp event, bool
 namespace {
 
 constexpr const char* kUpdate =
-    "two threads update the same element: give each thread its own element, or use an atomic such as atomicAdd";
+    "two threads update the same element: does one of them compute a wrong index? If both are to update it, use an "
+    "atomic such as atomicAdd";
+constexpr const char* kOtherArray =
+    "does this launch write the array that it reads? __syncthreads() orders the threads of one block only, so if "
+    "several "
+    "blocks use this memory, write to another array";
 
 }  // namespace
 
@@ -334,8 +346,9 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     }
     if (std::string hint = hint_for_handover(me, event, same_block); !hint.empty()) return hint;
     if (mine.code == other.code && both_write) {
-        return "two threads write the same element: give each thread its own element, or use an atomic such as "
-               "atomicAdd";
+        return "two threads write the same element: does one of them compute a wrong index? If both are to update it, "
+               "use "
+               "an atomic such as atomicAdd";
     }
     hint_has_reason = false;
     if (!same_block) {
@@ -351,21 +364,40 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     }
     const bool is_warps_own = is_shared && same_warp;
     const bool one_warp = launch.launch.threads <= 32;
-    const std::string barrier = !is_warps_own ? "__syncthreads()"
-                                : one_warp    ? "__syncwarp()"
-                                              : "__syncthreads() (or __syncwarp() if no other warp uses this memory)";
-    by_line.same_line = conflict.is_update ? kUpdate
-                                           : "one thread still reads in this line what another one already writes in "
-                                             "it: read into a local variable, then " +
-                                                 barrier + ", then write (in a loop also between two iterations)";
+    const std::string unless =
+        one_warp ? "if blocks are never larger than a warp" : "if no other warp uses this memory";
+    const std::string barrier = is_warps_own ? "__syncthreads() (or __syncwarp() " + unless + ")" : "__syncthreads()";
+    const std::string same_line = "one thread reads in this line what another one writes in it: ";
+    if (conflict.is_update) {
+        by_line.same_line = kUpdate;
+    } else {
+        by_line.same_line = same_line + "read into a local variable, then " + barrier +
+                            ", then write; put the barrier where every thread comes by, not inside a branch";
+        by_line.same_line_in_loop =
+            same_line + "if they are in different rounds of the loop, put " + barrier +
+            " at the beginning of each round, where every thread comes by (not inside a branch)";
+    }
     by_line.barrier = last_barrier;
     const unsigned warp = thread_of(me) / 32;
-    if (is_warps_own && warp < last_syncwarp.size()) by_line.syncwarp = last_syncwarp[warp][thread_of(me) % 32];
+    if (is_warps_own && warp < last_syncwarp.size()) {
+        const MetLanes& mine = last_syncwarp[warp][thread_of(me) % 32];
+        const MetLanes& others = last_syncwarp[warp][thread_of(event) % 32];
+        if ((mine.lanes >> thread_of(event) % 32 & 1) != 0) {
+            by_line.syncwarp = mine.site;
+        } else {
+            by_line.syncwarp_of_one = mine.lanes != 0 ? mine.site : others.site;
+        }
+    }
     if (is_warps_own) {
-        return std::string("lanes of a warp do not run in lockstep: put ") +
-               (one_warp
-                    ? "__syncwarp() between the two accesses"
-                    : "__syncthreads() between the two accesses, or __syncwarp() if no other warp uses this memory");
+        return "lanes of a warp do not run in lockstep: put __syncthreads() between the two accesses, or "
+               "__syncwarp() " +
+               unless;
+    }
+    if (!is_shared && !both_write && !conflict.is_update && launch.launch.blocks > 1) {
+        // A barrier is of no use where other blocks use the array as well.
+        by_line.same_line = kOtherArray;
+        by_line.same_line_in_loop.clear();
+        return kOtherArray;
     }
     return "put __syncthreads() between the two accesses, where every thread of the block comes by";
 }

@@ -322,8 +322,12 @@ struct BlockDiagnoser::State {
         Collective operation{};
     };
     std::vector<std::array<Exchange, 32>> exchanges;  ///< by warp and lane
-    std::vector<std::array<Site, 32>> last_syncwarp;  ///< by warp and lane
-    std::array<Handover, 32> handovers{};             ///< the last ones, a ring
+    struct MetLanes {
+        Site site{};
+        std::uint32_t lanes = 0;
+    };
+    std::vector<std::array<MetLanes, 32>> last_syncwarp;  ///< by warp and lane
+    std::array<Handover, 32> handovers{};                 ///< the last ones, a ring
     unsigned handover_count = 0;
     struct {
         std::uintptr_t address = 0;

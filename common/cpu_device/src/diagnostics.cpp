@@ -210,14 +210,37 @@ bool is_between(const Site& site, const Site& one, const Site& two) {
            file == two.file;
 }
 
+/// The hint for a thread behind the end of an array, in a kernel that compares an index already.
+void choose_bounds_hint(Diagnostic& diagnostic) {
+    if (diagnostic.kind != DiagnosticKind::out_of_bounds || diagnostic.by_line.guarded.empty()) return;
+    const auto compared = [](const Site& site) { return site.line > 0 ? comparing_line(site.file, site.line) : 0; };
+    int line = compared(diagnostic.site);
+    for (const Site& caller : diagnostic.callers) {
+        if (line == 0) line = compared(caller);
+    }
+    if (line > 0) diagnostic.hint = "line " + std::to_string(line) + diagnostic.by_line.guarded;
+}
+
 /// The hint for a race whose lines are known now.
 void choose_hint(Diagnostic& diagnostic) {
+    choose_bounds_hint(diagnostic);
     if (!diagnostic.other || diagnostic.site.line == 0 || diagnostic.other->site.line == 0) return;
     const Site& here = diagnostic.site;
     const Site& there = diagnostic.other->site;
     const RaceHints& by_line = diagnostic.by_line;
     if (here.line == there.line && std::string_view(here.file) == there.file) {
-        if (!by_line.same_line.empty()) diagnostic.hint = by_line.same_line;
+        const bool in_loop = !by_line.same_line_in_loop.empty() && loop_around(here.file, here.line) > 0;
+        if (!by_line.same_line.empty()) diagnostic.hint = in_loop ? by_line.same_line_in_loop : by_line.same_line;
+        return;
+    }
+    const Site& of_one = by_line.syncwarp_of_one;
+    const bool in_same_loop = of_one.line > 0 && std::string_view(of_one.file) == here.file &&
+                              loop_around(here.file, here.line) > 0 &&
+                              loop_around(of_one.file, of_one.line) == loop_around(here.file, here.line);
+    if (in_same_loop || is_between(of_one, here, there)) {
+        diagnostic.hint = "one of the two lanes did not take part in the __syncwarp() in line " +
+                          std::to_string(of_one.line) +
+                          ": move it out of the branch, to a place that all lanes of the warp reach";
         return;
     }
     const bool of_warp = is_between(by_line.syncwarp, here, there);

@@ -102,6 +102,8 @@ struct UnseenLaunch {
 
 thread_local UnseenLaunch unseen_launch;
 
+thread_local std::string last_refusal;
+
 /// What the first kernel that failed died of, and whether any call has waited for the device since.
 constinit std::atomic<cudaError_t> failure = cudaSuccess;
 constinit std::atomic<bool> failure_seen = false;
@@ -152,6 +154,10 @@ cudaError_t api_result(cudaError_t error) {
 void launch_refused(cudaError_t error, const LaunchSite& launch, const std::string& reason) {
     if (error == cudaSuccess) return;
     api_result(error);
+    if (!reason.empty()) {
+        last_refusal = "the launch of " + std::string(launch.kernel) + " at " + short_name(launch.site.file) + ":" +
+                       std::to_string(launch.site.line) + " was refused: " + reason;
+    }
     if (!instrumenting().diagnostics || device_is_lost()) return;
     UnseenLaunch& last = unseen_launch;
     const bool again = last.count > 0 && last.site.line == launch.site.line && last.kernel == launch.kernel;
@@ -164,6 +170,8 @@ void launch_refused(cudaError_t error, const LaunchSite& launch, const std::stri
     }
     ++last.count;
 }
+
+std::string take_refused_launch() { return std::exchange(last_refusal, {}); }
 
 void forget_refused_launch() { unseen_launch.count = 0; }
 

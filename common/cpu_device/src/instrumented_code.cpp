@@ -102,7 +102,7 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
                     " bytes of device memory, which only kernels and copies can reach: with a GPU the program crashes";
     found.memory = describe_address(memory);
     found.code = code;
-    found.hint = "copy it with cudaMemcpy, or allocate it with cudaMallocManaged";
+    found.hint = "copy it to memory of the host with cudaMemcpy, and use the copy";
     static std::mutex mutex;
     static std::set<const void*> reported;
     {

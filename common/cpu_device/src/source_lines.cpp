@@ -162,13 +162,32 @@ public:
         const std::string& text = found->second[static_cast<std::size_t>(number) - 1];
         const std::size_t begin = text.find_first_not_of(" \t\r");
         if (begin == std::string::npos) return {};
+        indent_ = begin;
         return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
     }
+
+    /// Of the line that was asked for last and is not empty.
+    std::size_t indent() const { return indent_; }
 
 private:
     std::mutex mutex_;
     std::map<std::string, std::vector<std::string>> files_;
+    std::size_t indent_ = 0;
 };
+
+Texts& texts() {
+    static Texts* all = new Texts;  // still needed when the process exits
+    return *all;
+}
+
+std::string without_comment(const std::string& text) { return text.substr(0, text.find("//")); }
+
+bool has(const std::string& text, std::string_view what) { return text.find(what) != std::string::npos; }
+
+/// Where a kernel or another function of the device begins, or the function above has ended.
+bool begins_function(const std::string& text, std::size_t indent) {
+    return has(text, "__global__") || has(text, "__device__") || (indent == 0 && text.front() == '}');
+}
 
 /// "/chapters/2_memory_model/", or empty. Set before anything runs, if at all.
 std::string& folder_of_names() {
@@ -192,9 +211,34 @@ std::string short_name(std::string_view file) {
     return std::string(file.substr(begin));
 }
 
-std::string source_text(const std::string& file, int line) {
-    static Texts* texts = new Texts;
-    return texts->line(file, line);
+std::string source_text(const std::string& file, int line) { return texts().line(file, line); }
+
+int comparing_line(const std::string& file, int line) {
+    for (int at = line; at > 0; --at) {
+        const std::string text = without_comment(texts().line(file, at));
+        if (text.empty()) continue;
+        if (begins_function(text, texts().indent())) return 0;
+        const bool is_launch = has(text, "<<<") || has(text, "<<") || has(text, ">>");
+        const bool compares = has(text, " < ") || has(text, " <= ") || has(text, " > ") || has(text, " >= ");
+        const bool decides = has(text, "if (") || has(text, "for (") || has(text, "while (") || has(text, " ? ");
+        if ((compares && decides && !is_launch) || has(text, "min(")) return at;
+    }
+    return 0;
+}
+
+int loop_around(const std::string& file, int line) {
+    if (texts().line(file, line).empty()) return 0;
+    std::size_t inner = texts().indent();
+    for (int at = line; at > 0; --at) {
+        const std::string text = without_comment(texts().line(file, at));
+        if (text.empty()) continue;
+        const std::size_t indent = texts().indent();
+        if (begins_function(text, indent)) return 0;
+        const bool is_loop = text.starts_with("for (") || text.starts_with("while (") || text.starts_with("do {");
+        if (is_loop && (indent < inner || at == line)) return at;
+        inner = std::min(inner, indent);
+    }
+    return 0;
 }
 
 }  // namespace cpu_device

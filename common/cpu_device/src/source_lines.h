@@ -27,4 +27,11 @@ std::string short_name(std::string_view file);
 /// Line `line` (from 1) of `file` without leading blanks; empty when it cannot be read. Files are kept.
 std::string source_text(const std::string& file, int line);
 
+/// The line, in the same function (as far as its text shows), that compares something before line `line` or in it: the
+/// nearest above with an `if`, a loop, min, or `?` and with < or >. 0 when there is none.
+int comparing_line(const std::string& file, int line);
+
+/// The nearest line above whose loop holds line `line`, by indentation; 0 when there is none.
+int loop_around(const std::string& file, int line);
+
 }  // namespace cpu_device

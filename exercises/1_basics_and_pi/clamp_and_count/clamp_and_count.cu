@@ -2,8 +2,8 @@
 // See README.md beside this file.
 #include "exercises/1_basics_and_pi/clamp_and_count/clamp_and_count.h"
 
-// TODO 1: two variables of the device: the pair of limits, which kernels only read, and the
-// counter, to which the threads of a kernel add.
+// TODO 1: two variables of the device: the lower and the upper limit, which kernels only
+// read, and the counter, to which the threads of a kernel add.
 
 // TODO 2: a function that runs on the device and clamps one value to the limits.
 

@@ -55,8 +55,7 @@ const Mistake mistakes[] = {
      "How many blocks are needed when the block divides the matrix?"},
 };
 
-/// The question that a mistake suggests which gives just these grids; empty where none
-/// does.
+/// The question that a mistake suggests which gives just these grids, or a general one.
 std::string question() {
     for (const Mistake& mistake : mistakes) {
         bool agrees = true;
@@ -67,9 +66,11 @@ std::string question() {
             agrees = agrees &&
                      same(grid_for(rows, cols, block), mistake.grid(rows, cols, block));
         }
-        if (agrees) return std::string(" ") + mistake.question;
+        if (agrees) return mistake.question;
     }
-    return "";
+    return "How many blocks of this width cover all columns, and how many of this height "
+           "all "
+           "rows?";
 }
 
 void check_grid(unsigned rows, unsigned cols, dim3 block) {
@@ -79,7 +80,8 @@ void check_grid(unsigned rows, unsigned cols, dim3 block) {
               << " threads (x, y)");
     if (same(grid, wanted)) return;
     FAIL("grid_for returned " << shape(grid) << " blocks (x, y); " << shape(wanted)
-                              << " are needed." << question());
+                              << " are needed.\n"
+                              << question());
 }
 
 std::vector<double> table_of(unsigned rows, unsigned cols) {

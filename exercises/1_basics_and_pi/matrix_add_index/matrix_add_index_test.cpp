@@ -61,12 +61,15 @@ grading::Instrumented check_sum(int rows, int cols) {
         [&] { add_matrices(d_a.data(), d_b.data(), d_sum.data(), rows, cols); });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 
-    CHECK_THAT(d_sum,
-               grading::EqualTo(matrices.sum)
-                   .when(matrices.row_length_is(matrices.rows),
-                         "Right are just the elements at [row * rows + col]. How far is it "
-                         "to the next row?")
-                   .when(grading::never_written(), "These elements were never written."));
+    CHECK_THAT(
+        d_sum,
+        grading::EqualTo(matrices.sum)
+            .when(matrices.row_length_is(matrices.rows),
+                  "Square matrices came out right before. What is the same in a square "
+                  "matrix, and\nwhat is not the same in this one?")
+            .when(grading::never_written(),
+                  "These elements were never written. Which elements do their threads "
+                  "write instead,\nif any?"));
     CHECK_THAT(d_sum, grading::StaysInside());
     CHECK_THAT(d_a, grading::Unchanged());
     CHECK_THAT(d_b, grading::Unchanged());

@@ -21,9 +21,8 @@ __global__ void sum_slices(float* sums, int slices) {
     // TODO 1: no thread may read the part of another thread before it has been written.
 
     // TODO 2: add up the parts so that the sum of all of them is in part[0]. In every round
-    // half of the parts are added
-    //         to the other half, at the same time. Mind block sizes that are not powers of
-    //         two.
+    // half of the parts are added to the other half, at the same time. Mind block sizes
+    // that are not powers of two.
 
     // TODO 3: one thread writes the sum of the block.
     if (threadIdx.x == 0) sums[blockIdx.x] = part[0];

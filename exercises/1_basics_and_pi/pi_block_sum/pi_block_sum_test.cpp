@@ -104,7 +104,14 @@ std::vector<float> check_sums(int slices, int blocks, int threads_per_block) {
     grading::Guarded<float> d_sums(static_cast<std::size_t>(blocks));
     const grading::Instrumented instrumented = grading::instrument(
         [&] { sum_slices_by_block(d_sums.data(), slices, blocks, threads_per_block); });
-    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    REQUIRE_THAT(grading::finish(),
+                 grading::Succeeds().when(
+                     {"data race", "shared memory"},
+                     "Which thread writes this part, in which round, and which thread "
+                     "reads it in the "
+                     "next one?\nBetween the two, every thread of the block has to pass "
+                     "__syncthreads(), also a thread\nthat adds nothing: can all of them "
+                     "reach yours?"));
     CHECK_THAT(d_sums, grading::WrittenEverywhere());
     const std::vector<double> expected = expected_sums(slices, blocks, threads_per_block);
     const warpwise::Tolerance rounding{
@@ -173,10 +180,11 @@ TEST_CASE("gives the same sums in every run of large blocks") {
     const std::vector<float> first = check_sums(1 << 18, 32, 1024);
     for (int run = 0; run < 3; ++run) {
         const std::vector<float> again = check_sums(1 << 18, 32, 1024);
-        INFO(
-            "the same launch gave other sums: does a thread read a part before it is "
-            "complete?");
-        CHECK((again == first));
+        if (again != first) {
+            FAIL_CHECK(
+                "The same launch gave other sums than before.\nDoes a thread read a part "
+                "before it is complete?");
+        }
     }
 }
 

@@ -76,7 +76,7 @@ bool waits_for_the_kernel(const grading::Instrumented& instrumented) {
 TEST_CASE("succeeds and picks the elements when all is well") {
     for (const std::size_t size : grading::sizes({1, 31, 32, 33, 1009}, 3, 20'000)) {
         const int n = static_cast<int>(size);
-        CAPTURE(n);
+        INFO("n is " << n);
         Request request(n);
         cudaError_t status = cudaErrorUnknown;
         const grading::Instrumented instrumented =
@@ -95,10 +95,13 @@ TEST_CASE("succeeds and picks the elements when all is well") {
                    grading::EveryLaunchHas({blocks, 1, 1}, {threads_that_fit, 1, 1}));
         CHECK_THAT(request.d_output, grading::WrittenByThreads(size));
         CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
-        INFO(
-            "no call that waits for the kernel comes after the launch, such as "
-            "cudaDeviceSynchronize()");
-        CHECK(waits_for_the_kernel(instrumented));
+        if (!waits_for_the_kernel(instrumented)) {
+            FAIL_CHECK(
+                "The function makes no call that waits for the kernel after the launch, so "
+                "it returns before\nthe kernel has ended.\nWhich call returns only when "
+                "the "
+                "kernel has ended?");
+        }
     }
 }
 
@@ -107,14 +110,16 @@ TEST_CASE("reports a launch that was refused") {
         Request request(4096);
         const cudaError_t status = request.run(threads_per_block);
         grading::forget_diagnostics();
-        INFO("a block of "
-             << threads_per_block
-             << " threads is refused: the kernel never ran, and cudaGetLastError says so");
         // CUDA 13 calls it an invalid value, CUDA 12 an invalid configuration.
         const bool refused =
             status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration;
-        INFO("the call returned " << grading::text_of(status));
-        CHECK(refused);
+        if (!refused) {
+            FAIL_CHECK(
+                "The device refuses a launch with blocks of "
+                << threads_per_block << " threads, so the kernel never ran.\nBut the call "
+                << "returned " << grading::text_of(status)
+                << ".\nWhich runtime call tells after a launch whether it was refused?");
+        }
         cudaGetLastError();
     }
 }
@@ -139,11 +144,14 @@ TEST_CASE("does not lose an error from before the call") {
     grading::forget_diagnostics();
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidDevice);
     const cudaError_t status = request.run(threads_that_fit);
-    INFO(
-        "cudaErrorInvalidDevice was pending before the call; an answer that clears it "
-        "without returning it hides a "
-        "mistake");
-    CHECK(status == cudaErrorInvalidDevice);
+    if (status != cudaErrorInvalidDevice) {
+        FAIL_CHECK(
+            "cudaErrorInvalidDevice was pending before the call, and the call returned "
+            << grading::text_of(status)
+            << ".\nSo nobody learns of the mistake that was made before.\nWhich of your "
+               "calls "
+               "takes the pending error, and what becomes of it?");
+    }
     grading::finish();
 }
 
@@ -159,11 +167,15 @@ TEST_CASE("reports a kernel that died") {
                       request.d_output.data(), request.n, threads_that_fit);
     const cudaError_t lasting = cudaDeviceSynchronize();
     grading::forget_diagnostics();
-    INFO(
-        "the launch was in order, the kernel stopped later. Who waits for the kernel to "
-        "end?");
-    CHECK(status != cudaSuccess);
-    INFO("the call returned " << grading::text_of(status) << ", but the kernel left "
-                              << grading::text_of(lasting));
-    CHECK(status == lasting);
+    if (status == cudaSuccess) {
+        FAIL_CHECK(
+            "The launch was accepted, but the kernel died while it ran. The call returned "
+            "cudaSuccess.\nWho waits for the kernel to end, and what does that call "
+            "return?");
+    } else if (status != lasting) {
+        FAIL_CHECK("The kernel died of "
+                   << grading::text_of(lasting) << ", but the call returned "
+                   << grading::text_of(status)
+                   << ".\nWhich call returns the error of the kernel?");
+    }
 }

@@ -177,19 +177,29 @@ void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t str
         if (i == 0 || deliverers[i] != deliverers[i - 1]) pieces.push_back({i, 0});
         ++pieces.back().count;
     }
-    INFO("The elements lie in "
-         << pieces.size() << " stretches of one stream each, and there should be " << chunks
-         << " chunks");
-    REQUIRE(pieces.size() == chunks);
+    if (pieces.size() != chunks) {
+        FAIL("The elements lie in "
+             << pieces.size() << " stretches of one stream each, and there should be "
+             << chunks
+             << " chunks.\nWhich elements belong to chunk 0, and which "
+                "stream is chunk 1 done in?");
+    }
     for (std::size_t k = 0; k < chunks; ++k) {
-        INFO("Chunk " << k << " has " << pieces[k].count << " elements from "
-                      << pieces[k].first << " on, and is done in streams["
-                      << deliverers[pieces[k].first] << "]");
-        REQUIRE(deliverers[pieces[k].first] == static_cast<int>(k % streams));
-        INFO("On average a chunk has "
-             << deliverers.size() / chunks
-             << " elements; none may have more than twice as many");
-        REQUIRE(pieces[k].count * chunks <= 2 * deliverers.size());
+        const bool right_stream =
+            deliverers[pieces[k].first] == static_cast<int>(k % streams);
+        if (!right_stream) {
+            FAIL("Chunk " << k << " has " << pieces[k].count << " elements from "
+                          << pieces[k].first << " on, and is done in streams["
+                          << deliverers[pieces[k].first]
+                          << "].\nIn which stream should chunk " << k << " be done?");
+        }
+        if (pieces[k].count * chunks > 2 * deliverers.size()) {
+            FAIL("Chunk "
+                 << k << " has " << pieces[k].count << " elements. On average a chunk "
+                 << "has " << deliverers.size() / chunks
+                 << ", and none may have more than twice as many.\nWhich chunk takes "
+                    "the elements that are left?");
+        }
     }
 }
 
@@ -519,14 +529,22 @@ TEST_CASE("gives page-locked memory") {
     for (const std::size_t count : {1, 33, 100000}) {
         INFO("allocate_on_host(" << count << ")");
         float* const memory = allocate_on_host(count);
-        REQUIRE(memory != nullptr);
-        INFO(
-            "A copy engine works with physical addresses. The system may move any other "
-            "memory while it copies.");
-        INFO("Which function of CUDA allocates host memory that stays where it is?");
-        REQUIRE(is_page_locked(memory));
-        REQUIRE(is_page_locked(memory + count - 1));
+        if (memory == nullptr) FAIL("allocate_on_host returned a null pointer.");
+        if (!is_page_locked(memory)) {
+            FAIL(
+                "The memory of allocate_on_host is not page-locked (pinned). A copy engine "
+                "works with physical\naddresses, and the system may move other memory "
+                "while "
+                "it copies.\nWhich function of CUDA allocates host memory that stays where "
+                "it is?");
+        }
+        if (!is_page_locked(memory + count - 1)) {
+            FAIL("Only the first of " << count
+                                      << " floats are page-locked.\nHow many bytes does "
+                                         "allocate_on_host ask for?");
+        }
         std::fill(memory, memory + count, untouched);  // all of it is there
+        INFO("Which function frees the memory that your allocate_on_host gives?");
         free_on_host(memory);
     }
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -537,18 +555,24 @@ TEST_CASE("returns null where there is no memory") {
     float* const memory = allocate_on_host(far_too_many);
     (void)cudaGetLastError();
     grading::forget_diagnostics();  // of a call that failed
-    CHECK(memory == nullptr);
+    if (memory != nullptr) {
+        FAIL_CHECK(
+            "allocate_on_host returned a pointer, although there is not so much "
+            "memory.\nWhat does the pointer hold when the allocation has failed?");
+    }
 }
 
 TEST_CASE("frees the memory again") {
     float* const memory = allocate_on_host(1000);
-    REQUIRE(memory != nullptr);
+    if (memory == nullptr) FAIL("allocate_on_host returned a null pointer.");
+    INFO("Which function frees the memory that your allocate_on_host gives?");
     free_on_host(memory);
     REQUIRE_THAT(cudaGetLastError(), grading::Succeeds());
-    INFO(
-        "free_on_host has to free what allocate_on_host gave: each kind of memory has a "
-        "function of its own for that");
-    REQUIRE(!is_page_locked(memory));
+    if (is_page_locked(memory)) {
+        FAIL(
+            "free_on_host has to free what allocate_on_host gave, but the memory is still "
+            "page-locked.\nWhich function frees memory of this kind?");
+    }
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 }
 

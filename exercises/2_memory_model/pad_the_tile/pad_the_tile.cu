@@ -3,8 +3,8 @@
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;  // of a tile, in pixels
-constexpr int block_rows =
-    8;  // rows of a block of threads; each thread takes side / block_rows pixels
+// Rows of a block of threads; each thread takes side / block_rows pixels.
+constexpr int block_rows = 8;
 
 __global__ void rotate_tiles(const float* image, float* rotated, int rows, int cols) {
     // TODO 1: in which banks do the 32 pixels lie that a warp writes to this tile, and in

@@ -124,15 +124,20 @@ void check_writers(const Chosen& chosen, const Shape& shape) {
     std::set<warpwise::KernelThread> threads;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (i % chosen.floats() >= static_cast<std::size_t>(shape.cols)) continue;
-        INFO("row " << i / chosen.floats() << ", column " << i % chosen.floats()
-                    << ": kernels have to write it, once");
-        REQUIRE(all[i].writer == warpwise::Writer::kernel);
-        REQUIRE(all[i].writes == 1);
+        if (all[i].writer != warpwise::Writer::kernel || all[i].writes != 1) {
+            FAIL("row "
+                 << i / chosen.floats() << ", column " << i % chosen.floats()
+                 << ": kernels have to write it, once.\nWhich thread should write it?");
+        }
         threads.insert(all[i].written_by);
     }
     if (all.empty() || shape.rows < 32 || shape.cols < 32) return;
-    INFO("Threads that took part");
-    CHECK(threads.size() >= 256);
+    if (threads.size() < 256) {
+        FAIL_CHECK(
+            "Only " << threads.size()
+                    << " threads took part; at least 256 are wanted.\nHow many elements "
+                       "does each thread take?");
+    }
 }
 
 /// At most one call copies.
@@ -140,8 +145,10 @@ void check_copies(const grading::Instrumented& instrumented) {
     std::size_t copies = 0;
     for (const warpwise::ApiCall& call : instrumented.calls)
         copies += !call.direction.empty();
-    INFO("Calls that copy");
-    CHECK(copies <= 1);
+    if (copies > 1) {
+        FAIL_CHECK(copies << " calls copied; one call is enough for a whole matrix.\nWhich "
+                             "function copies rows that lie apart from each other?");
+    }
 }
 
 void check_host(const std::vector<float>& host, const std::vector<float>& expected,
@@ -150,9 +157,10 @@ void check_host(const std::vector<float>& host, const std::vector<float>& expect
                                                                    expected.size())),
                grading::EqualTo(as_doubles(expected)));
     for (std::size_t i = expected.size(); i < host.size(); ++i) {
-        INFO(shape.rows << " rows of " << shape.cols
-                        << " columns are written past their end");
-        REQUIRE(host[i] == -3.0f);
+        if (host[i] == -3.0f) continue;
+        FAIL("The copy to the host wrote past the end of "
+             << shape.rows << " rows of " << shape.cols
+             << " columns.\nHow far apart are two rows on the host, in bytes?");
     }
 }
 
@@ -234,13 +242,21 @@ TEST_CASE("allocates rows that begin where a request likes to begin") {
         CHECK_THAT(instrumented, grading::Calls({"cudaMallocPitch"}));
         CHECK_THAT(instrumented, grading::CallsNot({"cudaMalloc", "cudaMallocManaged",
                                                     "cudaMallocAsync"}));
-        REQUIRE(matrix.first != nullptr);
-        INFO("The pitch is " << matrix.pitch << " bytes");
-        REQUIRE(matrix.pitch >= width_of(shape.cols));
-        INFO(
-            "A row that begins at no multiple of 32 bytes costs one sector more in each "
-            "request.");
-        REQUIRE(matrix.pitch % 32 == 0);
+        if (matrix.first == nullptr) FAIL("allocate left matrix.first a null pointer.");
+        if (matrix.pitch < width_of(shape.cols)) {
+            FAIL("The pitch is " << matrix.pitch << " bytes, but a row has "
+                                 << width_of(shape.cols)
+                                 << " bytes.\nDoes the pitch count bytes or floats?");
+        }
+        if (matrix.pitch % 32 != 0) {
+            FAIL(
+                "The pitch is "
+                << matrix.pitch
+                << " bytes, no multiple of 32. A row that begins in the middle of a sector "
+                   "costs\none sector more in each request.\nWhich function chooses a "
+                   "pitch "
+                   "for you?");
+        }
         // All rows are there.
         REQUIRE_THAT(cudaMemset2D(matrix.first, matrix.pitch, 0, width_of(shape.cols),
                                   static_cast<std::size_t>(shape.rows)),
@@ -255,7 +271,12 @@ TEST_CASE("tells when there is no memory") {
     const cudaError_t status = allocate(matrix);
     (void)cudaGetLastError();
     grading::forget_diagnostics();  // of a call that failed
-    CHECK(status != cudaSuccess);
+    if (status == cudaSuccess) {
+        FAIL_CHECK(
+            "allocate returned cudaSuccess, although there is not so much memory.\nWhat "
+            "does "
+            "it do with the status of the allocation?");
+    }
 }
 
 TEST_CASE("does it all together and touches few sectors") {

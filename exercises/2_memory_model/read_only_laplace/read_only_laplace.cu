@@ -7,8 +7,7 @@ __global__ void laplace_on_ring(const float* x, float* y, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     // TODO 1: read both neighbors. The array is a ring: the last element is the left
-    // neighbor of the first one, and the
-    //         first is the right neighbor of the last one.
+    // neighbor of the first one, and the first is the right neighbor of the last one.
     const float left = 0;
     const float right = 0;
     y[i] = left - 2 * x[i] + right;

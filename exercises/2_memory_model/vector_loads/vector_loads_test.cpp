@@ -84,9 +84,12 @@ void check_writers(const grading::Guarded<float>& d_array, std::size_t ahead,
     if (!several_times.empty()) {
         FAIL("written more than once: " << grading::name_elements(several_times));
     }
-    INFO("threads that wrote the samples, and blocks of these threads");
-    CHECK(threads.size() >= graded.threads);
-    CHECK(blocks.size() >= graded.blocks);
+    if (threads.size() < graded.threads || blocks.size() < graded.blocks) {
+        FAIL_CHECK("Only " << threads.size() << " threads in " << blocks.size()
+                           << " blocks wrote the samples; at least " << graded.threads
+                           << " in " << graded.blocks
+                           << " are wanted.\nHow many samples does each thread take?");
+    }
 }
 
 /// Checks the samples, and returns what the kernels did.

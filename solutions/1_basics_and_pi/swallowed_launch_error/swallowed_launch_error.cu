@@ -16,7 +16,7 @@ __global__ void pick(const float* input, int input_size, const int* index, float
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     if (index[i] < 0 || index[i] >= input_size)
-        __trap();  // ends the kernel, and the device's trust in this program
+        __trap();  // ends the kernel; later calls return its error
     output[i] = input[index[i]];
 }
 

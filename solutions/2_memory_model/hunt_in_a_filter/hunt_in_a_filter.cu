@@ -12,7 +12,9 @@
 // loads the next segment's elements where a slow thread still reads its window. So the
 // block has to wait twice per segment: after the tile was written, and after it was read.
 // It shows only where a block has a second segment, and then not always: a race depends on
-// which thread is faster.
+// which thread is faster. The second barrier stands after the `if (i < n)`, where every
+// thread of the block comes by. Inside the `if`, threads without an output would skip it;
+// that works only where these threads have ended, and CUDA does not allow it.
 #include "exercises/2_memory_model/hunt_in_a_filter/hunt_in_a_filter.h"
 
 constexpr int segment = 256;  // outputs that a block computes at a time, one per thread

@@ -2,8 +2,9 @@
 //
 // The lanes of a warp do not go in lockstep, at least not since 2017. A round of the tail
 // reads what other lanes wrote in the round before, so there is a __syncwarp() before each.
-// It stands in front of the `if`, where all 32 lanes pass, and one is enough: in a round
-// nobody reads a part that somebody else writes.
+// It stands in front of the `if`, where all 32 lanes pass: inside it, the call would name
+// lanes that do not come, which CUDA does not allow. One is enough: in a round nobody
+// reads a part that somebody else writes.
 //
 // Nobody returns before a barrier that others wait at. Threads without an element put 0
 // into their places, which the tree adds without harm, and come to every barrier.

@@ -58,13 +58,18 @@ struct OtherSide {
     std::vector<Site> callers = {};
 };
 
-/// Advice for a race that depends on where its two lines stand.
+/// Advice that depends on the lines of a diagnostic, as that for a race on where its two lines stand.
 struct RaceHints {
-    std::string same_line{};  ///< where both accesses stand in one line
+    std::string same_line{};          ///< where both accesses stand in one line
+    std::string same_line_in_loop{};  ///< where that line stands in a loop; empty: as `same_line`
     // What both threads passed last before the two accesses. If it stands between the two lines, one of the accesses
     // belongs to another iteration.
     Site barrier{};   ///< of the block
     Site syncwarp{};  ///< of the warp
+    /// What one of the two lanes passed last, and the other one did not.
+    Site syncwarp_of_one{};
+    /// For an access out of bounds, not a race: follows "line 12", a line that compares an index before the access.
+    std::string guarded{};
 };
 
 struct Diagnostic {
@@ -112,6 +117,10 @@ void publish_diagnostics();
 
 /// Hands over what was found so far and forgets it. With this the exit status stays the program's own.
 std::vector<Diagnostic> take_diagnostics();
+
+/// The last launch of this host thread that was refused for its shape, in a sentence, and forgets it: "the launch of
+/// add at add.cu:12 was refused: a grid of 0 x 1 x 1 blocks has none". Empty when there was none.
+std::string take_refused_launch();
 
 /// Turns printing off (graders show diagnostics their own way) or on again; returns the former setting.
 bool print_diagnostics(bool on);

@@ -134,6 +134,71 @@ void element_written_twice() {
     check_finished();
 }
 
+__global__ void halve_without_barriers(const int* in, int* out) {
+    __shared__ int part[threads];
+    part[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    for (unsigned half = threads / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];  // MISTAKE(data_race): no barrier
+        // HINT: at the beginning of each round
+        // HINT: not inside a branch
+        // NO HINT: atomic
+    }
+    if (threadIdx.x == 0) *out = part[0];
+}
+
+void tree_without_barriers() {
+    DeviceBuffer<int> d_in(up_to(threads)), d_out(1);
+    halve_without_barriers<<<1, threads>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void halve_with_a_branch(const int* in, int* out) {
+    __shared__ int part[32];
+    part[threadIdx.x] = in[threadIdx.x];  // OTHER: a lane that does not meet the others in the branch
+    if (threadIdx.x < 16) {
+        __syncwarp(0xFFFF);
+        part[threadIdx.x] += part[threadIdx.x + 16];  // MISTAKE(data_race): by a lane above the branch
+        // HINT: did not take part in the __syncwarp()
+        // HINT: move it out of the branch
+    }
+    if (threadIdx.x == 0) *out = part[0];
+}
+
+void tree_with_a_barrier_in_the_branch() {
+    DeviceBuffer<int> d_in(up_to(32)), d_out(1);
+    halve_with_a_branch<<<1, 32>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void add_right_neighbor(const int* in, int* out, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 1 < count) out[i] = in[i + 1] + 1;  // MISTAKE(data_race): in and out are one array
+    // HINT: write to another array
+    // NO HINT: put __syncthreads
+}
+
+void moved_in_place_by_two_blocks() {
+    DeviceBuffer<int> d_data(up_to(2 * threads));
+    add_right_neighbor<<<2, threads>>>(d_data.data(), d_data.data(), 2 * threads);
+    check_finished();
+}
+
+__global__ void square_elements(const int* in, int* out, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    out[i] = in[i] * in[i];  // MISTAKE(out_of_bounds): the count is that of bytes
+    // HINT: compares an index already
+    // HINT: elements (not bytes)
+    // NO HINT: let only threads
+}
+
+void count_of_bytes() {
+    DeviceBuffer<int> d_in(up_to(threads)), d_out(threads);
+    square_elements<<<4, threads>>>(d_in.data(), d_out.data(), 4 * threads);
+    check_finished();
+}
+
 }  // namespace
 
 namespace corpus {
@@ -149,7 +214,12 @@ CaseList race_hints() {
              {"ring_overwritten_in_the_next_round", "__syncwarp missing at the end of a loop",
               ring_overwritten_in_the_next_round},
              {"moved_in_one_line", "elements moved in one line", moved_in_one_line},
-             {"element_written_twice", "two threads store to each element", element_written_twice}}};
+             {"element_written_twice", "two threads store to each element", element_written_twice},
+             {"tree_without_barriers", "rounds of a tree without a barrier", tree_without_barriers},
+             {"tree_with_a_barrier_in_the_branch", "__syncwarp where some lanes do not come by",
+              tree_with_a_barrier_in_the_branch},
+             {"moved_in_place_by_two_blocks", "one array is read and written", moved_in_place_by_two_blocks},
+             {"count_of_bytes", "a guard with too large a bound", count_of_bytes}}};
 }
 
 }  // namespace corpus

@@ -1,6 +1,6 @@
 // Wrong answer: copies the elements back and counts on the host
 // Rejected by: clamps and counts in the first call
-// Message: bytes <= 16
+// Message: from the device to the host; at most 16 are allowed
 #include "exercises/1_basics_and_pi/clamp_and_count/clamp_and_count.h"
 
 #include <vector>

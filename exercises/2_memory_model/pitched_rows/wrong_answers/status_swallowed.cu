@@ -1,6 +1,6 @@
 // Wrong answer: says that all is well when there is no memory
 // Rejected by: tells when there is no memory
-// Message: status != cudaSuccess
+// Message: allocate returned cudaSuccess
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {
