@@ -1,5 +1,5 @@
 // Exercise: limits in constant memory, and a counter that outlives its kernel.
-// See README.md beside this file.
+// The task: ./warpwise task clamp_and_count
 #include "exercises/1_basics_and_pi/clamp_and_count/clamp_and_count.h"
 
 // TODO 1: two variables of the device: the lower and the upper limit, which kernels only

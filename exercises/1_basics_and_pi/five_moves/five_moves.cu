@@ -1,5 +1,5 @@
 // Exercise: allocate, copy in, launch, copy out, free.
-// See README.md beside this file.
+// The task: ./warpwise task five_moves
 #include "exercises/1_basics_and_pi/five_moves/five_moves.h"
 
 // TODO 1: write the kernel. One thread computes one element: it finds its index, leaves

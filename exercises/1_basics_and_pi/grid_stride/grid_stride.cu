@@ -1,5 +1,5 @@
 // Exercise: any number of elements with any number of threads.
-// See README.md beside this file.
+// The task: ./warpwise task grid_stride
 #include "exercises/1_basics_and_pi/grid_stride/grid_stride.h"
 
 __global__ void scale_and_add_grid_stride(float a, const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Exercise: one thread per element.
-// See README.md beside this file.
+// The task: ./warpwise task index_and_guard
 #include "exercises/1_basics_and_pi/index_and_guard/index_and_guard.h"
 
 __global__ void to_fahrenheit(const float* celsius, float* fahrenheit, int n) {

@@ -1,5 +1,5 @@
 // Exercise: a grid that covers a matrix.
-// See README.md beside this file.
+// The task: ./warpwise task launch_shape_2d
 #include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
 
 __global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {

@@ -1,5 +1,5 @@
 // Exercise: right for square matrices only.
-// See README.md beside this file.
+// The task: ./warpwise task matrix_add_index
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Exercise: a compensated sum that compensates nothing.
-// See README.md beside this file.
+// The task: ./warpwise task pi_accuracy
 #include "exercises/1_basics_and_pi/pi_accuracy/pi_accuracy.h"
 
 /// Value of slice `i`, computed in double and rounded once: its error is not the matter

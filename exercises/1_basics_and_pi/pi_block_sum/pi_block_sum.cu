@@ -1,5 +1,5 @@
 // Exercise: add up the parts of all threads of a block.
-// See README.md beside this file.
+// The task: ./warpwise task pi_block_sum
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 /// The part of the sum that belongs to the calling thread.

@@ -1,5 +1,5 @@
 // Exercise: success is reported, whatever happened.
-// See README.md beside this file.
+// The task: ./warpwise task swallowed_launch_error
 #include "exercises/1_basics_and_pi/swallowed_launch_error/swallowed_launch_error.h"
 
 __global__ void pick(const float* input, int input_size, const int* index, float* output,

@@ -1,5 +1,5 @@
 // Exercise: stars that are read with too many sectors.
-// See README.md beside this file.
+// The task: ./warpwise task coalesce_structures
 #include "exercises/2_memory_model/coalesce_structures/coalesce_structures.h"
 
 // TODO 1: choose another order. Which members does the kernel read, and what does a warp

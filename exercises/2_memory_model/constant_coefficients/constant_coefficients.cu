@@ -1,5 +1,5 @@
 // Exercise: a filter whose coefficients are read by lane.
-// See README.md beside this file.
+// The task: ./warpwise task constant_coefficients
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 __constant__ float filter[taps];

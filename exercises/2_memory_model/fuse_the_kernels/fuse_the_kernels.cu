@@ -1,5 +1,5 @@
 // Exercise: three launches that could be one.
-// See README.md beside this file.
+// The task: ./warpwise task fuse_the_kernels
 #include "exercises/2_memory_model/fuse_the_kernels/fuse_the_kernels.h"
 
 constexpr int threads = 256;

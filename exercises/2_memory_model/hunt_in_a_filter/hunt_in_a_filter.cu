@@ -1,5 +1,5 @@
 // Exercise: a filter in which three things are wrong.
-// See README.md beside this file.
+// The task: ./warpwise task hunt_in_a_filter
 #include "exercises/2_memory_model/hunt_in_a_filter/hunt_in_a_filter.h"
 
 constexpr int segment = 256;  // outputs that a block computes at a time, one per thread

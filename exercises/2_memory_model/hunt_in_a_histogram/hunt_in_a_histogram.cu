@@ -1,5 +1,5 @@
 // Exercise: a histogram in which three things are wrong.
-// See README.md beside this file.
+// The task: ./warpwise task hunt_in_a_histogram
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/hunt_in_a_histogram/hunt_in_a_histogram.h"

@@ -1,5 +1,5 @@
 // Exercise: the block that comes last finishes the sum, once.
-// See README.md beside this file.
+// The task: ./warpwise task last_block_ticket
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/last_block_ticket/last_block_ticket.h"

@@ -1,5 +1,5 @@
 // Exercise: copies that overlap with kernels and with each other.
-// See README.md beside this file.
+// The task: ./warpwise task overlap_streams
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Exercise: a tile whose columns lie in one bank.
-// See README.md beside this file.
+// The task: ./warpwise task pad_the_tile
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"
 
 constexpr int side = 32;  // of a tile, in pixels

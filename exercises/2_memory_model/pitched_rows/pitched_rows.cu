@@ -1,5 +1,5 @@
 // Exercise: rows that are a pitch apart.
-// See README.md beside this file.
+// The task: ./warpwise task pitched_rows
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 #include <algorithm>

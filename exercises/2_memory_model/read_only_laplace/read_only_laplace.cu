@@ -1,5 +1,5 @@
 // Exercise: neighbors on a ring, read by the read-only path.
-// See README.md beside this file.
+// The task: ./warpwise task read_only_laplace
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
 // TODO 2: let all reads of x go by the read-only path.

@@ -1,5 +1,5 @@
 // Exercise: a histogram whose threads all queue at the same counters.
-// See README.md beside this file.
+// The task: ./warpwise task shared_histogram
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 constexpr int bins = 256;

@@ -1,5 +1,5 @@
 // Exercise: load the halo of a tile, with blocks of any size.
-// See README.md beside this file.
+// The task: ./warpwise task stencil_halo
 #include "exercises/2_memory_model/stencil_halo/stencil_halo.h"
 
 __global__ void sum_windows_of_block(const float* in, float* out, int count, int radius) {

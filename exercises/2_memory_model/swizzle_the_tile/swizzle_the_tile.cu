@@ -1,5 +1,5 @@
 // Exercise: a tile without bank conflicts and without padding.
-// See README.md beside this file.
+// The task: ./warpwise task swizzle_the_tile
 #include "exercises/2_memory_model/swizzle_the_tile/swizzle_the_tile.h"
 
 constexpr int block_rows = 8;  // each thread takes side / block_rows numbers

@@ -1,5 +1,5 @@
 // Exercise: 16 bytes per load, wherever the array begins.
-// See README.md beside this file.
+// The task: ./warpwise task vector_loads
 #include "exercises/2_memory_model/vector_loads/vector_loads.h"
 
 // One float per thread: a warp's request asks for 128 bytes.

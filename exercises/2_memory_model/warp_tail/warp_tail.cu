@@ -1,5 +1,5 @@
 // Exercise: two waits that are missing in a sum of tiles.
-// See README.md beside this file.
+// The task: ./warpwise task warp_tail
 #include <cuda_runtime.h>
 
 #include "exercises/2_memory_model/warp_tail/warp_tail.h"

@@ -1,5 +1,5 @@
 // Exercise: a compensated sum that loses its compensation, twice.
-// See README.md beside this file.
+// The task: ./warpwise task compensated_sum
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/compensated_sum/compensated_sum.h"

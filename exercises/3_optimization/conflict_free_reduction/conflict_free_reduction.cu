@@ -1,5 +1,5 @@
 // Exercise: a sum over a block with idle lanes, bank conflicts and too many barriers.
-// See README.md beside this file.
+// The task: ./warpwise task conflict_free_reduction
 #include "exercises/3_optimization/conflict_free_reduction/conflict_free_reduction.h"
 
 constexpr unsigned frame_size = 512;  // samples per frame, and threads per block

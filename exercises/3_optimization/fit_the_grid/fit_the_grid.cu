@@ -1,5 +1,5 @@
 // Exercise: a grid of as many blocks as the device holds at the same time.
-// See README.md beside this file.
+// The task: ./warpwise task fit_the_grid
 #include "exercises/3_optimization/fit_the_grid/fit_the_grid.h"
 
 __global__ void translate_codes(const float* table, int table_size, const int* codes,

@@ -1,5 +1,5 @@
 // Exercise: a program with three mistakes of different kinds.
-// See README.md beside this file.
+// The task: ./warpwise task hunt_in_a_reduction
 #include "exercises/3_optimization/hunt_in_a_reduction/hunt_in_a_reduction.h"
 
 constexpr int block_size = 256;

@@ -1,5 +1,5 @@
 // Exercise: a gather in which a thread waits for each of its loads.
-// See README.md beside this file.
+// The task: ./warpwise task loads_in_flight
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
 constexpr int threads_per_block = 256;

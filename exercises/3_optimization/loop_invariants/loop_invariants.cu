@@ -1,5 +1,5 @@
 // Exercise: a loop that computes the same things over and over.
-// See README.md beside this file.
+// The task: ./warpwise task loop_invariants
 #include "exercises/3_optimization/loop_invariants/loop_invariants.h"
 
 void develop(const Counted* counts, const Counted* dark, Counted* light, int rows, int cols,

@@ -1,5 +1,5 @@
 // Exercise: what limits a kernel, from its counters and its time (host code).
-// See README.md beside this file.
+// The task: ./warpwise task name_the_limiter
 #include "exercises/3_optimization/name_the_limiter/name_the_limiter.h"
 
 Verdict limiter_of(const Kernel& kernel, const Chip& chip) {

@@ -1,5 +1,5 @@
 // Exercise: how many blocks fit on a multiprocessor, and which limit decides.
-// See README.md beside this file.
+// The task: ./warpwise task occupancy_by_hand
 #include "exercises/3_optimization/occupancy_by_hand/occupancy_by_hand.h"
 
 Occupancy occupancy_of(const Multiprocessor& sm, const Block& block) {

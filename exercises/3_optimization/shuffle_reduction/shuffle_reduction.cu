@@ -1,5 +1,5 @@
 // Exercise: add up a block from register to register.
-// See README.md beside this file.
+// The task: ./warpwise task shuffle_reduction
 #include <cuda_runtime.h>
 
 #include "exercises/3_optimization/shuffle_reduction/shuffle_reduction.h"

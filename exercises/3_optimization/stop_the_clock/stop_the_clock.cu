@@ -1,5 +1,5 @@
 // Exercise: a bandwidth that no memory reaches.
-// See README.md beside this file.
+// The task: ./warpwise task stop_the_clock
 #include "exercises/3_optimization/stop_the_clock/stop_the_clock.h"
 
 #include <cuda_runtime.h>

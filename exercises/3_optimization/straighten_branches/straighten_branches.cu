@@ -1,5 +1,5 @@
 // Exercise: a kernel whose lanes take different branches in nearly every warp.
-// See README.md beside this file.
+// The task: ./warpwise task straighten_branches
 #include "exercises/3_optimization/straighten_branches/straighten_branches.h"
 
 constexpr int threads = 256;  // per block

@@ -1,5 +1,5 @@
 // Exercise: a transpose that was tested with 1024 x 1024 and nothing else.
-// See README.md beside this file.
+// The task: ./warpwise task transpose_any_shape
 #include "exercises/3_optimization/transpose_any_shape/transpose_any_shape.h"
 
 constexpr int side = 32;  // of a tile

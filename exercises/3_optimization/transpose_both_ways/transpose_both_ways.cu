@@ -1,5 +1,5 @@
 // Exercise: a matrix plus its transpose, in place, with half of all accesses scattered.
-// See README.md beside this file.
+// The task: ./warpwise task transpose_both_ways
 #include "exercises/3_optimization/transpose_both_ways/transpose_both_ways.h"
 
 constexpr int side = 32;  // of a tile

@@ -1,5 +1,5 @@
 // Exercise: an elimination whose rows and warps begin at unaligned addresses.
-// See README.md beside this file.
+// The task: ./warpwise task aligned_elimination
 #include "exercises/4_examples/aligned_elimination/aligned_elimination.h"
 
 constexpr int lanes = 32;

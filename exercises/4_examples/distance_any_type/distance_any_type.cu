@@ -1,5 +1,5 @@
 // Exercise: one distance for floats, doubles, and ints.
-// See README.md beside this file.
+// The task: ./warpwise task distance_any_type
 #include "exercises/4_examples/distance_any_type/distance_any_type.h"
 
 #include <cuda_runtime.h>

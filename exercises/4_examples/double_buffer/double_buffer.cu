@@ -1,5 +1,5 @@
 // Exercise: a tiled matrix product whose warps wait for each tile, twice.
-// See README.md beside this file.
+// The task: ./warpwise task double_buffer
 #include "exercises/4_examples/double_buffer/double_buffer.h"
 
 constexpr int side = 16;  // of a tile

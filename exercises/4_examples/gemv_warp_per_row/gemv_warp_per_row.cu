@@ -1,5 +1,5 @@
 // Exercise: a matrix times a vector, with one warp per row.
-// See README.md beside this file.
+// The task: ./warpwise task gemv_warp_per_row
 #include "exercises/4_examples/gemv_warp_per_row/gemv_warp_per_row.h"
 
 #include <cuda_runtime.h>

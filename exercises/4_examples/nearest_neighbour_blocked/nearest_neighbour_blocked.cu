@@ -1,5 +1,5 @@
 // Exercise: a search in which every warp reads all points from global memory.
-// See README.md beside this file.
+// The task: ./warpwise task nearest_neighbour_blocked
 #include "exercises/4_examples/nearest_neighbour_blocked/nearest_neighbour_blocked.h"
 
 constexpr int threads_per_block = 128;

@@ -1,5 +1,5 @@
 // Exercise: a search whose last tile is only partly filled.
-// See README.md beside this file.
+// The task: ./warpwise task nearest_neighbour_tail
 #include "exercises/4_examples/nearest_neighbour_tail/nearest_neighbour_tail.h"
 
 constexpr int threads_per_block = 128;  // and points per tile

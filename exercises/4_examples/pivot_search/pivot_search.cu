@@ -1,5 +1,5 @@
 // Exercise: a search for the pivot, without barriers and without a rule for ties.
-// See README.md beside this file.
+// The task: ./warpwise task pivot_search
 #include "exercises/4_examples/pivot_search/pivot_search.h"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // Exercise: a tiled matrix product that loads two floats per multiply-add.
-// See README.md beside this file.
+// The task: ./warpwise task register_tile
 #include "exercises/4_examples/register_tile/register_tile.h"
 
 constexpr int side = 16;  // of a tile

@@ -1,5 +1,5 @@
 // Exercise: a tiled matrix product that guards what it stores, not what it loads.
-// See README.md beside this file.
+// The task: ./warpwise task tiled_product_any_size
 #include "exercises/4_examples/tiled_product_any_size/tiled_product_any_size.h"
 
 constexpr int side = 16;  // of a tile
