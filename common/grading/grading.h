@@ -1,5 +1,5 @@
 // What the graders of the exercises are written with: device buffers that end where nobody may go on, and Catch2
-// matchers whose messages name the elements that are wrong. docs/add_a_lesson.md tells how to write a fair grader with
+// matchers whose messages name the elements that are wrong. docs/fair_graders.md tells how to write a fair grader with
 // them.
 //
 //     grading::Guarded<float> d_in(grading::random_floats(n)), d_out(n);

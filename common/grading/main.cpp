@@ -157,7 +157,7 @@ int run_later_tests(Catch::Session& session, const std::string& first, const std
     return 1;
 }
 
-/// The verdict is not to wait long for it. 0: not at all.
+/// The grade must not wait long for the later tests. 0: they are not run at all.
 double seconds_for_later_tests() {
     const char* const text = std::getenv(grading::later_tests_seconds_variable);
     return text == nullptr ? 2 : std::atof(text);

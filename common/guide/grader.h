@@ -45,7 +45,7 @@ struct GradeOptions {
     std::function<bool()> cancelled = {};
     bool colors = false;
     double limit_seconds = 60;  ///< for the grader
-    bool is_brief = false;      ///< the verdict alone: no look at later tests, no comparison with the stub
+    bool is_brief = false;      ///< only passed or not: no look at later tests, no comparison with the stub
     std::size_t width = 80;     ///< of an invitation's lines
 };
 

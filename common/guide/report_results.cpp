@@ -163,7 +163,7 @@ warpwise::WrongAtSize& wrong_at(StepResult& step, const Size& size) {
 }
 
 void read_comparison(const Json& json, StepResult& step) {
-    step.sizes_checked = whole<std::size_t>(json, "sizes_checked");
+    step.sizes_compared = whole<std::size_t>(json, "sizes_compared");
     if (!member(json, "tolerance").is_null() || !member(json, "largest_error").is_null()) {
         warpwise::Comparison& comparison = step.comparison.emplace();
         comparison.passed = true;

@@ -114,7 +114,7 @@ Json comparison_of(const StepResult& step) {
     return {{"passed", step.passed()},
             {"largest_error", step.comparison ? finite(step.comparison->largest_error) : Json(nullptr)},
             {"tolerance", step.comparison ? finite(step.comparison->tolerance) : Json(nullptr)},
-            {"sizes_checked", step.sizes_checked},
+            {"sizes_compared", step.sizes_compared},
             {"mismatches", mismatches},
             {"failures", failures}};
 }

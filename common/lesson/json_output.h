@@ -19,7 +19,7 @@
 //     "left": true where the reader had enough before the end,
 //     "texts": [...],
 //     "steps": [{"number": null for vendor routines, "name", "change", "kind": "device" | "host" | "vendor", "size",
-//                "comparison": {"passed", "largest_error", "tolerance", "sizes_checked",
+//                "comparison": {"passed", "largest_error", "tolerance", "sizes_compared",
 //                          "mismatches": [{"size", "index", "got", "expected"}], "failures": [{"size", "message"}]},
 //                "seconds": {"median", "minimum", "maximum", "p10", "p90", "samples"} | null,
 //                "bytes", "operations", "gb_per_s", "gop_per_s", "share_of_roof", "share_of_vendor", "speed_up",

@@ -131,7 +131,7 @@ std::string tolerance_text(double factor) {
 }
 
 /// "32 sectors: right." and the like, without the reason.
-std::string verdict_on(const PredictionResult& result) {
+std::string judgement_of(const PredictionResult& result) {
     const bool is_choice = !result.choices.empty();
     const auto index_of = [&](const std::string& choice) {
         return static_cast<std::size_t>(std::find(result.choices.begin(), result.choices.end(), choice) -
@@ -255,7 +255,7 @@ void Lesson::answer_prediction(const Prediction& prediction, std::size_t index) 
         result.answer = number_text(*found.number);
         if (result.guessed_number) result.right = is_right(*result.guessed_number, *found.number, result.factor);
     }
-    const std::string text = verdict_on(result) + " " + result.because;
+    const std::string text = judgement_of(result) + " " + result.because;
     output_.lesson().story.push_back({"answer", text});
     output_.print_paragraphs(text, result.right.value_or(false) ? Style::good : Style::plain);
     if (const auto* number = std::get_if<Number>(&prediction.answer)) check_shown(*number);

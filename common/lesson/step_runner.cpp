@@ -43,7 +43,7 @@ void require_success(cudaError_t status, std::string_view what) {
 }
 
 /// What was found when a step was run once and compared.
-struct Checked {
+struct Compared {
     Comparison comparison;
     std::string failure;  ///< message of what the step threw
     bool passed() const { return failure.empty() && comparison.passed; }
@@ -52,7 +52,7 @@ struct Checked {
 /// Runs `body`, which returns a comparison, and turns what it throws into a failure. No memory is not the step's
 /// fault: that goes on to the caller.
 template <class Body>
-Checked guarded(const Body& body) {
+Compared guarded(const Body& body) {
     try {
         return {body(), {}};
     } catch (const CudaError& error) {
@@ -67,9 +67,9 @@ Checked guarded(const Body& body) {
     }
 }
 
-void record(StepResult& step, const Size& size, const Checked& checked) {
-    ++step.sizes_checked;
-    if (!checked.passed()) step.wrong.push_back({size, checked.comparison, checked.failure});
+void record(StepResult& step, const Size& size, const Compared& compared) {
+    ++step.sizes_compared;
+    if (!compared.passed()) step.wrong.push_back({size, compared.comparison, compared.failure});
 }
 
 /// A step that threw is not run again.
@@ -178,9 +178,9 @@ public:
         // Small sizes come first, then the main one. The vendor's routine meets the main size first, as in a user's
         // program: cub::DeviceTransform fits itself to the first call, and after a tiny one stayed at two thirds of its
         // speed (H200, CUDA 13.0).
-        check_awkward_sizes(Which::own);
+        compare_awkward_sizes(Which::own);
         run_main_size();
-        check_awkward_sizes(Which::vendor);
+        compare_awkward_sizes(Which::vendor);
         time_host_code_in_plain_program();
         print_results();
         keep_results();
@@ -249,16 +249,16 @@ private:
         }
     }
 
-    // ---- check
+    // ---- compare
 
-    void check_awkward_sizes(Which which) {
+    void compare_awkward_sizes(Which which) {
         bool any = false;
         for (std::size_t i = 0; i < chosen_.size(); ++i) any = any || is_meant(i, which);
         if (!any) return;  // no problem to prepare
         for (const Size& size : sizes_.awkward) {
             if (device_lost_ || options_.once) break;
             const std::unique_ptr<ErasedProblem> problem = make_(size);
-            check_all(size, *problem, which, false);
+            compare_all(size, *problem, which, false);
         }
     }
 
@@ -266,30 +266,30 @@ private:
         if (device_lost_) return;
         const std::unique_ptr<ErasedProblem> problem = make_(main_size_);
         for (StepResult& result : results_) result.work = problem->work();
-        check_all(main_size_, *problem, Which::all, true);
+        compare_all(main_size_, *problem, Which::all, true);
         count_right_steps(*problem);
         time_passed_steps(*problem);
     }
 
     /// Runs and compares each of `which` steps that has not failed yet once at the size of `problem`.
-    void check_all(const Size& size, ErasedProblem& problem, Which which, bool is_main) {
+    void compare_all(const Size& size, ErasedProblem& problem, Which which, bool is_main) {
         for (std::size_t i = 0; i < chosen_.size() && !device_lost_; ++i) {
             StepResult& result = results_[i];
             if (has_thrown(result) || !is_meant(i, which)) continue;
             if (!is_main && !result.diagnostics.empty()) continue;  // one size is enough to show them
-            show_progress(fmt::format("checking {} {} of {} at size {} ...", text_of(result.kind), i + 1,
+            show_progress(fmt::format("comparing {} {} of {} at size {} ...", text_of(result.kind), i + 1,
                                       chosen_.size(), size.text()));
-            const Checked checked = run_and_compare(i, problem);
-            record(result, size, checked);
-            if (!checked.failure.empty()) device_lost_ = !device_is_usable();
-            if (is_main && checked.failure.empty()) {
-                result.comparison = checked.comparison;
+            const Compared compared = run_and_compare(i, problem);
+            record(result, size, compared);
+            if (!compared.failure.empty()) device_lost_ = !device_is_usable();
+            if (is_main && compared.failure.empty()) {
+                result.comparison = compared.comparison;
                 result.figures = problem.figures();
             }
         }
     }
 
-    Checked run_and_compare(std::size_t i, ErasedProblem& problem) {
+    Compared run_and_compare(std::size_t i, ErasedProblem& problem) {
         return attempt(i, problem, [&] {
             run_step(*chosen_[i], problem);
             return problem.compare();
@@ -297,15 +297,15 @@ private:
     }
 
     /// Poisons the output, does `body` for step `i`, and keeps the diagnostics of it.
-    Checked attempt(std::size_t i, ErasedProblem& problem, const std::function<Comparison()>& body) {
-        Checked checked = guarded([&] {
+    Compared attempt(std::size_t i, ErasedProblem& problem, const std::function<Comparison()>& body) {
+        Compared compared = guarded([&] {
             problem.poison();
             check_finished();
             add_diagnostics(output_.lesson().diagnostics, take_diagnostics());  // of what came before
             return body();
         });
         add_diagnostics(results_[i].diagnostics, take_diagnostics());
-        return checked;
+        return compared;
     }
 
     void run_step(const ErasedStep& step, ErasedProblem& problem) const {
@@ -322,7 +322,7 @@ private:
             if (chosen_[i]->kind != StepKind::device || !results_[i].right()) continue;
             show_progress(fmt::format("counting {} ...", results_[i].name));
             const Instrumentation not_for_mistakes({});  // once was enough
-            const Checked counted = attempt(i, problem, [&] {
+            const Compared counted = attempt(i, problem, [&] {
                 const CountOptions options = options_.count_options();
                 results_[i].launches = count_launches([&] { run_step(*chosen_[i], problem); }, options);
                 return Comparison{};
@@ -352,7 +352,7 @@ private:
             candidates.push_back({[&] { copy->run(); }, false});
         }
         std::vector<Timing> timings;
-        const Checked measured = guarded([&] {
+        const Compared measured = guarded([&] {
             timings = measure(candidates);
             return Comparison{};
         });
@@ -363,11 +363,12 @@ private:
                 roof_ = Roof{"roof C", copy->bytes(), timings.back(), rate};
             }
         } else {
-            // Every candidate passed its check and one failed now: which one, the check below tells if it can.
+            // Every candidate was right before, and one has failed now. The comparison below tells which one, if it
+            // can.
             device_lost_ = !device_is_usable();
             output_.lesson().failure = "while measuring: " + measured.failure;
         }
-        check_again(timed, problem);
+        compare_again(timed, problem);
     }
 
     std::vector<std::size_t> steps_to_time() const {
@@ -397,15 +398,15 @@ private:
     }
 
     /// A step that leaves something behind may be wrong by now. Host code is not asked again: it may be slow.
-    void check_again(const std::vector<std::size_t>& timed, ErasedProblem& problem) {
+    void compare_again(const std::vector<std::size_t>& timed, ErasedProblem& problem) {
         for (const std::size_t i : timed) {
             if (device_lost_ || chosen_[i]->kind == StepKind::host) continue;
-            show_progress(fmt::format("checking {} again ...", results_[i].name));
-            const Checked checked = run_and_compare(i, problem);
-            if (checked.passed()) continue;
-            record(results_[i], main_size_, checked);
+            show_progress(fmt::format("comparing {} again ...", results_[i].name));
+            const Compared compared = run_and_compare(i, problem);
+            if (compared.passed()) continue;
+            record(results_[i], main_size_, compared);
             results_[i].timing.reset();
-            if (!checked.failure.empty()) device_lost_ = !device_is_usable();
+            if (!compared.failure.empty()) device_lost_ = !device_is_usable();
         }
     }
 

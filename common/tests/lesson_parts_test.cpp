@@ -52,7 +52,7 @@ StepResult step(int number, const std::string& name, StepKind kind, std::optiona
     result.change = "changed " + name;
     result.kind = kind;
     result.size = {1000};
-    result.sizes_checked = 1;
+    result.sizes_compared = 1;
     result.comparison =
         Comparison{.passed = true, .compared = 1000, .mismatched = 0, .largest_error = 3e-8, .tolerance = 1e-6};
     result.work = work;

@@ -361,7 +361,7 @@ TEST_CASE("with --once each step runs at one size, and nothing is timed") {
     CHECK(captured.out.find("roof C") == std::string::npos);
     const auto results = file.read();
     for (const auto& step : results["lessons"][0]["steps"]) {
-        CHECK(step["comparison"]["sizes_checked"] == 1);
+        CHECK(step["comparison"]["sizes_compared"] == 1);
         CHECK(step["seconds"].is_null());
     }
 }
@@ -549,7 +549,7 @@ TEST_CASE("the JSON file holds what the tables show") {
     CHECK(serial["bytes"] == 4000);
     CHECK(serial["comparison"]["passed"] == true);
     CHECK(serial["comparison"]["largest_error"] == 0);
-    CHECK(serial["comparison"]["sizes_checked"] == 4);
+    CHECK(serial["comparison"]["sizes_compared"] == 4);
     CHECK(serial["seconds"]["samples"] >= 3);
     CHECK(serial["figures"][0] == nlohmann::json{{"column", "last"}, {"value", 999}, {"unit", ""}});
     CHECK(good["steps"][1]["seconds"].is_null() == !Lesson::on_gpu());
@@ -644,7 +644,7 @@ TEST_CASE("a step whose kernels make mistakes is marked and gives status 1") {
     REQUIRE(steps[1]["diagnostics"].size() == 1);
     CHECK(steps[1]["diagnostics"][0]["kind"] == "data_race");
     CHECK(steps[1]["diagnostics"][0]["site"]["line"] == 7);
-    CHECK(steps[1]["comparison"]["sizes_checked"] == 2);  // the first, and the main size
+    CHECK(steps[1]["comparison"]["sizes_compared"] == 2);  // the first, and the main size
 }
 
 TEST_CASE("a mistake outside of steps fails the lesson and no step") {

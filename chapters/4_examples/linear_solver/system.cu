@@ -145,23 +145,23 @@ std::size_t LinearSystem::device_bytes(const warpwise::Size& size) {
     return (2 * n * (n + 32) + 16 * n) * sizeof(float);
 }
 
-std::string Verdict::text() const {
+std::string Solvability::text() const {
     if (kind == Kind::solved) return "solved";
     return (kind == Kind::singular ? "singular: column " : "nearly singular: column ") +
            std::to_string(column);
 }
 
-Verdict verdict_of(const LinearSystem& system) {
+Solvability solvability_of(const LinearSystem& system) {
     const std::vector<float> pivots = system.d_pivots.download();
     for (unsigned column = 0; column < system.n; ++column) {
         const double magnitude = std::fabs(double{pivots[column]});
         if (!(magnitude > 0) || std::isinf(magnitude))
-            return {Verdict::Kind::singular, column};
+            return {Solvability::Kind::singular, column};
     }
     for (unsigned column = 0; column < system.n; ++column) {
         const double nothing = system.n * kEpsilon * system.column_maxima[column];
         if (std::fabs(double{pivots[column]}) <= nothing)
-            return {Verdict::Kind::nearly_singular, column};
+            return {Solvability::Kind::nearly_singular, column};
     }
     return {};
 }
@@ -192,7 +192,7 @@ std::vector<float> matrix_of(unsigned n, const Element& element) {
 }  // namespace
 
 std::vector<NamedMatrix> matrices_of_all_kinds(unsigned n) {
-    using Kind = Verdict::Kind;
+    using Kind = Solvability::Kind;
     constexpr unsigned signs = 64, hilbert = 8;
     const std::vector<float> values = warpwise::uniform<float>(std::size_t{n} * n, 33);
     const auto random = [&](unsigned row, unsigned col) {
@@ -246,8 +246,8 @@ LinearSystem system_of_ones(const NamedMatrix& named) {
     return LinearSystem(named.n, named.matrix, right);
 }
 
-// Solves each system by each method: the verdict has to be the one expected, and the
-// backward error within bounds.
+// Solves each system by each method: what is found of it has to be what was expected, and
+// the backward error within bounds.
 void show_matrices_of_all_kinds(warpwise::Lesson& lesson,
                                 const std::vector<Method>& methods) {
     const unsigned n = lesson.measures() ? 400 : 40;
@@ -257,18 +257,18 @@ void show_matrices_of_all_kinds(warpwise::Lesson& lesson,
     std::vector<std::vector<std::string>> rows;
     for (const NamedMatrix& named : matrices_of_all_kinds(n)) {
         LinearSystem system = system_of_ones(named);
-        Verdict verdict;
+        Solvability solvability;
         std::string error_of_x = "-";
         rows.push_back({named.name, ""});
         for (const Method& method : methods) {
             const std::string what = named.name + ", " + method.name + ": ";
             system.poison();
             method.solve(system);
-            verdict = verdict_of(system);
-            const bool right_column = !named.column || verdict.column == *named.column;
-            lesson.expect(verdict.kind == named.kind && right_column,
-                          what + "the verdict is right");
-            if (verdict.kind == Verdict::Kind::singular) {
+            solvability = solvability_of(system);
+            const bool right_column = !named.column || solvability.column == *named.column;
+            lesson.expect(solvability.kind == named.kind && right_column,
+                          what + "the outcome is right");
+            if (solvability.kind == Solvability::Kind::singular) {
                 rows.back().push_back("-");
                 continue;
             }
@@ -281,7 +281,7 @@ void show_matrices_of_all_kinds(warpwise::Lesson& lesson,
                 largest = std::max(largest, std::fabs(x - 1.0));
             error_of_x = text_of("%.1e", largest);
         }
-        rows.back()[1] = verdict.text();
+        rows.back()[1] = solvability.text();
         rows.back().push_back(error_of_x);
     }
     lesson.table("Backward error, n = " + std::to_string(n), header, rows);

@@ -5,8 +5,9 @@
 //
 //     LinearSystem system(n, matrix, right);
 //     solve_blocked(system);
-//     if (Verdict verdict = verdict_of(system); verdict.kind == Verdict::Kind::singular)
-//     ... verdict.column ... std::vector<float> x = system.d_x.download();
+//     const Solvability found = solvability_of(system);
+//     if (found.kind == Solvability::Kind::singular)
+//         ... found.column ... std::vector<float> x = system.d_x.download();
 #pragma once
 
 #include <cuda_runtime.h>
@@ -104,19 +105,19 @@ private:
 };
 
 /// What the pivots say about a solution.
-struct Verdict {
+struct Solvability {
     enum class Kind { solved, nearly_singular, singular };
     Kind kind = Kind::solved;
     unsigned column = 0;  ///< the first one whose pivot gave offense
 
-    bool operator==(const Verdict&) const = default;
+    bool operator==(const Solvability&) const = default;
     std::string text() const;  ///< "solved", "singular: column 3"
 };
 
 /// Reads the pivots of the last solution. Singular: a pivot is 0, or not finite. Nearly
 /// singular: at most n * epsilon (of float) is left of the largest element of the column;
 /// that is no more than rounding leaves of nothing.
-Verdict verdict_of(const LinearSystem& system);
+Solvability solvability_of(const LinearSystem& system);
 
 /// Begins a solution: copies the system to d_work, with rows `pitch` floats apart.
 void copy_to_work(LinearSystem& system, std::size_t pitch);
@@ -126,8 +127,8 @@ struct NamedMatrix {
     std::string name;
     unsigned n;
     std::vector<float> matrix;
-    Verdict::Kind kind;
-    std::optional<unsigned> column;  ///< that the verdict has to name; any if absent
+    Solvability::Kind kind;
+    std::optional<unsigned> column;  ///< that has to be named; any if absent
 };
 
 /// A way to solve a system.
@@ -145,8 +146,8 @@ std::vector<NamedMatrix> matrices_of_all_kinds(unsigned n);
 /// the rounding of those sums.
 LinearSystem system_of_ones(const NamedMatrix& named);
 
-/// Solves all of them by all methods, prints verdicts and backward errors, and expects them
-/// to be right.
+/// Solves all of them by all methods, prints what was found and backward errors, and
+/// expects them to be right.
 void show_matrices_of_all_kinds(warpwise::Lesson& lesson,
                                 const std::vector<Method>& methods);
 

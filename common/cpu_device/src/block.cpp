@@ -457,7 +457,7 @@ void Block::wait_for_grid(Site site) {
         found.message = "grid.sync() in a kernel that was not launched by cudaLaunchCooperativeKernel";
         found.hint =
             "launch it with cudaLaunchCooperativeKernel, which makes sure that all blocks run at the same time";
-        if (launch_->first_report(found.kind, site.line)) report(std::move(found));
+        if (launch_->is_first_diagnostic(found.kind, site.line)) report(std::move(found));
         launch_->fail(cudaErrorLaunchFailure);
         abandon();
     }

@@ -82,7 +82,7 @@ struct Launch {
     void report_undefined_shuffles();
 
     /// True for the first diagnostic of this kind at this line.
-    bool first_report(DiagnosticKind kind, int line) {
+    bool is_first_diagnostic(DiagnosticKind kind, int line) {
         std::lock_guard lock(mutex);
         return reported.emplace(kind, line).second;
     }

@@ -6,7 +6,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
-#include "copy_reports.h"
+#include "copy_diagnostics.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"

@@ -1,4 +1,4 @@
-// What the diagnoser keeps of a launch and of a block. diagnoser.cpp looks at accesses, diagnoser_reports.cpp tells
+// What the diagnoser keeps of a launch and of a block. diagnoser.cpp looks at accesses, diagnoser_texts.cpp tells
 // what was wrong.
 #pragma once
 

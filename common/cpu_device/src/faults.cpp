@@ -43,7 +43,7 @@ const char* instruction_pointer(const void* context) {
 [[noreturn]] void end_kernel(Diagnostic found, cudaError_t error) {
     Block& block = *current_thread.block;
     const Uninstrumented now;
-    if (block.launch().first_report(found.kind, 0)) report(std::move(found));
+    if (block.launch().is_first_diagnostic(found.kind, 0)) report(std::move(found));
     block.launch().fail(error);
     block.abandon();  // leaves the signal stack for good; the signal is not blocked (SA_NODEFER)
 }
@@ -177,7 +177,8 @@ extern "C" void __assert_fail(const char* assertion, const char* file, unsigned 
         cpu_device::Diagnostic found =
             block.diagnostic(cpu_device::DiagnosticKind::kernel_trap, {file, static_cast<int>(line)});
         found.message = std::string("assertion failed: ") + assertion;
-        if (block.launch().first_report(found.kind, static_cast<int>(line))) cpu_device::report(std::move(found));
+        if (block.launch().is_first_diagnostic(found.kind, static_cast<int>(line)))
+            cpu_device::report(std::move(found));
         block.launch().fail(cudaErrorAssert);
         block.abandon();
     }

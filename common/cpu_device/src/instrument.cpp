@@ -30,7 +30,10 @@ InstrumentOptions options_from_environment() {
         rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
         if (word == "counters") {
             options.counters = true;
-        } else if (word == "diagnostics" || word == "mistakes") {
+        } else if (word == "diagnostics") {
+            options.diagnostics = true;
+        } else if (word == "mistakes") {
+            std::fprintf(stderr, "CPU device: note: CPU_DEVICE_INSTRUMENT=mistakes is called diagnostics now\n");
             options.diagnostics = true;
         } else if (word == "leaks") {
             options.diagnostics = options.leaks = true;

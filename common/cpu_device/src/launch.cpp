@@ -483,7 +483,7 @@ void abort_kernel(cudaError_t error, const char* format, ...) {
     const Uninstrumented now;
     const DiagnosticKind kind =
         error == cudaErrorNotSupported ? DiagnosticKind::unsupported : DiagnosticKind::kernel_trap;
-    if (block.launch().first_report(kind, 0)) {
+    if (block.launch().is_first_diagnostic(kind, 0)) {
         Diagnostic found = block.diagnostic(kind, block.launch().site.site);
         found.code = __builtin_return_address(0);
         found.message = text;

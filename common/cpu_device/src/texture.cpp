@@ -13,7 +13,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
-#include "copy_reports.h"
+#include "copy_diagnostics.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"

@@ -48,7 +48,7 @@ namespace {
 
 json check(bool passed) {
     return {{"passed", passed},   {"largest_error", 0.0},        {"tolerance", 1e-6},
-            {"sizes_checked", 3}, {"mismatches", json::array()}, {"failures", json::array()}};
+            {"sizes_compared", 3}, {"mismatches", json::array()}, {"failures", json::array()}};
 }
 
 json step(int number, const std::string& name, const std::string& kind = "device") {

@@ -324,7 +324,7 @@ void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Argum
 }
 
 /// A `__device__`, `__constant__` or `__managed__` variable. The rewriter puts one of these behind each definition at
-/// namespace scope, so that reports name the variable and accesses outside of it are noticed.
+/// namespace scope, so that diagnostics name the variable and accesses outside of it are noticed.
 struct DeviceVariable {
     DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site);
 };

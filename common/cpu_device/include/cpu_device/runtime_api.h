@@ -95,7 +95,7 @@ inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 /// the rest of a larger allocation is zero. Addresses are multiples of 512 bytes. The bytes right before and behind
 /// an allocation are instrumented: if somebody wrote there, freeing the memory reports it.
 ///
-/// The last parameter of the functions that allocate is not for programs: reports name the line it stands for.
+/// The last parameter of the functions that allocate is not for programs: diagnostics name the line it stands for.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, cpu_device::Site site = cpu_device::call_site());
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               cpu_device::Site site = cpu_device::call_site());

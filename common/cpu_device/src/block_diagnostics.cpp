@@ -182,7 +182,7 @@ void Block::report_different_barriers() {
     const std::vector<WaitingGroup> groups = waiting_groups();
     const WaitingGroup& first = groups.front();
     const WaitingGroup& second = groups[1];
-    if (!launch_->first_report(DiagnosticKind::divergent_barrier, second.site.line)) return;
+    if (!launch_->is_first_diagnostic(DiagnosticKind::divergent_barrier, second.site.line)) return;
     threadIdx = thread_index(second.threads.front());
     Diagnostic found = diagnostic(DiagnosticKind::divergent_barrier, second.site);
     found.action = "waits here";
@@ -208,7 +208,7 @@ void Block::report_missing_lanes() {
         }
     }
     const Meeting& meeting = *first;
-    if (!launch_->first_report(DiagnosticKind::missing_lane, meeting.site.line)) return;
+    if (!launch_->is_first_diagnostic(DiagnosticKind::missing_lane, meeting.site.line)) return;
     const std::uint32_t missing = meeting.required & ~meeting.arrived & live_lanes(warp);
     std::vector<WaitingGroup> elsewhere = waiting_groups();
     for (WaitingGroup& group : elsewhere) {
