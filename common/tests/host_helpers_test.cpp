@@ -3,6 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 
 #include "common/helpers/child_process.h"
 #include "common/helpers/utf8.h"
+#include "common/lesson/roofline.h"
 
 using namespace warpwise;
 
@@ -76,4 +79,19 @@ TEST_CASE("variables replace those of the same name") {
         found += variable == "WARPWISE_TEST_AB=other" ? 1 : 0;
     }
     CHECK(found == 2);
+}
+
+// The book's roofline reads the file, the report and lessons call the function.
+TEST_CASE("FP32 lanes: the book and the lessons have the same table") {
+    std::ifstream file(WARPWISE_SOURCE "/common/views/fp32_lanes.json");
+    const nlohmann::json lanes = nlohmann::json::parse(file);
+    CHECK(lanes.size() >= 13);
+    for (const auto& [capability, expected] : lanes.items()) {
+        const std::size_t dot = capability.find('.');
+        const int major = std::stoi(capability.substr(0, dot)), minor = std::stoi(capability.substr(dot + 1));
+        CAPTURE(capability);
+        CHECK(fp32_lanes(major, minor) == expected.get<int>());
+    }
+    CHECK(fp32_lanes(6, 1) == 0);
+    CHECK(fp32_lanes(13, 0) == 0);
 }

@@ -7,7 +7,6 @@
 // so this lesson asks for the numbers one by one.
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 #include "common/helpers/text.h"
 #include "common/lesson/beside_record.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/roofline.h"
 
 namespace basics_and_pi {
 namespace {
@@ -27,31 +27,6 @@ namespace {
 using warpwise::check;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
-
-/// FP32 lanes of one multiprocessor: results of a 32-bit add, multiply or fused
-/// multiply-add in one clock. Source: CUDA C++ Programming Guide, "Arithmetic
-/// Instructions", throughput of native arithmetic instructions.
-struct LanesOfCapability {
-    int major, minor, lanes;
-};
-constexpr std::array<LanesOfCapability, 12> kFp32Lanes = {{{7, 0, 64},
-                                                           {7, 5, 64},
-                                                           {8, 0, 64},
-                                                           {8, 6, 128},
-                                                           {8, 7, 128},
-                                                           {8, 9, 128},
-                                                           {9, 0, 128},
-                                                           {10, 0, 128},
-                                                           {10, 3, 128},
-                                                           {11, 0, 128},
-                                                           {12, 0, 128},
-                                                           {12, 1, 128}}};
-
-std::optional<double> fp32_lanes(int major, int minor) {
-    for (const LanesOfCapability& entry : kFp32Lanes)
-        if (entry.major == major && entry.minor == minor) return entry.lanes;
-    return std::nullopt;
-}
 
 /// A number with four digits and its unit; `-` for what the device does not know.
 std::string show(std::optional<double> value, const char* unit) {
@@ -204,8 +179,8 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
     using Rate = std::optional<double>;
     // The CPU device has the limits of a GPU, but not its lanes.
     const bool is_gpu = warpwise::Lesson::on_gpu();
-    const Rate lanes =
-        is_gpu ? fp32_lanes(properties.major, properties.minor) : std::nullopt;
+    const int known_lanes = warpwise::fp32_lanes(properties.major, properties.minor);
+    const Rate lanes = is_gpu && known_lanes > 0 ? Rate(known_lanes) : std::nullopt;
     const Rate clock = attribute(cudaDevAttrClockRate, device);                 // kHz
     const Rate memory_clock = attribute(cudaDevAttrMemoryClockRate, device);    // kHz
     const Rate bus_width = attribute(cudaDevAttrGlobalMemoryBusWidth, device);  // bits

@@ -1,6 +1,7 @@
 // The roofline of recorded results: what bandwidth and arithmetic allow, and where lessons lie. The same points as
 // chapters/3_optimization/strategy_and_amdahl/roofline.cpp takes: of each lesson the fastest step of its own that was
 // right.
+import fp32Lanes from '../../../../common/views/fp32_lanes.json';
 
 export interface RooflinePoint {
     lesson: string;
@@ -43,11 +44,10 @@ export interface ChapterResults {
     }[];
 }
 
-/// SMs x FP32 lanes of an SM x 2 x clock, in 1e9 operations a second. Lanes: CUDA C++ Programming Guide, throughput of
-/// native arithmetic instructions. 0 where they are not known.
+/// SMs x FP32 lanes of an SM x 2 x clock, in 1e9 operations a second. 0 where the lanes are not known. The table is that of
+/// common/lesson/roofline.h, which a test compares with it.
 export function peakGopPerS(capability: string, processors: number, clockMhz: number): number {
-    const [major, minor] = capability.split('.').map(Number);
-    const lanes = major === 7 || (major === 8 && minor === 0) ? 64 : [8, 9, 10, 12].includes(major) ? 128 : 0;
+    const lanes = (fp32Lanes as Record<string, number>)[capability] ?? 0;
     return (processors * lanes * 2 * clockMhz) / 1000;
 }
 
