@@ -119,6 +119,10 @@ function(find_lesson_sources result lessons)
     set(${result} "${sources}" PARENT_SCOPE)
 endfunction()
 
+# CI builds each chapter for one of CMAKE_CUDA_ARCHITECTURES, in turns: with another number, each chapter is built for another one.
+set(WARPWISE_ARCHITECTURE_TURN "" CACHE STRING "Build each chapter for one architecture, chosen by this number; empty: for all")
+mark_as_advanced(WARPWISE_ARCHITECTURE_TURN)
+
 # On the CPU device twice: instrumented, and `plain/NAME` at full speed, which times host code and runs with --no-counters.
 # CUDA_LIBRARIES: those of the toolkit whose routines its lessons are measured against, on a GPU only.
 function(add_chapter)
@@ -211,7 +215,9 @@ function(add_chapter)
     list(PREPEND sources ${main})
 
     add_device_program(${name} INSTRUMENTED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
+    set(cuda_programs ${name}_cuda)
     if(number EQUAL 1)
+        list(APPEND cuda_programs first_lesson_cuda)
         # The first lesson alone: a learner can read it while the rest is built (warpwise).
         list(GET lessons 0 first_lesson)
         set(first_sources ${sources})
@@ -224,6 +230,13 @@ function(add_chapter)
     add_custom_target(${name}_programs)
     if("cuda" IN_LIST WARPWISE_DEVICES)
         target_link_libraries(${name}_cuda PRIVATE ${arg_CUDA_LIBRARIES})
+        if(NOT WARPWISE_ARCHITECTURE_TURN STREQUAL "")
+            list(LENGTH CMAKE_CUDA_ARCHITECTURES count)
+            math(EXPR turn "(${number} + ${WARPWISE_ARCHITECTURE_TURN}) % ${count}")
+            list(GET CMAKE_CUDA_ARCHITECTURES ${turn} architecture)
+            set_target_properties(${cuda_programs} PROPERTIES CUDA_ARCHITECTURES ${architecture})
+            message(STATUS "Chapter ${number} is built for sm_${architecture}")
+        endif()
     endif()
     if("cpu" IN_LIST WARPWISE_DEVICES)
         add_executable(${name}_plain)
