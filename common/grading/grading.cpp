@@ -155,7 +155,7 @@ GuardedMemory::GuardedMemory(std::size_t count, std::size_t element_bytes, std::
     poison();
 }
 
-/// Of a byte so far behind the start of the allocation. The pattern begins anew with the zone past the end.
+/// Of a byte so far after the start of the allocation. The pattern begins anew with the zone past the end.
 unsigned char GuardedMemory::zone_value(std::size_t offset) const {
     const std::size_t end = zone_bytes_ + count_ * element_bytes_;
     const std::size_t in_zone = offset < zone_bytes_ ? offset : offset - end;

@@ -34,7 +34,8 @@ Command list_command() {
             .configure =
                 [](CLI::App& app, Values& values) {
                     add_word(app, values, "WORD",
-                             "only what has to do with it: a chapter, a part of a name, an idea, a kind");
+                             "show only these: a chapter's number, a part of a name, an idea, or a kind of exercise "
+                             "(fill, fix)");
                     add_json(app, values);
                 },
             .run = [](Session& session,
@@ -49,7 +50,7 @@ Command map_command() {
             .argument = Wants::chapter,
             .configure =
                 [](CLI::App& app, Values& values) {
-                    add_word(app, values, "CHAPTER", "only this one");
+                    add_word(app, values, "CHAPTER", "show only this chapter");
                     app.add_flag("--all", values.all, "the ideas of all chapters, also of those not begun");
                     add_json(app, values);
                 },
@@ -196,13 +197,15 @@ void configure_try(CLI::App& app, Values& values) {
     TryOptions& options = values.program;
     app.add_option("FILE", options.file, "a CUDA program of one file")->required()->type_name("");
     app.add_flag("--gpu", options.gpu, "build it with nvcc and run it on a GPU");
-    app.add_flag("--counters,!--no-counters", options.counters, "count what each kernel does (it does; CPU device)");
-    app.add_flag("--diagnose,!--no-diagnose", options.diagnose, "look for errors in kernels (it does; CPU device)");
+    app.add_flag("--counters,!--no-counters", options.counters,
+                 "count what each kernel does; on unless you say --no-counters (CPU device only)");
+    app.add_flag("--diagnose,!--no-diagnose", options.diagnose,
+                 "look for errors in kernels; on unless you say --no-diagnose (CPU device only)");
     warpwise::add_old_flag(app, "check", "diagnose", options.diagnose);
     app.add_flag("--leaks", options.leaks, "memory that is never freed is an error, not only a note (CPU device)");
     app.add_flag("--lines", options.lines, "the kernels' source with the counts of each line");
     app.add_flag("--all-blocks", options.all_blocks, "instrument all blocks of a launch, not a sample");
-    app.add_option("--registers", options.registers, "registers a thread, for the theoretical occupancy")
+    app.add_option("--registers", options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255))
         ->type_name("N");
     app.add_option("-I", options.include_folders, "folder with headers; may be repeated")

@@ -1083,7 +1083,7 @@ std::string resolve_command(const std::string& word, const std::vector<std::stri
     if (found.size() == 1) return found.front();
     if (!found.empty()) throw Refusal(fmt::format("'{}' could be {}", word, fmt::join(found, " or ")));
     const std::vector<std::string> near = warpwise::suggest(word, names);
-    throw Refusal(near.empty() ? fmt::format("unknown command '{}'; {} --help shows what there is", word, typed)
+    throw Refusal(near.empty() ? fmt::format("unknown command '{}'; {} --help lists all commands", word, typed)
                                : fmt::format("unknown command '{}'; did you mean {}?", word, fmt::join(near, " or ")));
 }
 

@@ -80,7 +80,7 @@ std::string resolve_command(const std::string& word, const std::vector<std::stri
 int start(Session& session);
 
 struct ListRequest {
-    std::string word = {};  ///< only what has to do with it
+    std::string word = {};  ///< only stops that match it
     bool json = false;
 };
 int list(Session& session, const ListRequest& request);

@@ -134,7 +134,7 @@ Words long_names(const std::vector<OptionWords>& options) {
 [[noreturn]] void refuse_option(const std::string& option, const Words& known, const std::string& help) {
     const Words near = warpwise::suggest(option, known);
     throw Refusal(near.empty() || option.size() < 4
-                      ? fmt::format("unknown option '{}'; {} shows what there is", option, help)
+                      ? fmt::format("unknown option '{}'; {} lists all options", option, help)
                       : fmt::format("unknown option '{}'; did you mean {}?", option, fmt::join(near, " or ")));
 }
 
@@ -164,7 +164,7 @@ Request read_words(const Words& words, const std::string& typed) {
         } else if (!word.empty() && word.front() == '-') {
             refuse_option(word, long_names(global_options()), typed + " --help");
         } else if (word.empty()) {
-            throw Refusal(fmt::format("a command cannot be empty; {} --help shows what there is", typed));
+            throw Refusal(fmt::format("a command cannot be empty; {} --help lists all commands", typed));
         } else {
             request.command = word;
         }
@@ -205,11 +205,11 @@ Values read_arguments(const Command& command, Words arguments, bool yes, const s
         std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
         app.parse(arguments);
     } catch (const CLI::ParseError& error) {
-        throw Refusal(fmt::format("{} ({} shows what there is)", error.what(), help));
+        throw Refusal(fmt::format("{} ({} shows how to call it)", error.what(), help));
     }
     for (const std::string& word : app.remaining()) {
         if (word.size() < 2 || word.front() != '-') {
-            throw Refusal(fmt::format("'{}' is one argument too many ({} shows what there is)", word, help));
+            throw Refusal(fmt::format("'{}' is one argument too many ({} shows how to call it)", word, help));
         }
         Words known = long_names(global_options());
         for (const CLI::Option* option : app.get_options()) {
@@ -281,8 +281,8 @@ Project find_project(const Request& request) {
     const std::string device_option = " --device " + request.device;
     std::error_code error;
     if (!std::filesystem::exists(project.build_folder() / "catalog.json", error)) {
-        throw Refusal(fmt::format("build/{} is not set up yet; say it first: {}{} {}", project.device, project.typed,
-                                  device_option, request.command));
+        throw Refusal(fmt::format("build/{} is not set up yet. This command sets it up: {}{} {}", project.device,
+                                  project.typed, device_option, request.command));
     }
     project.typed += device_option;
     return project;

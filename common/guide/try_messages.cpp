@@ -499,7 +499,7 @@ std::string hint_for(const Diagnostic& diagnostic) {
                            name);
     }
     if (diagnostic.error.find("dynamic exception specification") != std::string::npos) {
-        return "C++ has no throw(...) behind functions any more (nor has nvcc, since C++17): take it out";
+        return "C++17 and newer do not allow throw(...) after a function's parameters: remove it, or write noexcept";
     }
     return {};
 }

@@ -229,7 +229,7 @@ void check_borders(const Record& record) {
     const auto untouched = [](std::byte b) { return b == std::byte{border_byte}; };
     const auto behind = std::find_if_not(record.data_end(), record.end, untouched);
     if (behind != record.end) {
-        report_border(record, "byte " + std::to_string(behind - record.data_end()) + " behind the end of");
+        report_border(record, "byte " + std::to_string(behind - record.data_end()) + " after the end of");
     }
     const std::reverse_iterator last(record.data.address), first(record.begin);
     const auto ahead = std::find_if_not(last, first, untouched);
@@ -270,7 +270,7 @@ void report_wrong_free(void* pointer, const std::optional<Record>& live, const s
         const auto offset = static_cast<std::byte*>(pointer) - live->data.address;
         report_misuse(
             DiagnosticKind::invalid_free, call,
-            "was given a pointer " + std::to_string(offset) + " bytes behind the start of " + describe(live->data),
+            "was given a pointer " + std::to_string(offset) + " bytes after the start of " + describe(live->data),
             "free the pointer that the allocation returned, not one into its middle", live->data.display_name());
     } else if (live) {
         const char* hint = "memory of cudaMalloc and cudaMallocManaged is freed by cudaFree";

@@ -44,7 +44,7 @@ std::string describe(const Allocation& allocation);
 cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** pointer, Site site);
 
 /// Frees memory of one of the two kinds that `allocate` returned; cudaErrorInvalidValue for anything else, which is
-/// reported while errors are looked for. Reports bytes that were written right before or behind it.
+/// reported while errors are looked for. Reports bytes that were written right before or after it.
 ///
 /// While errors are looked for, the last 256 MiB that were freed stay as they are and are not handed out again, so
 /// that whoever still uses them is recognized and does no harm.

@@ -71,7 +71,7 @@ void BlockDiagnoser::State::report_misaligned(unsigned thread, const Access& acc
     const std::string size = std::to_string(access.bytes);
     const std::uintptr_t address = number_of(access.address);
     found.message = "an access of " + size + " bytes has to begin at a multiple of " + size + "; this one is " +
-                    std::to_string(address % access.bytes) + " bytes behind one";
+                    std::to_string(address % access.bytes) + " bytes after one";
     found.hint =
         "begin at an element whose index is a multiple of the vector's length, or load the elements one by one";
     describe(found, access);
@@ -92,8 +92,7 @@ const char* bounds_hint(bool behind, bool is_shared) {
 
 std::string bounds_message(const std::string& name, bool behind, bool writes) {
     return std::string(writes ? "a thread writes " : "a thread reads ") +
-           (behind ? "behind the end of " : "before the start of ") +
-           (name.empty() ? "an allocation" : "'" + name + "'");
+           (behind ? "past the end of " : "before the start of ") + (name.empty() ? "an allocation" : "'" + name + "'");
 }
 
 }  // namespace
@@ -291,7 +290,8 @@ std::string BlockDiagnoser::State::hint_for_handover(Stamp me, Stamp event, bool
         }
         if (acquires(launch.instructions.form(seen.mark).order) ||
             order.has_acquired_since(thread_of(seen.reader), time_of(seen.reader))) {
-            return "this thread has acquired behind the flag, but the other one did not release its accesses: put " +
+            return "this thread has acquired after its read of the flag, but the other one did not release its "
+                   "accesses: put " +
                    fence +
                    " between them and its atomic or volatile write of the flag, or write it with cuda::atomic_ref and "
                    "memory_order_release";

@@ -210,7 +210,7 @@ bool is_between(const Site& site, const Site& one, const Site& two) {
            file == two.file;
 }
 
-/// The hint for a thread behind the end of an array, in a kernel that compares an index already.
+/// The hint for a thread past the end of an array, in a kernel that compares an index already.
 void choose_bounds_hint(Diagnostic& diagnostic) {
     if (diagnostic.kind != DiagnosticKind::out_of_bounds || diagnostic.by_line.guarded.empty()) return;
     const auto compared = [](const Site& site) { return site.line > 0 ? comparing_line(site.file, site.line) : 0; };

@@ -59,8 +59,9 @@ struct UnseenCalls {
             Diagnostic found{};
             found.count = unseen.count;
             found.kind = DiagnosticKind::unseen_error;
-            found.message = std::string(unseen.call.function) + " returned " + name_and_text(unseen.error) +
-                            ", and the program never looked: it went on as if the call had done its work";
+            found.message =
+                std::string(unseen.call.function) + " returned " + name_and_text(unseen.error) +
+                ", and the program never checked for this error: it went on as if the call had done its work";
             found.site = unseen.call.site;
             found.hint = "compare what the call returns with cudaSuccess, or ask cudaGetLastError() afterwards";
             report(std::move(found));
@@ -92,7 +93,7 @@ struct UnseenLaunch {
         found.count = std::exchange(count, 0);
         found.kind = DiagnosticKind::unseen_error;
         found.message = "the launch of " + kernel + " was refused with " + name_and_text(error) +
-                        ", and the program never looked: the kernel did not run";
+                        ", and the program never checked for this error: the kernel did not run";
         if (!reason.empty()) found.message += " (" + reason + ")";
         found.site = site;
         found.hint = "check cudaGetLastError() right after every launch";

@@ -62,8 +62,8 @@ Diagnostic endless_kernel(const void* code) {
     if (!waiting.empty()) found.message += "; this thread runs on while " + waiting;
     found.code = code;
     found.hint =
-        "does some loop never end, or a thread wait for one that cannot come? CPU_DEVICE_TIMEOUT=SECONDS waits "
-        "longer, 0 for ever";
+        "is there a loop that never ends, or a thread that waits for another one in vain? To wait longer, set "
+        "CPU_DEVICE_TIMEOUT=SECONDS (0: without a limit)";
     return found;
 }
 

@@ -237,7 +237,7 @@ std::size_t distance_of(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t
 
 std::string distance_text(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t address, std::size_t bytes) {
     const auto count = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); };
-    if (address >= end) return address == end ? "right behind its end" : count(address - end) + " past its end";
+    if (address >= end) return address == end ? "right after its end" : count(address - end) + " past its end";
     if (address < begin) return count(begin - address) + " before its start";
     return "the last " + count(address + bytes - end) + " of the access past its end";
 }

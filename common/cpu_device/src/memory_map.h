@@ -30,7 +30,7 @@ struct Region {
 /// An address outside of everything the kernel may touch.
 struct Stray {
     enum class Place {
-        near_region,   ///< before or behind `region`, or across its end
+        near_region,   ///< before or after `region`, or across its end
         freed,         ///< in `region`, which was freed
         host,          ///< memory of the host
         inaccessible,  ///< nowhere: the access faults

@@ -250,7 +250,7 @@ TEST_CASE("bytes written around an allocation show when it is freed, unless the 
     const Diagnostic found = only_diagnostic();
     CHECK(found.kind == DiagnosticKind::illegal_access);
     CHECK(found.array == "d_rim");
-    CHECK_THAT(found.message, ContainsSubstring("byte 1 behind the end of 'd_rim', 40 bytes of device memory"));
+    CHECK_THAT(found.message, ContainsSubstring("byte 1 after the end of 'd_rim', 40 bytes of device memory"));
 
     REQUIRE(cudaMalloc(&d_rim, 40) == cudaSuccess);
     d_rim[41] = 1;
@@ -291,7 +291,7 @@ TEST_CASE("says why something cannot be freed") {
         CHECK(found.kind == DiagnosticKind::invalid_free);
         return found.message + " | " + found.hint;
     };
-    CHECK_THAT(message_of(cudaFree(device + 4)), ContainsSubstring("a pointer 16 bytes behind the start of"));
+    CHECK_THAT(message_of(cudaFree(device + 4)), ContainsSubstring("a pointer 16 bytes after the start of"));
     CHECK_THAT(message_of(cudaFree(&host)), ContainsSubstring("never allocated") && ContainsSubstring("delete"));
     CHECK_THAT(message_of(cudaFree(pinned)), ContainsSubstring("page-locked") && ContainsSubstring("by cudaFreeHost"));
     CHECK_THAT(message_of(cudaFreeHost(device)),

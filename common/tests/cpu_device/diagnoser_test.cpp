@@ -187,7 +187,7 @@ void expect_race(const Diagnostic& found, int line, int other_line) {
 
 // ---- bounds ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("A read behind the end of an allocation names the parameter and the distance", "[diagnoser]") {
+TEST_CASE("A read past the end of an allocation names the parameter and the distance", "[diagnoser]") {
     const Instrumented instrumented;
     const Array in(100), out(100);
     Run run({.blocks = 1, .threads = 128, .parameters = "in,out,n", .pointers = {in.data, out.data, nullptr}});
@@ -201,7 +201,7 @@ TEST_CASE("A read behind the end of an allocation names the parameter and the di
     CHECK(found.count == 3);
     CHECK(found.action == "reads 4 bytes");
     CHECK_THAT(found.memory, ContainsSubstring("400 bytes of device memory"));
-    CHECK_THAT(found.memory, ContainsSubstring("right behind its end"));
+    CHECK_THAT(found.memory, ContainsSubstring("right after its end"));
     CHECK_THAT(found.hint, ContainsSubstring("i < n"));
 }
 

@@ -461,7 +461,7 @@ TEST_CASE("a write just outside of an allocation is reported when it is freed") 
         auto diagnostics = cpu_device::take_diagnostics();
         REQUIRE(diagnostics.size() == 1);
         CHECK(diagnostics[0].kind == cpu_device::DiagnosticKind::illegal_access);
-        CHECK(diagnostics[0].message.find("byte 0 behind the end of " + std::to_string(bytes)) == 0);
+        CHECK(diagnostics[0].message.find("byte 0 after the end of " + std::to_string(bytes)) == 0);
 
         REQUIRE(cudaMalloc(&device, 40) == cudaSuccess);
         device[-3] = 1;

@@ -3,7 +3,7 @@
 // A tile that the edge of a matrix cuts short has places for which there is no element. The
 // load has to ask for its own row and column: those of A are `row` and `first + x`, those
 // of B `first + y` and `col`. The guard of the store knows nothing of `first`, the place in
-// the sum, and that is where the wrong results came from: behind the end of a row of A
+// the sum, and that is where the wrong results came from: past the end of a row of A
 // begins the next row, and below the last row of B lies whatever memory holds.
 //
 // Places without an element get a 0, which adds nothing to any sum. So all threads can go

@@ -27,7 +27,7 @@ enum class DiagnosticKind {
     unsupported,          ///< something the CPU device does not do
     // Found while errors are looked for (instrument.h, InstrumentOptions::diagnostics).
     invalid_free,        ///< of memory that was freed already or never allocated
-    out_of_bounds,       ///< before or behind an array
+    out_of_bounds,       ///< before the start or past the end of an array
     misaligned_access,   ///< an address that is no multiple of the access's size
     use_after_free,      ///< of memory that was freed
     host_memory,         ///< a kernel was given a host pointer, or host code a device pointer
@@ -35,7 +35,7 @@ enum class DiagnosticKind {
     undefined_shuffle,   ///< a lane uses what a shuffle took from a lane that has exited or that the mask leaves out
     data_race,           ///< two threads, one of them writing, nothing that orders them
     memory_leak,         ///< memory, or an object of the runtime, that was never given back: a note unless asked for
-    unseen_error,        ///< a launch or call failed and the program never looked
+    unseen_error,        ///< a launch or call failed and the program never checked for it
     unseen_output,       ///< a kernel printed and the program never waited for it: a note
 };
 

@@ -92,7 +92,7 @@ inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 // ---- memory ----------------------------------------------------------------------------------------------
 
 /// Fresh memory holds bytes 0xFF, which are NaN as floating-point numbers and -1 as integers, in its first 1 MiB;
-/// the rest of a larger allocation is zero. Addresses are multiples of 512 bytes. The bytes right before and behind
+/// the rest of a larger allocation is zero. Addresses are multiples of 512 bytes. The bytes right before and after
 /// an allocation are instrumented: if somebody wrote there, freeing the memory reports it.
 ///
 /// The last parameter of the functions that allocate is not for programs: diagnostics name the line it stands for.
