@@ -1,4 +1,4 @@
-// `warpwise docs`: the book in docs/ as a web site on this machine.
+// `warpwise docs`: the book in docs/ as a web site on this machine; for one page in the terminal see book_page.h.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 namespace guide {
 
 struct BookOptions {
+    std::string page;         ///< of the book, to be shown in the terminal; empty: all of it as a site
     bool build_only = false;  ///< write the site and stop there
     bool live = false;        ///< show pages as they are written, with every change
     int port = 4173;          ///< of the server on this machine

@@ -272,11 +272,13 @@ Command report_command() {
 
 Command docs_command() {
     return {.name = "docs",
-            .arguments = "",
-            .help = "the book as a web site on this machine, or as plain Markdown (needs Node.js)",
+            .arguments = "[PAGE]",
+            .help = "a page of the book in the terminal; without PAGE, the book as a web site (needs Node.js)",
             .argument = Wants::nothing,
             .configure =
                 [](CLI::App& app, Values& values) {
+                    app.add_option("PAGE", values.book.page, "a page to show here, for example thread_hierarchy")
+                        ->type_name("");
                     app.add_flag("--build", values.book.build_only, "write the site, and do not serve it");
                     app.add_flag("--live", values.book.live, "for writers: show every change at once");
                     app.add_option("--port", values.book.port, "of the server")
@@ -288,9 +290,12 @@ Command docs_command() {
                         ->type_name("DIR")
                         ->needs("--markdown");
                 },
-            .run = [](Session& session,
-                      const Values& values) { return show_book(session.project(), values.book, session.terminal()); },
-            .examples = {"docs", "docs --live", "docs --markdown -o book"}};
+            .run =
+                [](Session& session, const Values& values) {
+                    if (!values.book.page.empty()) return show_page_of_book(session, values.book.page);
+                    return show_book(session.project(), values.book, session.terminal());
+                },
+            .examples = {"docs thread_hierarchy", "docs", "docs --live", "docs --markdown -o book"}};
 }
 
 Command doctor_command() {

@@ -17,12 +17,14 @@
 #include <utility>
 
 #include "common/guide/answers.h"
+#include "common/guide/book_page.h"
 #include "common/guide/exercise_files.h"
 #include "common/guide/guesses.h"
 #include "common/guide/ideas.h"
 #include "common/guide/review.h"
 #include "common/guide/watch_mode.h"
 #include "common/lesson/guess.h"
+#include "common/lesson/reader.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
@@ -281,15 +283,16 @@ std::string next_step(Session& session, const Station& after = {}) {
                            session.typed(fmt::format("run {} {}", station.chapter->number, station.name())));
     }
     if (station.page != nullptr) {
-        return fmt::format("Next: {} (docs/{}.md). Then {}", station.text(), station.name(), session.typed(""));
+        return fmt::format("Next: {}: {}. Then {}", station.text(), session.typed("docs " + station.name()),
+                           session.typed(""));
     }
     return fmt::format("All lessons were run and all exercises passed. {} shows them, {} makes a page of it all.",
                        session.typed("list"), session.typed("report"));
 }
 
-void welcome(const Session& session) {
+void welcome(Session& session) {
     const Terminal& terminal = session.terminal();
-    const bool on_gpu = session.project().device == "cuda";
+    const bool has_seen_a_lesson = !session.progress().read().lessons.empty();
     const auto command = [&](std::string_view words, const char* what) {
         return fmt::format("    {:<36}  {}\n", session.typed(words), what);
     };
@@ -297,17 +300,18 @@ void welcome(const Session& session) {
     fmt::print(
         "{}\n",
         warpwise::wrap(
-            fmt::format("A lesson takes kernels from naive to optimized; every step is checked, and {}. Run it, then "
-                        "read its .cu files. An exercise follows: you edit a file, and it is built and graded "
-                        "whenever you save it.",
-                        on_gpu ? "measured on your GPU"
-                               : "its memory accesses are counted (on the CPU device, which needs no GPU)"),
+            fmt::format("{} An exercise follows each lesson: you edit a file in your own editor, and the "
+                        "guide builds and grades it whenever you save it. Lessons and exercises go on "
+                        "like this. q leaves, and your marks are kept. These commands are for later:",
+                        has_seen_a_lesson ? "You have seen the first lesson, and this is the guide, which leads on."
+                                          : "This is the guide. A lesson is a program that explains an idea, asks what "
+                                            "you expect, and shows what happens."),
             terminal.width));
-    fmt::print("{}{}{}{}{}\n", command("", "goes on from where you are"), command("map", "the path, and where you are"),
-               command("list", "all lessons and exercises"), command("doctor", "what this machine has"),
-               command("--help", "all commands"));
+    fmt::print("{}{}{}{}{}\n", command("", "comes back to where you are"),
+               command("map", "the path, and where you are"), command("list", "all lessons and exercises"),
+               command("doctor", "what this machine has"), command("--help", "all commands"));
     fmt::print(
-        "Keys: Enter goes on, n skips, b goes back, q quits; during an exercise, h gives a hint and ? shows all "
+        "Keys: Enter goes on, n skips, b goes back, q leaves; during an exercise, h gives a hint and ? shows all "
         "keys.\n\n");
 }
 
@@ -373,14 +377,13 @@ std::string question_before(const Station& station, bool is_done) {
     } else {
         text = "Next: " + text;
     }
-    if (station.page != nullptr) text += fmt::format(" (docs/{}.md)", station.name());
-    const std::string title = station.page != nullptr ? "" : station.title();
+    const std::string title = station.page != nullptr ? "" : station.title();  // a page's stands in its text
     return title.empty() ? text : fmt::format("{}: {}", text, title);
 }
 
 const char* keys_before(const Station& station) {
     if (station.lesson != nullptr) return "Enter runs it, n skips it, b goes back, m shows the map, q quits ";
-    if (station.page != nullptr) return "Enter goes on once it is read, b goes back, m shows the map, q quits ";
+    if (station.page != nullptr) return "Enter shows it here, n skips it, b goes back, m shows the map, q quits ";
     return "Enter opens it, n skips it, b goes back, m shows the map, q quits ";
 }
 
@@ -461,6 +464,10 @@ private:
     /// Nothing: go on; else the exit status.
     std::optional<int> visit(const Station& station) {
         if (station.page != nullptr) {
+            const warpwise::Terminal& terminal = session_.terminal();
+            if (!show_page(session_.project().root, station.name(), terminal, warpwise::Reader::at_terminal())) {
+                return leave(session_);
+            }
             mark_page(session_, station);
             return std::nullopt;
         }
@@ -1213,6 +1220,14 @@ int show_task(Session& session, const std::string& word) {
     print_with_newline(
         plain_text(without_learned(text_of_file(exercise->task(), session.project())), session.terminal().width));
     fmt::print("\nYour answer: {}\n", session.project().shown(answer_to(*exercise).file));
+    return all_right;
+}
+
+int show_page_of_book(Session& session, const std::string& page) {
+    if (!show_page(session.project().root, page, session.terminal(), warpwise::Reader::at_terminal())) return all_right;
+    for (const Station& station : session.catalog().way()) {
+        if (station.page != nullptr && station.name() == page) mark_page(session, station);
+    }
     return all_right;
 }
 

@@ -124,6 +124,9 @@ int show_hint(Session& session, const HintRequest& request);
 
 int show_task(Session& session, const std::string& exercise);
 
+/// A page of the book in the terminal. A page of the path that was read to its end is marked.
+int show_page_of_book(Session& session, const std::string& page);
+
 /// `yes`: without asking.
 int reset_answer(Session& session, const std::string& exercise, bool yes);
 int show_solution(Session& session, const std::string& exercise, bool yes);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/guide/answers.h"
+#include "common/guide/book_page.h"
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
 #include "common/guide/console.h"
@@ -24,6 +25,7 @@
 #include "common/guide/ideas.h"
 #include "common/guide/watch_session.h"
 #include "common/guide/watch_view.h"
+#include "common/lesson/reader.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 
@@ -180,6 +182,8 @@ private:
     void carry_out(const Job& job) {
         if (job.exercise != nullptr) {
             session_.graded(grade(*job.exercise));
+        } else if (job.lesson.page != nullptr) {
+            show(job.lesson);
         } else {
             run_lesson(job.lesson);
         }
@@ -212,6 +216,27 @@ private:
         on_screen_.reset();
         for (Key key = key::resized; key != key::none && key != key::closed;) key = console_->read_key(0);
         session_.lesson_ran(status);
+    }
+
+    /// A page of the book, on the whole terminal.
+    void show(const Station& page) {
+        bool to_its_end = false;
+        console_->clear();
+        console_->show_cursor(true);
+        try {
+            const Console::Released released(*console_);
+            warpwise::Terminal terminal = warpwise::Terminal::detect(true);
+            terminal.colors = colors_;
+            to_its_end = show_page(project_.root, page.name(), terminal, true);
+            if (to_its_end) warpwise::Reader(true).ask("Enter goes back to the guide ");
+        } catch (const warpwise::ReaderLeft&) {
+        } catch (const std::exception& error) {
+            session_.tell(error.what(), true);
+        }
+        console_->show_cursor(false);
+        on_screen_.reset();
+        for (Key key = key::resized; key != key::none && key != key::closed;) key = console_->read_key(0);
+        session_.page_shown(to_its_end);
     }
 
     /// As `warpwise run` does, on the whole terminal. Returns its exit status.

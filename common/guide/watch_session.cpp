@@ -327,7 +327,14 @@ void WatchSession::press_in_lesson(Key key) {
 }
 
 void WatchSession::press_in_background(Key key) {
-    if (key == key::enter || as_command(key) == U'n') {
+    const bool shows = as_command(key) == U'r' || (key == key::enter && !state_.page_was_shown);
+    if (shows) {
+        wants_lesson_ = !job_ || !job_->lesson || is_unwanted_;
+        if (is_grading()) {
+            is_unwanted_ = true;
+            wants_grade_ = true;
+        }
+    } else if (key == key::enter || as_command(key) == U'n') {
         change_progress([name = state_.stop.name()](Progress& progress) { progress.pages.try_emplace(name, today()); });
         go_on();
     } else if (key == key::escape) {
@@ -365,6 +372,7 @@ void WatchSession::open_stop(const Station& stop) {
     state_.stop = stop;
     state_.lesson_output.clear();
     state_.page = stop.page != nullptr ? Page::background : Page::lesson;
+    state_.page_was_shown = false;
 }
 
 /// Goes on without what is on the screen; it stays open, and comes again when all else is done.
@@ -575,6 +583,10 @@ void WatchSession::lesson_not_built(const std::string& output) {
     if (!finish_job()) return;
     state_.lesson_output = output;
     tell("The lesson could not be built: the compiler's messages are above.", true);
+}
+
+void WatchSession::page_shown(bool to_its_end) {
+    if (finish_job()) state_.page_was_shown = to_its_end;
 }
 
 void WatchSession::lesson_ran(int status) {

@@ -63,7 +63,7 @@ enum class Question { none, reset, solution, skip };
 /// What a session wants done: one of the two.
 struct Job {
     const Exercise* exercise = nullptr;  ///< to build and grade
-    Station lesson = {};                 ///< to build and run
+    Station lesson = {};                 ///< to build and run; or a page of the book, to be shown
 };
 
 /// The job that is under way.
@@ -118,9 +118,10 @@ struct WatchState {
     std::vector<Graded> graded;
     bool grading_was_cancelled = false;
 
-    Station stop;               ///< on the pages `lesson`, `lesson_ran`, and `background`
-    std::string lesson_output;  ///< why it could not be built
-    int lesson_status = 0;      ///< that it ended with
+    bool page_was_shown = false;  ///< on the page `background`: that page of the book
+    Station stop;                 ///< on the pages `lesson`, `lesson_ran`, and `background`
+    std::string lesson_output;    ///< why it could not be built
+    int lesson_status = 0;        ///< that it ended with
     bool has_lesson_run() const { return lesson_status == 0 || lesson_status == 1; }  ///< 1: something in it is wrong
 
     std::string map;
@@ -161,6 +162,7 @@ public:
     void graded(const GradeResult& result);
     void lesson_not_built(const std::string& output);
     void lesson_ran(int status);
+    void page_shown(bool to_its_end);
 
     /// The exit status once the learner has left: 0, or 130 after Ctrl-C.
     std::optional<int> ended() const { return ended_; }
@@ -204,7 +206,7 @@ private:
     bool grades_all_ = false;    ///< it belongs to `c`
     bool is_unwanted_ = false;   ///< it is to stop
     bool wants_grade_ = false;   ///< on the current exercise
-    bool wants_lesson_ = false;  ///< to be run
+    bool wants_lesson_ = false;  ///< to be run, or a page of the book to be shown
     double job_started_ = 0;
     std::optional<int> ended_;
 };

@@ -449,13 +449,14 @@ private:
     }
 
     std::string background_body() const {
-        const std::string file = fmt::format("docs/{}.md", state_.stop.name());
         std::string text = paragraph(fmt::format("Next: {} of the book", state_.stop.text()), Style::title) + "\n";
         if (!state_.stop.idea().empty()) text += paragraph(fmt::format("Idea: {}.", state_.stop.idea()));
-        return text + fmt::format("\n    {}\n\n", file) +
-               paragraph(fmt::format("It explains what the next stops need. '{}' shows the book in a browser. "
-                                     "Enter goes on once you have read it.",
-                                     typed("docs"))) +
+        text += "\n";
+        if (state_.page_was_shown) return text + paragraph("Enter goes on, r shows the page again.") + "\n";
+        return text +
+               paragraph(fmt::format("It explains what the next stops need. Enter shows it here, one screen at a "
+                                     "time; '{}' does so in another terminal. n goes on.",
+                                     typed("docs " + state_.stop.name()))) +
                "\n";
     }
 
@@ -594,7 +595,13 @@ private:
                 }
                 return {{"Enter", "back"}, {"n", "go on without it"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
             case Page::background:
-                return {{"Enter", "go on"}, {"b", "back"}, {"m", "map"}, {"l", "list"}, {"q", "quit"}, {"?", "help"}};
+                return {{"Enter", state_.page_was_shown ? "go on" : "read it"},
+                        {state_.page_was_shown ? "r" : "n", state_.page_was_shown ? "read again" : "go on"},
+                        {"b", "back"},
+                        {"m", "map"},
+                        {"l", "list"},
+                        {"q", "quit"},
+                        {"?", "help"}};
             case Page::closing:
                 return {{"Esc", "back"}, {"l", "list"}, {"g", "grade all"}, {"q", "quit"}, {"?", "help"}};
             default:

@@ -12,6 +12,7 @@
 // itself once more, and tells the copy by an environment variable what to forget.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -104,7 +105,7 @@ struct Program {
     cudaError_t (*run)(const float* numbers, float* squares, int count);
     int right;                         // so many squares of kCount; -1: nobody can know
     std::vector<cudaError_t> returns;  // one of them; versions of CUDA differ
-    const char* found;                 // what the CPU device says; empty: nothing
+    const char* found;  // what the CPU device says; empty: nothing; null: not shown
 };
 
 // A GPU that reaches the host's ordinary memory by itself, as a few systems offer it.
@@ -135,6 +136,19 @@ std::vector<Program> programs() {
     };
 }
 
+// Two programs whose allocation fails. What the first one learns is the error of a later
+// call, and which one that is depends on the device.
+std::vector<Program> failing_programs() {
+    return {
+        {"cudaGetLastError, at the end",
+         asks_at_the_end,
+         0,
+         {cudaErrorIllegalAddress, cudaErrorInvalidValue},
+         nullptr},
+        {"the status of each call", asks_every_time, 0, {cudaErrorMemoryAllocation}, ""},
+    };
+}
+
 // By this variable the second process is told what to forget.
 constexpr const char* kVariable = "WARPWISE_FIRST_PROGRAM_FORGETS";
 
@@ -145,7 +159,9 @@ constexpr const char* kVariable = "WARPWISE_FIRST_PROGRAM_FORGETS";
         {.diagnostics = warpwise::can_instrument(), .leaks = warpwise::can_instrument()});
     const std::vector<float> numbers = numbers_to_square();
     std::vector<float> squares(kCount);
-    for (const Program& program : programs()) {
+    std::vector<Program> all = programs();
+    for (const Program& program : failing_programs()) all.push_back(program);
+    for (const Program& program : all) {
         if (forgotten != program.forgotten) continue;
         const cudaError_t status = program.run(numbers.data(), squares.data(), kCount);
         warpwise::report_leaks();
@@ -199,6 +215,10 @@ std::string kind_of(std::string_view line) {
     return std::string(line.substr(0, line.find(": ")));
 }
 
+bool is_among(cudaError_t status, const std::vector<cudaError_t>& expected) {
+    return std::find(expected.begin(), expected.end(), status) != expected.end();
+}
+
 // Returns what the CPU device says of the copy in that is missing.
 std::string show_forgotten_moves(warpwise::Lesson& lesson) {
     const std::vector<Program> all = programs();
@@ -219,10 +239,8 @@ std::string show_forgotten_moves(warpwise::Lesson& lesson) {
                         cudaGetErrorName(outcome.status)});
         if (warpwise::can_instrument()) rows.back().push_back(found.empty() ? "-" : found);
 
-        bool expected = false;
-        for (const cudaError_t one : program.returns)
-            expected = expected || outcome.status == one;
-        lesson.expect(expected, name + ": the program learns what the text says");
+        lesson.expect(is_among(outcome.status, program.returns),
+                      name + ": the program learns what the text says");
         if (program.right >= 0) {
             lesson.expect(outcome.right == program.right,
                           name + ": so many squares are right");
@@ -240,6 +258,23 @@ std::string show_forgotten_moves(warpwise::Lesson& lesson) {
     if (warpwise::can_instrument()) header.push_back("the CPU device says");
     lesson.table("Each move forgotten, in a process of its own", header, rows);
     return listing;
+}
+
+void show_first_error(warpwise::Lesson& lesson) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Program& program : failing_programs()) {
+        warpwise::SecondProcess process("first_program", kVariable, program.forgotten);
+        const Outcome outcome = outcome_in(process.wait());
+        const std::string name = std::string("asked: ") + program.forgotten;
+        lesson.expect(outcome.answered, name + ": the second process has answered");
+        if (!outcome.answered) continue;
+        lesson.expect(is_among(outcome.status, program.returns),
+                      name + ": the program learns what the text says");
+        rows.push_back({program.forgotten, cudaGetErrorName(outcome.status),
+                        cudaGetErrorString(outcome.status)});
+    }
+    lesson.table("The allocation fails: what does the program learn?",
+                 {"the program asks for", "it learns", "in words"}, rows);
 }
 
 /// The kernel and main of complete/square.cu, indented; where this file is not at hand, its
@@ -326,6 +361,24 @@ compute-sanitizer look for the rest.)"
 refused, and on a GPU also of kernels that died, as with the host's pointer. It does not
 tell of a missing move. Where it looks for errors, the CPU device finds four mistakes. The
 others show only in the results, so compare these with something that you know.)");
+
+    lesson.question(
+        R"(Which call failed? Each function of CUDA returns a status, so a program can ask
+after every call. The next two programs ask for a million gigabytes of memory, which no
+device has. One of them goes on and asks once at the end, and the other asks every time.)");
+    lesson.predict(
+        {.question = R"(cudaMalloc fails, and the program goes on with the other moves. At
+the end it calls cudaGetLastError. What does it learn?)",
+         .answer = warpwise::Choice{{"that the memory could not be allocated",
+                                     "the error of a later call", "cudaSuccess"},
+                                    1},
+         .because = R"(The pointer is still null, so the later moves fail as well, and
+cudaGetLastError returns the last error of all.)"});
+    show_first_error(lesson);
+    lesson.conclusion(
+        R"(The first error is the cause, and those after it are consequences. So keep the
+status of each call, after a launch ask cudaGetLastError at once, and make no more moves
+after an error. In the exercise five_moves you write this yourself.)");
 
     if (listing.empty()) return;
     lesson.question(

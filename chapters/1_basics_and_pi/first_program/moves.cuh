@@ -116,5 +116,39 @@ cudaError_t without_look_at_status(const float* numbers, float* squares, int cou
     return cudaSuccess;
 }
 
+// A million gigabytes, which no device has: the allocation fails, and d_values stays null.
+// The program goes on, and each later move fails as well. In the end cudaGetLastError
+// returns the last error, which is only a consequence of the first.
+constexpr std::size_t kTooManyBytes = std::size_t{1} << 50;
+
+cudaError_t asks_at_the_end(const float* numbers, float* squares, int count) {
+    const std::size_t bytes = count * sizeof(float);
+    float* d_values = nullptr;
+    cudaMalloc(&d_values, kTooManyBytes);                          // 1. allocate
+    cudaMemcpy(d_values, numbers, bytes, cudaMemcpyHostToDevice);  // 2. copy in
+    square<<<(count + 255) / 256, 256>>>(d_values, count);         // 3. launch
+    cudaMemcpy(squares, d_values, bytes, cudaMemcpyDeviceToHost);  // 4. copy out
+    cudaFree(d_values);                                            // 5. free
+    return cudaGetLastError();
+}
+
+// The same moves, but `status` keeps the first error, and no move follows an error. Only
+// the memory is freed in any case: cudaFree accepts a null pointer.
+cudaError_t asks_every_time(const float* numbers, float* squares, int count) {
+    const std::size_t bytes = count * sizeof(float);
+    float* d_values = nullptr;
+    cudaError_t status = cudaMalloc(&d_values, kTooManyBytes);  // 1. allocate
+    if (status == cudaSuccess)                                  // 2. copy in
+        status = cudaMemcpy(d_values, numbers, bytes, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess) {  // 3. launch, which returns nothing: so ask
+        square<<<(count + 255) / 256, 256>>>(d_values, count);
+        status = cudaGetLastError();
+    }
+    if (status == cudaSuccess)  // 4. copy out
+        status = cudaMemcpy(squares, d_values, bytes, cudaMemcpyDeviceToHost);
+    const cudaError_t freed = cudaFree(d_values);  // 5. free
+    return status != cudaSuccess ? status : freed;
+}
+
 }  // namespace
 }  // namespace basics_and_pi

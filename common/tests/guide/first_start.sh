@@ -86,6 +86,13 @@ start ./warpwise run 1 --device cpu --no-color
 shown_before "lesson 1.1 with --device cpu --no-color" "the guide is asked for <--device cpu --no-color>, shown before: <hello>"
 echo "ok: so does 'run 1', wherever its options stand, and then the guide leads on"
 
+for words in "run hello" "run 1 hello"; do
+    fresh_copy
+    start ./warpwise --device cpu $words
+    shown_before "lesson 1.1 with --device cpu" "the guide is asked for <--device cpu>, shown before: <hello>"
+done
+echo "ok: so do 'run LESSON' and 'run 1 LESSON' with the name of the first lesson"
+
 fresh_copy
 BROKEN=1 start ./warpwise --device cpu
 [[ $status == 2 ]] || fail "status $status of a build that failed"

@@ -354,6 +354,22 @@ TEST_CASE("watch: a page of the book is read before what follows it") {
     session.press(U'n');
     REQUIRE(session.state().page == Page::background);
     CHECK(session.state().stop.name() == "execution_model");
+    REQUIRE(session.take_job());  // the exercise's grading, which was still to come
+    session.press(key::enter);
+    CHECK(session.is_job_unwanted());
+    session.graded({Outcome::cancelled, "", 0, 0});
+    const std::optional<Job> job = session.take_job();
+    REQUIRE(job);
+    CHECK(job->lesson.page == &desk.all[0].pages[0]);
+    SECTION("Enter shows it again while it was not read to its end") {
+        session.page_shown(false);
+        REQUIRE(session.state().page == Page::background);
+        CHECK(desk.surroundings.progress.pages.empty());
+        session.press(key::enter);
+        (void)session.take_job();
+    }
+    session.page_shown(true);
+    CHECK(session.state().page == Page::background);
     session.press(key::enter);
     CHECK(desk.surroundings.progress.pages.count("execution_model") == 1);
     CHECK(session.state().exercise->name == "grid_stride");

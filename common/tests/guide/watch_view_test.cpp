@@ -369,14 +369,18 @@ TEST_CASE("view: after a lesson's run its output stays on the screen") {
     CHECK_THAT(scene.block(), ContainsSubstring("n go on without it"));
 }
 
-TEST_CASE("view: a page of the book is named with its file") {
+TEST_CASE("view: a page of the book is named, and with it how to read it") {
     Scene scene;
     scene.chapters[1].pages = {{"execution_model", "warps"}};
     scene.state.page = Page::background;
     scene.state.stop = {&scene.chapters[1], nullptr, nullptr, &scene.chapters[1].pages[0]};
     CHECK_THAT(scene.body(), StartsWith("Next: the page execution_model of the book\n"));
-    CHECK_THAT(scene.body(), ContainsSubstring("\n    docs/execution_model.md\n"));
-    CHECK_THAT(scene.block(), ContainsSubstring("Enter go on   b back"));
+    CHECK_THAT(scene.body(), ContainsSubstring("Enter shows it here"));
+    CHECK_THAT(scene.body(), ContainsSubstring("'./warpwise docs execution_model' does so in another"));
+    CHECK_THAT(scene.block(), ContainsSubstring("Enter read it   n go on   b back"));
+    scene.state.page_was_shown = true;
+    CHECK_THAT(scene.body(), ContainsSubstring("Enter goes on, r shows the page again."));
+    CHECK_THAT(scene.block(), ContainsSubstring("Enter go on   r read again"));
 }
 
 TEST_CASE("view: the question before an exercise is skipped says what becomes of it") {

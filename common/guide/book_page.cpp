@@ -1,0 +1,422 @@
+#include "common/guide/book_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/guide/exercise_files.h"
+#include "common/guide/project.h"
+#include "common/guide/report_results.h"
+#include "common/lesson/reader.h"
+#include "common/lesson/recorded_columns.h"
+#include "common/lesson/step_table.h"
+#include "common/lesson/suggest.h"
+
+namespace guide {
+namespace {
+
+namespace fs = std::filesystem;
+using warpwise::Cell;
+using Lines = std::vector<std::string>;
+using Rows = std::vector<std::vector<Cell>>;
+
+constexpr std::size_t no_limit = 100'000;  // of a line that is not to be wrapped
+
+// ---- finding it ----------------------------------------------------------------------------------------------------
+
+/// Pages by name. Of two with one name, the first in the order of folders.
+std::map<std::string, fs::path> all_pages(const fs::path& docs) {
+    std::vector<fs::path> folders = {docs};
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(docs, error)) {
+        const std::string name = entry.path().filename().string();
+        if (entry.is_directory() && std::isdigit(static_cast<unsigned char>(name[0])) != 0) folders.push_back(entry);
+    }
+    std::sort(folders.begin() + 1, folders.end());
+    std::map<std::string, fs::path> pages;
+    for (const fs::path& folder : folders) {
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+            if (entry.path().extension() == ".md") pages.emplace(entry.path().stem().string(), entry.path());
+        }
+    }
+    return pages;
+}
+
+std::string text_of_page(const fs::path& root, const std::string& wanted) {
+    std::string name = fs::path(wanted).filename().string();
+    if (name.ends_with(".md")) name.resize(name.size() - 3);
+    const std::map<std::string, fs::path> pages = all_pages(root / "docs");
+    const auto found = pages.find(name);
+    if (found != pages.end()) {
+        if (std::optional<std::string> text = read_file(found->second)) return std::move(*text);
+    }
+    std::vector<std::string> names;
+    for (const auto& [each, file] : pages) names.push_back(each);
+    const std::vector<std::string> near = warpwise::suggest(name, names);
+    throw Refusal(near.empty()
+                      ? fmt::format("the book has no page '{}'; docs/README.md lists its pages", name)
+                      : fmt::format("the book has no page '{}'; did you mean {}?", name, fmt::join(near, " or ")));
+}
+
+// ---- text ----------------------------------------------------------------------------------------------------------
+
+Lines lines_of(const std::string& text) {
+    Lines lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+/// "i = 2 · 256" of "i = 2 \cdot 256".
+std::string readable_formula(std::string formula) {
+    for (const auto& [tex, character] :
+         {std::pair("\\cdot", "·"), std::pair("\\times", "×"), std::pair("\\le ", "≤ "), std::pair("\\ge ", "≥ "),
+          std::pair("\\approx", "≈"), std::pair("\\%", "%"), std::pair("\\,", " "), std::pair("\\text", "")}) {
+        replace_all(formula, tex, character);
+    }
+    std::erase_if(formula, [](char c) { return c == '{' || c == '}'; });
+    return formula;
+}
+
+/// A paragraph's text without the marks of formulas. What stands between backticks stays as it is.
+std::string without_formulas(std::string_view text) {
+    std::string result;
+    bool in_code = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        in_code ^= text[at] == '`';
+        const std::size_t marks = text.substr(at).starts_with("$$") ? 2 : 1;
+        const std::size_t end = text[at] == '$' && !in_code ? text.find(text.substr(at, marks), at + marks) : text.npos;
+        if (end == text.npos) {
+            result += text[at];
+            continue;
+        }
+        result += readable_formula(std::string(text.substr(at + marks, end - at - marks)));
+        at = end + marks - 1;
+    }
+    return result;
+}
+
+/// Without the tags of the site's components: "<Measured source="...">139.8</Measured>" is 139.8.
+std::string without_components(std::string_view text) {
+    std::string result;
+    bool in_code = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        in_code ^= text[at] == '`';
+        const std::size_t name = at + (text.substr(at).starts_with("</") ? 2 : 1);
+        const bool is_tag = !in_code && text[at] == '<' && name < text.size() &&
+                            std::isupper(static_cast<unsigned char>(text[name])) != 0;
+        const std::size_t end = is_tag ? text.find('>', at) : text.npos;
+        if (end == text.npos) {
+            result += text[at];
+        } else {
+            at = end;
+        }
+    }
+    return result;
+}
+
+std::string plain_cell(std::string_view markdown) {
+    std::string text = plain_text(without_formulas(markdown), no_limit);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return std::string(trimmed(text));
+}
+
+// ---- tables --------------------------------------------------------------------------------------------------------
+
+/// "| a | `b \| c` |" as its cells.
+std::vector<std::string> cells_of(std::string_view line) {
+    line = trimmed(line);
+    line.remove_prefix(1);
+    std::vector<std::string> cells(1);
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        if (line[at] == '\\' && at + 1 < line.size() && line[at + 1] == '|') {
+            cells.back() += line[++at];
+        } else if (line[at] == '|') {
+            cells.emplace_back();
+        } else {
+            cells.back() += line[at];
+        }
+    }
+    if (trimmed(cells.back()).empty()) cells.pop_back();
+    return cells;
+}
+
+std::string markdown_table(const Lines& lines, const warpwise::Terminal& terminal) {
+    std::vector<std::string> header;
+    Rows rows;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (i == 1) continue;  // |---|---|
+        std::vector<Cell> row;
+        for (const std::string& cell : cells_of(lines[i])) {
+            if (i == 0) header.push_back(plain_cell(cell));
+            if (i > 0) row.push_back({plain_cell(cell)});
+        }
+        if (i > 0) rows.push_back(row);
+    }
+    return warpwise::format_table(header, rows, terminal);
+}
+
+std::string step_table(const warpwise::LessonResult& lesson, bool on_gpu, const warpwise::Terminal& terminal) {
+    warpwise::StepTable table = warpwise::make_step_table(lesson.steps, lesson.roof, on_gpu);
+    const warpwise::RecordedColumns recorded =
+        warpwise::recorded_columns(lesson.steps, lesson.recording, lesson.steps.at(0).size);
+    warpwise::add_rows(table, recorded);
+    warpwise::append(table, recorded.columns);
+    warpwise::append(table, warpwise::counter_columns(lesson.steps));
+    std::string text = warpwise::format_table(table.header, table.rows, terminal);
+    if (!recorded.note.empty()) text += warpwise::wrap(recorded.note, terminal.width);
+    return text;
+}
+
+/// The words of `h200_chapter_2 memory_spaces "One load after the other"`.
+std::vector<std::string> words_of(std::string_view line) {
+    std::vector<std::string> words;
+    while (!(line = trimmed(line)).empty()) {
+        const bool is_quoted = line[0] == '"';
+        const std::size_t end = std::min(line.find(is_quoted ? '"' : ' ', 1), line.size());
+        words.emplace_back(line.substr(is_quoted ? 1 : 0, end - (is_quoted ? 1 : 0)));
+        line.remove_prefix(std::min(end + 1, line.size()));
+    }
+    return words;
+}
+
+bool is_number(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// The table that a fence `results` names, with what it was recorded on. Throws std::runtime_error.
+std::string recorded_table(const fs::path& root, const std::string& line, const warpwise::Terminal& terminal) {
+    const std::vector<std::string> words = words_of(line);
+    if (words.size() < 2) throw std::runtime_error("no run and lesson are named");
+    const std::optional<std::string> json = read_file(root / "docs" / "results" / (words[0] + ".json"));
+    if (!json) throw std::runtime_error("there is no such run");
+    const ChapterResults run = parse_results(*json);
+    const auto lesson = std::find_if(run.lessons.begin(), run.lessons.end(),
+                                     [&](const warpwise::LessonResult& each) { return each.name == words[1]; });
+    if (lesson == run.lessons.end()) throw std::runtime_error("the run has no such lesson");
+    std::string text;
+    if (words.size() == 2) {
+        if (lesson->steps.empty()) throw std::runtime_error("the lesson has no steps");
+        text = step_table(*lesson, run.device.on_gpu, terminal);
+    } else {
+        const auto table = std::find_if(lesson->tables.begin(), lesson->tables.end(), [&](const auto& each) {
+            return is_number(words[2]) ? std::to_string(&each - lesson->tables.data() + 1) == words[2]
+                                       : each.title.starts_with(words[2]);
+        });
+        if (table == lesson->tables.end()) throw std::runtime_error("the lesson has no such table");
+        Rows rows;
+        for (const std::vector<std::string>& row : table->rows) rows.emplace_back(row.begin(), row.end());
+        text =
+            warpwise::wrap(table->title, terminal.width) + "\n" + warpwise::format_table(table->header, rows, terminal);
+    }
+    return text + fmt::format("(recorded on {}, {})\n", run.device.name, run.date.substr(0, 10));
+}
+
+// ---- code ----------------------------------------------------------------------------------------------------------
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool names(std::string_view line, std::string_view name) {
+    for (std::size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
+        const bool begins = at == 0 || !is_word_character(line[at - 1]);
+        const std::size_t end = at + name.size();
+        if (begins && (end == line.size() || !is_word_character(line[end]))) return true;
+    }
+    return false;
+}
+
+/// The definition that begins at the margin, with the comment above it. As clang-format lays out the sources, a line
+/// that begins with } or ends it with ; closes it. Empty when there is none.
+std::string definition(const std::string& source, std::string_view name) {
+    const Lines lines = lines_of(source);
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        const std::string& line = lines[at];
+        const bool is_at_margin =
+            !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_');
+        if (!is_at_margin || !names(line, name)) continue;
+        std::size_t begin = at;
+        while (begin > 0 && (lines[begin - 1].starts_with("//") || lines[begin - 1].starts_with("template"))) --begin;
+        std::string text;
+        for (std::size_t i = begin; i < lines.size(); ++i) {
+            text += lines[i] + "\n";
+            if (i >= at && (lines[i].starts_with("}") || lines[i].ends_with(";")) && !lines[i].starts_with(" "))
+                return text;
+            if (i > at && lines[i].empty() && !lines[at].ends_with("{") && text.find('{') == text.npos) return text;
+        }
+    }
+    return {};
+}
+
+/// What stands in the fence "FILE: one, two" or, of a change, "FILE: before -> after". Where it is not found, the file
+/// and the names.
+std::string code_of(const fs::path& root, const std::string& line, bool is_change) {
+    const std::size_t colon = line.find(": ");
+    const std::string file = line.substr(0, colon);
+    std::string names = colon == line.npos ? "" : line.substr(colon + 2);
+    std::string text;
+    if (is_change) {
+        const std::size_t arrow = names.find("->");
+        if (arrow != names.npos) names = names.substr(arrow + 2);
+    }
+    const std::optional<std::string> source = read_file(root / file);
+    std::replace(names.begin(), names.end(), ',', ' ');
+    for (const std::string& name : words_of(names)) {
+        const std::string found = source ? definition(*source, name) : "";
+        if (!found.empty()) text += (text.empty() ? "" : "\n") + found;
+    }
+    std::string result;
+    for (const std::string& each : lines_of(text)) result += each.empty() ? "\n" : "    " + each + "\n";
+    if (!result.empty()) result += "\n";
+    return result + fmt::format("    ({})\n", line);
+}
+
+// ---- the page ------------------------------------------------------------------------------------------------------
+
+class PageReader {
+public:
+    PageReader(const fs::path& root, const warpwise::Terminal& terminal)
+        : root_(root), terminal_(terminal), parts_(1) {}
+
+    std::vector<PagePart> read(const std::string& page) {
+        lines_ = lines_of(without_components(page));
+        if (!lines_.empty() && lines_[0] == "---") {  // title and description, for the site
+            while (++next_ < lines_.size() && lines_[next_] != "---") {
+            }
+            ++next_;
+        }
+        for (; next_ < lines_.size(); ++next_) take(lines_[next_]);
+        flush();
+        std::erase_if(parts_, [](const PagePart& part) { return part.text.empty(); });
+        return std::move(parts_);
+    }
+
+private:
+    const fs::path& root_;
+    const warpwise::Terminal& terminal_;
+    Lines lines_;
+    std::size_t next_ = 0;
+    std::string markdown_;  ///< that was not laid out yet
+    std::vector<PagePart> parts_;
+
+    void take(const std::string& line) {
+        const std::string_view text = trimmed(line);
+        if (line.starts_with("```")) {
+            take_fence(line);
+        } else if (line.starts_with('|')) {
+            Lines table;
+            while (next_ < lines_.size() && lines_[next_].starts_with('|')) table.push_back(lines_[next_++]);
+            --next_;
+            add(markdown_table(table, terminal_));
+        } else if (text.starts_with("::: predict")) {
+            flush();
+            add(terminal_.paint(warpwise::Style::heading, "Predict first") + "\n");
+        } else if (text.starts_with("<details>")) {
+            flush();
+            parts_.push_back({"", true});
+        } else if (text.starts_with("</details>")) {
+            flush();
+            parts_.push_back({"", false});
+        } else if (text.starts_with("<summary>")) {
+            markdown_ += "**Answer:**\n";
+        } else if (!text.starts_with(":::") && !text.starts_with("<!--")) {
+            markdown_ += line + "\n";
+        }
+    }
+
+    void take_fence(const std::string& opening) {
+        const std::string kind = words_of(opening.substr(3)).empty() ? "" : words_of(opening.substr(3))[0];
+        Lines inside;
+        while (++next_ < lines_.size() && !lines_[next_].starts_with("```")) inside.push_back(lines_[next_]);
+        if (kind == "results") {
+            for (const std::string& line : inside) add_results(line);
+        } else if (kind == "code" || kind == "change") {
+            for (const std::string& line : inside) add(code_of(root_, line, kind == "change"));
+        } else {
+            std::string text;
+            for (const std::string& line : inside) text += "    " + line + "\n";
+            add(text);
+        }
+    }
+
+    void add_results(const std::string& line) {
+        try {
+            add(recorded_table(root_, line, terminal_));
+        } catch (const std::runtime_error& error) {
+            add(fmt::format("    (a table of recorded results, {}: {})\n", line, error.what()));
+        }
+    }
+
+    /// Text that is laid out already.
+    void add(const std::string& text) {
+        flush();
+        parts_.back().text += text + "\n";
+    }
+
+    void flush() {
+        std::string text = plain_text(with_formulas_readable(), terminal_.width);
+        while (text.starts_with('\n')) text.erase(0, 1);
+        while (text.ends_with('\n')) text.pop_back();
+        if (!text.empty()) parts_.back().text += text + "\n\n";
+        markdown_.clear();
+    }
+
+    /// Formulas in code blocks are none.
+    std::string with_formulas_readable() const {
+        std::string result, paragraph;
+        const auto end_paragraph = [&] {
+            result += without_formulas(paragraph);
+            paragraph.clear();
+        };
+        for (const std::string& line : lines_of(markdown_)) {
+            const bool is_code = line.starts_with("    ");
+            if (is_code || line.empty()) end_paragraph();
+            (is_code ? result : paragraph) += line + "\n";
+        }
+        end_paragraph();
+        return result;
+    }
+};
+
+}  // namespace
+
+std::vector<PagePart> page_parts(const fs::path& root, const std::string& name, const warpwise::Terminal& terminal) {
+    return PageReader(root, terminal).read(text_of_page(root, name));
+}
+
+bool show_page(const fs::path& root, const std::string& name, const warpwise::Terminal& terminal, bool reads_along) {
+    warpwise::Reader reader(reads_along);
+    try {
+        for (const PagePart& part : page_parts(root, name, terminal)) {
+            if (part.is_answer) {
+                const std::optional<std::string> typed = reader.ask("Enter shows the answer, q leaves ");
+                if (typed && warpwise::Reader::leaves(*typed)) return false;
+            }
+            reader.show(part.text);
+        }
+    } catch (const warpwise::ReaderLeft&) {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace guide

@@ -1,0 +1,125 @@
+// Pages of the book as `warpwise docs PAGE` shows them.
+#include "common/guide/book_page.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/lesson/refusal.h"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Catch::Matchers::StartsWith;
+using namespace guide;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The root of a project with one page, "threads".
+class Book {
+public:
+    explicit Book(const std::string& page) {
+        std::string name = (fs::temp_directory_path() / "book_page_test_XXXXXX").string();
+        root = mkdtemp(name.data());
+        write("docs/threads.md", page);
+    }
+    ~Book() { fs::remove_all(root); }
+    void write(const std::string& file, const std::string& text) const {
+        fs::create_directories((root / file).parent_path());
+        std::ofstream(root / file) << text;
+    }
+    std::vector<PagePart> parts() const { return page_parts(root, "threads", {}); }
+    std::string text() const {
+        std::string all;
+        for (const PagePart& part : parts()) all += part.text;
+        return all;
+    }
+    fs::path root;
+};
+
+}  // namespace
+
+TEST_CASE("page: a page is found by its name, in the book's folders, too") {
+    const Book book("# Threads\n");
+    book.write("docs/1_basics/first.md", "# First\n");
+    book.write("docs/zh/second.md", "# Second\n");
+    CHECK(page_parts(book.root, "first", {}).at(0).text == "First\n\n");
+    CHECK(page_parts(book.root, "docs/threads.md", {}).at(0).text == "Threads\n\n");
+    CHECK_THROWS_MATCHES(page_parts(book.root, "thread", {}), warpwise::Refusal,
+                         MessageMatches(ContainsSubstring("did you mean threads?")));
+    CHECK_THROWS_AS(page_parts(book.root, "second", {}), warpwise::Refusal);
+}
+
+TEST_CASE("page: what is for the site is left out or made readable") {
+    const Book book(
+        "---\ntitle: For the site\n---\n# Threads\n\nIt moves <Measured source=\"a\">139.8</Measured> GiB, and $2 "
+        "\\cdot "
+        "16$ more. `$HOME` and `<Tag>` stay.\n\n$$\\text{all} = n$$\n");
+    CHECK(book.text() == "Threads\n\nIt moves 139.8 GiB, and 2 · 16 more. `$HOME` and `<Tag>` stay.\n\nall = n\n\n");
+}
+
+TEST_CASE("page: the answer to a question is a part of its own") {
+    const Book book(
+        "Before.\n\n::: predict\nHow "
+        "many?\n\n<details>\n<summary>Answer</summary>\n\nFour.\n\n</details>\n:::\n\nAfter.\n");
+    const std::vector<PagePart> parts = book.parts();
+    REQUIRE(parts.size() == 3);
+    CHECK(parts[0].text == "Before.\n\nPredict first\n\nHow many?\n\n");
+    CHECK_FALSE(parts[0].is_answer);
+    CHECK(parts[1].text == "Answer:\n\nFour.\n\n");
+    CHECK(parts[1].is_answer);
+    CHECK(parts[2].text == "After.\n\n");
+    CHECK_FALSE(parts[2].is_answer);
+}
+
+TEST_CASE("page: a table has columns, whatever stands in its cells") {
+    const Book book("| a | b |\n|---|---|\n| `x \\| y` | **two** |\n| 1 | [link](there.md) |\n");
+    CHECK_THAT(book.text(), StartsWith("a        b"));
+    CHECK_THAT(book.text(), ContainsSubstring("`x | y`  two"));
+}
+
+TEST_CASE("page: code comes from the source, with the comment above it") {
+    const Book book(
+        "```code bare\nchapters/kernels.cuh: twice\n```\n\n```change\nchapters/kernels.cuh: twice -> thrice\n```\n");
+    book.write(
+        "chapters/kernels.cuh",
+        "// Calls twice().\nvoid caller() {\n    twice();\n}\n\n// Doubles.\ntemplate <class T>\nvoid twice(T* x) {\n"
+        "    if (x) {\n        *x *= 2;\n    }\n}\n\nvoid thrice(int* x) { *x *= 3; }\n\nint last;\n");
+    CHECK(book.text() ==
+          "    // Doubles.\n    template <class T>\n    void twice(T* x) {\n        if (x) {\n            *x *= 2;\n   "
+          "     "
+          "}\n    }\n\n    (chapters/kernels.cuh: twice)\n\n    void thrice(int* x) { *x *= 3; }\n\n    "
+          "(chapters/kernels.cuh: twice -> thrice)\n\n");
+    const Book other("```code\nchapters/kernels.cuh: twice\n```\n");
+    CHECK(other.text() == "    (chapters/kernels.cuh: twice)\n\n");
+}
+
+TEST_CASE("page: a table that was not recorded is named") {
+    const Book book("```results\nh200_chapter_1 first\n```\n");
+    CHECK(book.text() == "    (a table of recorded results, h200_chapter_1 first: there is no such run)\n\n");
+}
+
+TEST_CASE("page: the pages of the path are shown in full") {
+    const fs::path root = WARPWISE_SOURCE;
+    for (const std::string name : {"thread_hierarchy", "how_to_read_the_tables", "execution_model", "gpu_architecture",
+                                   "profiling", "debugging", "programming_patterns", "start_here", "first_program"}) {
+        INFO(name);
+        std::string text;
+        for (const PagePart& part : page_parts(root, name, {})) text += part.text;
+        for (const char* mark : {"```", "<details>", "<summary>", ":::", "</", "a table of recorded results", "$$"})
+            CHECK_THAT(text, !ContainsSubstring(mark));
+    }
+    std::string tables;
+    for (const PagePart& part : page_parts(root, "how_to_read_the_tables", {})) tables += part.text;
+    CHECK_THAT(tables, ContainsSubstring("add_float4"));       // of vector_add, on a GPU
+    CHECK_THAT(tables, ContainsSubstring("add_x_down_rows"));  // of matrix_add, on the CPU device
+    CHECK_THAT(tables, ContainsSubstring("32 of 4"));
+    std::string patterns;
+    for (const PagePart& part : page_parts(root, "programming_patterns", {})) patterns += part.text;
+    CHECK_THAT(patterns, ContainsSubstring("    __global__ void add_grid_stride("));
+}
