@@ -331,9 +331,10 @@ private:
             entry.run(lesson);
             lesson.finish();
             output_.print_paragraphs(
-                fmt::format("Why it is so, mistakes to avoid, and more to try: docs/{}/{}.md, a page of the book, "
-                            "which ./warpwise docs shows",
-                            chapter_.folder, entry.name),
+                fmt::format(
+                    "Why it is so, mistakes to avoid, and more to try: './warpwise docs {}' shows this lesson's "
+                    "page of the book",
+                    entry.name),
                 Style::faint);
         } catch (const ReaderLeft& left) {
             output_.lesson().left = true;

@@ -1,6 +1,7 @@
-// What editors, Codespaces, and Jupyter read of this repository: against what their published formats demand
-// (devContainer.base.schema.json; the appendix on tasks of VS Code's documentation; nbformat.v4.5.schema.json), and against the
-// repository: commands, tasks, and exercises that are named exist.
+// What editors, Codespaces, and Jupyter read of this repository. The lists of keys and values here are the part of their
+// published formats that the repository uses, copied by hand (devContainer.base.schema.json; the appendix on tasks of VS
+// Code's documentation; nbformat.v4.5.schema.json): whoever adds a key has to look it up there. With the schemas
+// themselves docs/scripts/check_formats.mjs validates the files. And commands, tasks, and exercises that are named exist.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -274,7 +274,7 @@ void show_first_error(warpwise::Lesson& lesson) {
                         cudaGetErrorString(outcome.status)});
     }
     lesson.table("The allocation fails: what does the program learn?",
-                 {"the program asks for", "it learns", "in words"}, rows);
+                 {"the program looks at", "it learns", "in words"}, rows);
 }
 
 /// The kernel and main of complete/square.cu, indented; where this file is not at hand, its

@@ -1,6 +1,7 @@
 // What the host does around the kernel: the five moves, and then the same function again
 // and again with one mistake each, made on purpose. All of them are to write the squares of
-// `count` numbers, and they return what the program learns about its errors.
+// `count` numbers, and they return what the program learns about its errors. The last two
+// show two ways to look for errors.
 #pragma once
 
 #include <cuda_runtime.h>

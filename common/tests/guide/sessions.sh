@@ -160,7 +160,12 @@ sleep 1
 expect "$answer"
 keys n
 sleep 1
-screen | grep -qF "It explains what the next stops need" && keys Enter # a page of the book stands between them
+if screen | grep -qF "It explains what the next stops need"; then # a page of the book stands between them
+    keys Enter
+    expect "Enter goes on, a shows all, q leaves"
+    go_through "Enter goes on, r shows the page again" 60
+    keys Enter
+fi
 expect "answers/1_basics_and_pi/$next/$next.cu" 30
 passed "n goes on, and only n"
 

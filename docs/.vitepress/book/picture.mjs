@@ -32,7 +32,7 @@ export function linesOfPicture() {
     return [
         ...code.map(plain),
         plain(''),
-        { text: '$ ./warpwise run 1', kind: 'command' },
+        { text: '$ ./warpwise', kind: 'command' },
         plain(''),
         { text: table.title, kind: 'title' },
         { text: head, kind: 'faint' },

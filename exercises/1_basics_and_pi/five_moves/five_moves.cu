@@ -20,7 +20,7 @@ cudaError_t scale(const float* in, float* out, int n, float factor) {
 
     // TODO 6, free: all device memory.
 
-    // TODO 7: return the error of the first call that failed, or cudaSuccess if none did.
+    // TODO 7: return the status of the first call that failed, or cudaSuccess if none did.
     // What happens when n is 0?
     return cudaSuccess;
 }

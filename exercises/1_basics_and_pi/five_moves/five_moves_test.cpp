@@ -13,6 +13,7 @@
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/helpers/activity.h"
+#include "common/helpers/compare.h"
 #include "common/helpers/instrument.h"
 
 const grading::Exercise grading::exercise{"1_basics_and_pi", "five_moves"};
@@ -111,13 +112,18 @@ void check_values(Call& call, const grading::Instrumented& instrumented) {
     }
 }
 
-/// Finds what was never freed, and errors of calls and launches that nobody looked at. True
-/// if there is an error that no forgotten move explains.
-bool look_for_errors(const grading::Instrumented& instrumented) {
-    std::vector<warpwise::Diagnostic> found =
+/// What the CPU device found, with what was never freed, and errors of calls and launches
+/// that nobody looked at.
+std::vector<warpwise::Diagnostic> all_found(const grading::Instrumented& instrumented) {
+    std::vector<warpwise::Diagnostic> found = instrumented.diagnostics;
+    const std::vector<warpwise::Diagnostic> left =
         warpwise::diagnostics_during(warpwise::report_leaks);
-    found.insert(found.end(), instrumented.diagnostics.begin(),
-                 instrumented.diagnostics.end());
+    found.insert(found.end(), left.begin(), left.end());
+    return found;
+}
+
+/// Whether there is an error that no forgotten move explains.
+bool has_other_error(const std::vector<warpwise::Diagnostic>& found) {
     return std::any_of(found.begin(), found.end(),
                        [](const warpwise::Diagnostic& diagnostic) {
                            return !diagnostic.is_note && diagnostic.kind != "memory_leak" &&
@@ -156,6 +162,26 @@ std::string missing_moves(const grading::Instrumented& instrumented) {
     return missing;
 }
 
+/// What came of the moves that were made: for the learner who forgets one on purpose.
+std::string what_happened(Call& call, const std::vector<warpwise::Diagnostic>& found) {
+    const warpwise::Comparison compared =
+        warpwise::compare(call.result(), call.expected(), rounding);
+    const std::size_t right = compared.compared - compared.mismatched;
+    std::string text = "\nscale returned cudaSuccess, and " + std::to_string(right) +
+                       " of " + count_of(call.n, "element") + " are right.";
+    std::set<std::string> said;
+    for (const warpwise::Diagnostic& diagnostic : found) {
+        std::string line = diagnostic.text.substr(0, diagnostic.text.find('\n'));
+        for (const std::string_view prefix : {"CPU device: ", "note: "})
+            if (line.starts_with(prefix)) line.erase(0, prefix.size());
+        if (said.insert(diagnostic.kind).second) text += "\nThe CPU device says: " + line;
+    }
+    if (said.empty()) {
+        text += "\nThe CPU device says nothing: the calls that were made have no error.";
+    }
+    return text;
+}
+
 /// What to say where as many bytes were copied as there are elements; empty otherwise.
 std::string too_few_bytes(const grading::Instrumented& instrumented, std::size_t n) {
     for (const bool to_device : {true, false}) {
@@ -182,11 +208,13 @@ grading::Instrumented check_scale(std::size_t n) {
     cudaError_t status = cudaErrorUnknown;
     const grading::Instrumented instrumented =
         grading::instrument([&] { status = call.run(); });
-    if (status == cudaSuccess && !look_for_errors(instrumented) && n > 0) {
+    const std::vector<warpwise::Diagnostic> found = all_found(instrumented);
+    if (status == cudaSuccess && !has_other_error(found) && n > 0) {
         const std::string missing = missing_moves(instrumented);
         if (!missing.empty()) {
             grading::forget_diagnostics();  // of what follows from it
-            FAIL("Of the five moves, these are missing:" << missing);
+            FAIL("Of the five moves, these are missing:" << missing
+                                                         << what_happened(call, found));
         }
     }
     const std::string too_few = too_few_bytes(instrumented, n);
