@@ -22,7 +22,7 @@ constexpr int oldest_node = 18;
 void require_node() {
     const std::string how = fmt::format(
         "The book needs Node.js {} or newer with npm: apt-get install nodejs npm (or see nodejs.org). "
-        "Without them, docs/README.md is where to begin to read",
+        "Without them, './warpwise docs PAGE' shows one page in the terminal; docs/README.md lists the pages",
         oldest_node);
     if (!has_program("node")) throw Refusal("there is no Node.js here. " + how);
     if (!has_program("npm")) throw Refusal("there is Node.js here, and no npm. " + how);
