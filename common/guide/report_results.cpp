@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +12,8 @@
 
 namespace guide {
 namespace {
+
+constexpr unsigned warp_size = 32;
 
 using Json = nlohmann::json;
 using warpwise::Counts;
@@ -126,6 +129,20 @@ LaunchCounts launch_of(const Json& json) {
     return launch;
 }
 
+/// The launches of a step as one: docs/results has only their sum. The blocks, of a warp each, are as many as give its
+/// barriers per warp.
+LaunchCounts sum_of_launches(const Json& json) {
+    LaunchCounts launch;
+    launch.total = counts_of(json);
+    launch.occupancy = number_or(json, "occupancy", 0);
+    launch.registers = whole<int>(json, "registers");
+    launch.block = {warp_size, 1, 1};
+    const double per_warp = number_or(json, "barriers_per_warp", 0);
+    const double warps = per_warp > 0 ? launch.total.barriers / per_warp : 1;
+    launch.blocks = launch.instrumented_blocks = std::max<std::uint64_t>(1, std::llround(warps));
+    return launch;
+}
+
 /// "pi.cu:173: partial[threadIdx.x] = sum;"
 std::string place_of(const Json& site) {
     if (text(site, "file").empty()) return {};
@@ -235,6 +252,7 @@ StepResult step_of(const Json& json) {
         return warpwise::Figure{text(figure, "column"), number_or(figure, "value", NAN), text(figure, "unit")};
     });
     if (!member(json, "launches").is_null()) step.launches = list(json, "launches", launch_of);
+    if (const Json& sum = member(json, "counted"); !sum.is_null()) step.launches = {sum_of_launches(sum)};
     if (const Json& recorded = member(json, "recorded"); !recorded.is_null()) step.recorded = recorded_of(recorded);
     step.diagnostics = list(json, "diagnostics", diagnostic_of);
     read_comparison(member(json, "comparison"), step);
