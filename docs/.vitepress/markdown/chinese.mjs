@@ -165,6 +165,8 @@ const words = {
     'in words': '含义',
     'cudaGetLastError, at the end': '最后问一次 cudaGetLastError',
     'the status of each call': '每个调用的状态',
+    'out of memory': '内存不足',
+    'an illegal memory access was encountered': '发生了非法的内存访问',
     'rounding up': '向上取整',
     'nothing, blocks of 2048': '没有漏掉，线程块 2048',
     'the status, blocks of 2048': '查看状态，线程块 2048',
