@@ -11,12 +11,12 @@
 namespace guide {
 
 struct BookOptions {
-    std::string page;         ///< of the book, to be shown in the terminal; empty: all of it as a site
+    std::string page = {};    ///< of the book, to be shown in the terminal; empty: all of it as a site
     bool build_only = false;  ///< write the site and stop there
     bool live = false;        ///< show pages as they are written, with every change
     int port = 4173;          ///< of the server on this machine
     bool markdown = false;    ///< write plain Markdown instead of the site
-    std::string folder;       ///< for that, from where the reader is; empty: build/markdown
+    std::string folder = {};  ///< for that, from where the reader is; empty: build/markdown
 };
 
 /// Whether the packages in docs/node_modules are those that docs/package-lock.json names: they are as new.

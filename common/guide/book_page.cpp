@@ -259,9 +259,9 @@ std::string definition(const std::string& source, std::string_view name) {
         std::string text;
         for (std::size_t i = begin; i < lines.size(); ++i) {
             text += lines[i] + "\n";
-            if (i >= at && (lines[i].starts_with("}") || lines[i].ends_with(";")) && !lines[i].starts_with(" "))
-                return text;
-            if (i > at && lines[i].empty() && !lines[at].ends_with("{") && text.find('{') == text.npos) return text;
+            const bool closes = lines[i].starts_with("}") || (i == at && lines[i].ends_with("}")) ||
+                                (!lines[i].starts_with(" ") && lines[i].ends_with(";"));
+            if (i >= at && closes) return text;
         }
     }
     return {};

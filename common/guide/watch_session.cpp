@@ -140,12 +140,13 @@ void WatchSession::want_grade() {
     if (is_grading()) is_unwanted_ = true;
 }
 
-/// A lesson or a grading of all goes on only as long as its page is shown.
+/// A lesson, a page of the book, or a grading of all goes on only as long as its place is on the screen.
 void WatchSession::drop_unwanted_job() {
-    if (state_.page != Page::lesson) wants_lesson_ = false;
+    if (state_.page != Page::lesson && state_.page != Page::background) wants_lesson_ = false;
     if (!job_) return;
     if (ended_ || (grades_all_ && state_.page != Page::grading_all)) is_unwanted_ = true;
-    if (job_->lesson && state_.page != Page::lesson) is_unwanted_ = true;
+    const Page own_page = job_->lesson.page != nullptr ? Page::background : Page::lesson;
+    if (job_->lesson && state_.page != own_page) is_unwanted_ = true;
 }
 
 void WatchSession::tell(const std::string& message, bool is_bad) { state_.notice = {message, is_bad, is_bad}; }
@@ -373,6 +374,7 @@ void WatchSession::open_stop(const Station& stop) {
     state_.lesson_output.clear();
     state_.page = stop.page != nullptr ? Page::background : Page::lesson;
     state_.page_was_shown = false;
+    wants_lesson_ = false;
 }
 
 /// Goes on without what is on the screen; it stays open, and comes again when all else is done.
