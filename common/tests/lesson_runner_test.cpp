@@ -289,10 +289,9 @@ TEST_CASE("a lesson whose steps are right ends with status 0") {
                                                "Which step is the fastest?\n"));
     CHECK_THAT(
         captured.out,
-        ContainsSubstring(
-            "|--|\n\nIt is c) none of them. They write the same numbers.\n\nIt is 999 units. Counting "
-            "begins at 0.\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
-            "avoid, and more to try: './warpwise docs right' shows\nthis lesson's page of the book\n"));
+        ContainsSubstring("|--|\n\nIt is c) none of them. They write the same numbers.\n\nIt is 999 units. Counting "
+                          "begins at 0.\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
+                          "avoid, and more to try: './warpwise docs right' shows\nthis lesson's page of the book\n"));
     CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
     CHECK_THAT(captured.out, ContainsSubstring(" 1 serial"));
     CHECK_THAT(captured.out, ContainsSubstring(" 2 naive "));
