@@ -130,7 +130,7 @@ std::vector<Program> programs() {
         {"copy out", without_copy_out, 0, fine, ""},
         {"free", without_free, kCount, fine, "memory leak"},
         {"rounding up", without_rounding_up, kCount / 256 * 256, fine, ""},
-        {"nothing, blocks of 2048", too_large_a_block, 0, refused, ""},
+        {"nothing, blocks of 2048", block_too_large, 0, refused, ""},
         {"the status, blocks of 2048", without_look_at_status, 0, fine, "unseen error"},
     };
 }

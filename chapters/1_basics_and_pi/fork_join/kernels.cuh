@@ -40,7 +40,7 @@ __global__ void one_block(const float* in, float* out, std::size_t count) {
 // There are as many blocks as the elements need, and the device gives each block to an SM
 // as soon as one has room. The guard is needed because the last block is seldom full.
 // Better: all SMs work.
-__global__ void one_element_a_thread(const float* in, float* out, std::size_t count) {
+__global__ void one_element_per_thread(const float* in, float* out, std::size_t count) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= count) return;
     float sum = 1;

@@ -118,7 +118,7 @@ void openmp(const float* in, float* out, std::size_t count) {
 // too large.
 void host_and_device(PowerSums& p) {
     const std::size_t host_share = p.count / 64, device_share = p.count - host_share;
-    one_element_a_thread<<<blocks_for(device_share, 256), 256>>>(
+    one_element_per_thread<<<blocks_for(device_share, 256), 256>>>(
         p.d_in.data(), p.d_out.data(), device_share);
     check_launch();
     openmp(p.in.data() + device_share, p.out.data() + device_share, host_share);
@@ -229,9 +229,9 @@ for each of 32 lanes.)"});
               one_block<<<1, 256>>>(p.d_in.data(), p.d_out.data(), p.count);
               check_launch();
           }},
-         {"one_element_a_thread", "as many blocks as it takes",
+         {"one_element_per_thread", "as many blocks as it takes",
           [](PowerSums& p) {
-              one_element_a_thread<<<blocks_for(p.count, 256), 256>>>(
+              one_element_per_thread<<<blocks_for(p.count, 256), 256>>>(
                   p.d_in.data(), p.d_out.data(), p.count);
               check_launch();
           }},

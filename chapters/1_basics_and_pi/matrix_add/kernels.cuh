@@ -12,8 +12,8 @@ namespace {
 // Slow for two reasons: a block of one thread occupies a whole warp, and 31 of its 32 lanes
 // do nothing. And an SM keeps at most 32 blocks resident (on most chips), which are 32
 // threads here, while it has room for 2048.
-__global__ void add_one_thread_a_block(const float* a, const float* b, float* sum,
-                                       std::size_t count) {
+__global__ void add_one_thread_per_block(const float* a, const float* b, float* sum,
+                                         std::size_t count) {
     const std::size_t i = blockIdx.x;
     if (i < count) sum[i] = a[i] + b[i];
 }

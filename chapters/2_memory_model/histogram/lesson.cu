@@ -170,12 +170,13 @@ void global_atomics(Histogram& problem) {
 }
 
 // Zeroes the counters and launches a kernel with as many blocks as fit on the device, or as
-// few as the bytes need when each thread takes `bytes_a_thread` of them.
+// few as the bytes need when each thread takes `bytes_per_thread` of them.
 template <class Kernel>
-void launch(Kernel kernel, Histogram& problem, unsigned threads, unsigned bytes_a_thread) {
+void launch(Kernel kernel, Histogram& problem, unsigned threads,
+            unsigned bytes_per_thread) {
     warpwise::check(cudaMemsetAsync(problem.d_counts.data(), 0, problem.d_counts.bytes()));
     const unsigned blocks =
-        std::min(warpwise::blocks_for(problem.count, threads * bytes_a_thread),
+        std::min(warpwise::blocks_for(problem.count, threads * bytes_per_thread),
                  warpwise::blocks_that_fill(kernel, threads));
     kernel<<<blocks, threads>>>(problem.d_bytes.data(), problem.d_counts.data(),
                                 problem.count);
@@ -260,7 +261,12 @@ Collisions collisions_of(const std::vector<unsigned char>& bytes, std::size_t wi
 struct Method {
     const char* name;
     void (*run)(Histogram&);
-    enum class Counters { global, shared_by_lanes, bytes_of_a_lane, copy_a_lane } counters;
+    enum class Counters {
+        global,
+        shared_by_lanes,
+        bytes_of_a_lane,
+        copy_per_lane
+    } counters;
     std::size_t width;  // bytes of a load
 };
 constexpr std::array<Method, 7> methods = {
@@ -270,8 +276,8 @@ constexpr std::array<Method, 7> methods = {
       kVectorBytes},
      {"count_warp_copies", warp_copies, Method::Counters::shared_by_lanes, kVectorBytes},
      {"count_lane_bytes", lane_bytes, Method::Counters::bytes_of_a_lane, kVectorBytes},
-     {"count_lane_copies", lane_copies, Method::Counters::copy_a_lane, kVectorBytes},
-     {"count_lane_copies_deep", lane_copies_deep, Method::Counters::copy_a_lane,
+     {"count_lane_copies", lane_copies, Method::Counters::copy_per_lane, kVectorBytes},
+     {"count_lane_copies_deep", lane_copies_deep, Method::Counters::copy_per_lane,
       kVectorBytes}}};
 
 // What step 6 does apart from counting, in passes over shared memory, when each lane counts

@@ -297,7 +297,7 @@ struct Counted {
 
 // "4", or "4 + 1 comparison".
 template <template <class> class Method>
-std::string operations_a_term() {
+std::string operations_per_term() {
     Method<Counted> sum{};
     Counted::additions = Counted::comparisons = 0;
     for (int i = 0; i < 100; ++i) sum.add(Counted{1});
@@ -315,14 +315,14 @@ struct Method {
     bool is_pairwise = false;
 };
 const std::array<Method, 7> methods = {
-    {{"float", in_a_row<Plain<float>>, plain_bound, operations_a_term<Plain>},
+    {{"float", in_a_row<Plain<float>>, plain_bound, operations_per_term<Plain>},
      {"never recomputed (wrong)", in_a_row<NeverRecomputed<float>>, plain_bound,
-      operations_a_term<NeverRecomputed>},
-     {"pairwise", in_pairs, plain_bound, operations_a_term<Plain>, true},
-     {"Kahan", in_a_row<Kahan<float>>, kahan_bound, operations_a_term<Kahan>},
-     {"Neumaier", in_a_row<Neumaier<float>>, neumaier_bound, operations_a_term<Neumaier>},
-     {"Sum2", in_a_row<Sum2<float>>, neumaier_bound, operations_a_term<Sum2>},
-     {"double", in_a_row<Plain<double>>, double_bound, operations_a_term<Plain>}}};
+      operations_per_term<NeverRecomputed>},
+     {"pairwise", in_pairs, plain_bound, operations_per_term<Plain>, true},
+     {"Kahan", in_a_row<Kahan<float>>, kahan_bound, operations_per_term<Kahan>},
+     {"Neumaier", in_a_row<Neumaier<float>>, neumaier_bound, operations_per_term<Neumaier>},
+     {"Sum2", in_a_row<Sum2<float>>, neumaier_bound, operations_per_term<Sum2>},
+     {"double", in_a_row<Plain<double>>, double_bound, operations_per_term<Plain>}}};
 
 std::string scientific(double value) { return text_of("%.1e", value); }
 

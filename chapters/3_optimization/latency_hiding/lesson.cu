@@ -252,7 +252,7 @@ void run_parts(ColumnSums& problem) {
 struct Predicted {
     const char* step;
     double loads;  // per thread, in flight when it waits
-    unsigned threads_an_sm;
+    unsigned threads_per_sm;
 };
 constexpr std::array<Predicted, 6> predictions = {{{"one_load", 1, 256},
                                                    {"two_loads", 2, 256},
@@ -265,9 +265,9 @@ void predict_loads(warpwise::Lesson& lesson) {
     constexpr double bandwidth = 4.8e12, latency = 332e-9, sms = 132;
     std::vector<std::vector<std::string>> rows;
     for (const Predicted& step : predictions) {
-        const double bytes = step.loads * sizeof(float) * step.threads_an_sm;
+        const double bytes = step.loads * sizeof(float) * step.threads_per_sm;
         rows.push_back(
-            {step.step, text_of("%.0f", step.loads), std::to_string(step.threads_an_sm),
+            {step.step, text_of("%.0f", step.loads), std::to_string(step.threads_per_sm),
              text_of("%.0f", bytes / 1024),
              text_of("%.0f", std::min(bandwidth, bytes * sms / latency) * 1e-9)});
     }

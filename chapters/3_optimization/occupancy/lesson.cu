@@ -130,7 +130,7 @@ void launch(Kernel kernel, Scale& problem, std::size_t ballast = 0,
 }
 
 template <Kernel kernel>
-void one_block_an_sm(Scale& problem) {
+void one_block_per_sm(Scale& problem) {
     launch(kernel, problem, ballast_for(multiprocessor_of(this_device()), 1));
 }
 
@@ -530,13 +530,13 @@ times as long, because with all its blocks one_float comes near the memory's lim
         {{"serial", "one core of the host", serial, warpwise::StepKind::host},
          {"one_float", "a float a thread, all blocks that fit",
           [](Scale& problem) { launch(scale_one, problem); }},
-         {"one_float_one_block", "a single block an SM", one_block_an_sm<scale_one>},
+         {"one_float_one_block", "a single block an SM", one_block_per_sm<scale_one>},
          {"four_floats_one_block", "4 loads before the first use",
-          one_block_an_sm<scale_many<4>>},
+          one_block_per_sm<scale_many<4>>},
          {"eight_floats_one_block", "8 loads before the first use",
-          one_block_an_sm<scale_many<8>>},
+          one_block_per_sm<scale_many<8>>},
          {"four_float4_one_block", "4 loads of 16 bytes before the first use",
-          one_block_an_sm<scale_vectors<4>>}});
+          one_block_per_sm<scale_vectors<4>>}});
     lesson.conclusion(
         R"(All steps move the same bytes. Occupancy tells step 2 from the others; what tells
 the others from each other, the loads in flight, is not among the counters. On an H200, step

@@ -104,16 +104,16 @@ struct Transpose {
 constexpr unsigned kLineThreads = 64;
 
 void row_per_thread(Transpose& problem) {
-    transpose_row_a_thread<<<warpwise::blocks_for(problem.rows, kLineThreads),
-                             kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
-                                             problem.rows, problem.cols);
+    transpose_row_per_thread<<<warpwise::blocks_for(problem.rows, kLineThreads),
+                               kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
+                                               problem.rows, problem.cols);
     warpwise::check_launch();
 }
 
 void column_per_thread(Transpose& problem) {
-    transpose_column_a_thread<<<warpwise::blocks_for(problem.cols, kLineThreads),
-                                kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
-                                                problem.rows, problem.cols);
+    transpose_column_per_thread<<<warpwise::blocks_for(problem.cols, kLineThreads),
+                                  kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
+                                                  problem.rows, problem.cols);
     warpwise::check_launch();
 }
 
@@ -226,8 +226,8 @@ struct Method {
     double wavefronts_per_tile_load;             // of a request; 0: no tile
 };
 constexpr std::array<Method, 17> methods = {
-    {{"transpose_row_a_thread", "a thread reads a row", row_per_thread, 32, 4, 0},
-     {"transpose_column_a_thread", "a thread writes a row", column_per_thread, 4, 32, 0},
+    {{"transpose_row_per_thread", "a thread reads a row", row_per_thread, 32, 4, 0},
+     {"transpose_column_per_thread", "a thread writes a row", column_per_thread, 4, 32, 0},
      {"transpose_naive", "a thread an element, 2-D blocks", naive, 4, 32, 0},
      {"transpose_tile", "through a tile in shared memory",
       run_tiles<transpose_tile, kTile, kTile, kTile>, 4, 4, 32},
@@ -235,8 +235,8 @@ constexpr std::array<Method, 17> methods = {
       run_tiles<transpose_padded_tile, kTile, kTile, kTile>, 4, 4, 1},
      {"transpose_swizzled_tile", "the tile swizzled",
       run_tiles<transpose_swizzled_tile, kTile, kTile, kTile>, 4, 4, 1},
-     {"transpose_four_a_thread", "four elements a thread",
-      run_tiles<transpose_four_a_thread, kTile, kLanes, kBlockRows>, 4, 4, 1},
+     {"transpose_four_per_thread", "four elements a thread",
+      run_tiles<transpose_four_per_thread, kTile, kLanes, kBlockRows>, 4, 4, 1},
      {"transpose_sixteen_per_thread", "sixteen elements per thread, same tile",
       run_tiles<transpose_sixteen_per_thread, kTile, kLanes, kFewRows>, 4, 4, 1},
      {"transpose_wide_four_per_thread", "64 x 64, four elements per thread",

@@ -249,10 +249,10 @@ template <class Form>
 void minimum(Cloud& problem) {
     if (problem.count == 0) return;
     const auto [grid, tiles_per_block] =
-        split(nearest_minimum<Form>, problem.count, kTeam, kOwn, kTile);
+        split(nearest_minimum<Form>, problem.count, kBlockThreads, kOwn, kTile);
     problem.d_keys.fill_bytes(0xFF);
-    nearest_minimum<Form><<<grid, kTeam>>>(problem.d_points4.data(), problem.count,
-                                           tiles_per_block, problem.d_keys.data());
+    nearest_minimum<Form><<<grid, kBlockThreads>>>(problem.d_points4.data(), problem.count,
+                                                   tiles_per_block, problem.d_keys.data());
     warpwise::check_launch();
     find_in_tile<Form><<<warpwise::blocks_for(problem.count, kThreads / 32), kThreads>>>(
         problem.d_points4.data(), problem.count, problem.d_keys.data(),
