@@ -71,9 +71,14 @@ struct Recording {
 };
 
 struct TableResult {
-    std::string title;
+    TableTitle title;
     std::vector<std::string> header;
     std::vector<std::vector<std::string>> rows;
+};
+
+struct Drawing {
+    std::string name;
+    std::string text;
 };
 
 struct Expectation {
@@ -110,6 +115,7 @@ struct LessonResult {
     std::vector<StoryPart> story;
     std::vector<PredictionResult> predictions = {};
     std::vector<std::string> texts;
+    std::vector<Drawing> drawings = {};
     std::vector<StepResult> steps;
     std::optional<Roof> roof;            ///< of the first list of steps
     std::optional<Recording> recording;  ///< of the first list of steps that has one

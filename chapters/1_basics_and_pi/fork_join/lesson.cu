@@ -163,7 +163,7 @@ void launch_and_look(warpwise::Lesson& lesson) {
     const std::string ratio =
         warpwise::Lesson::on_gpu() ? text_of("%.0f times", finished / launched) : "-";
     warpwise::table_beside_record(
-        lesson, "One launch, seen from the host", {"question", "answer"},
+        lesson, {"launch", "One launch, seen from the host"}, {"question", "answer"},
         {{"is the kernel still running when the launch has returned?",
           running ? "yes" : "no, it has ended"},
          {"turns of a host loop before it ended", std::to_string(turns)},
@@ -213,7 +213,7 @@ for each of 32 lanes.)"});
               serial(p.in.data(), p.out.data(), p.count);
           },
           StepKind::host},
-         {"openmp", "a team of host threads",
+         {"openmp", "several host threads",
           [](PowerSums& p) {
               p.result_is_on_host = true;
               openmp(p.in.data(), p.out.data(), p.count);

@@ -182,7 +182,8 @@ and every byte of them is used.)"});
          grid_stride_flat},
         {"add_x_down_rows", "2-D blocks; threads of a warp in different rows", x_down_rows},
         {"add_x_along_rows", "2-D blocks; threads of a warp side by side", x_along_rows},
-        {"add_float4_flat", "16 bytes an access, several under way a thread", float4_flat},
+        {"add_float4_flat", "16 bytes per access, several in flight per thread",
+         float4_flat},
     };
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", VENDOR_ROUTINE, vendor, warpwise::StepKind::vendor});

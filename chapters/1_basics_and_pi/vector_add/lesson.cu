@@ -221,7 +221,7 @@ latency is hidden: add_float4 has 64 of them, add_one_per_thread 8.)"});
         {"add_one_per_thread", "the same kernel, data on the device already",
          one_per_thread},
         {"add_grid_stride", "a grid that just fills the device, threads loop", grid_stride},
-        {"add_float4", "16 bytes an access, several under way a thread", float4_add},
+        {"add_float4", "16 bytes per access, several in flight per thread", float4_add},
     };
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", VENDOR_ROUTINE, vendor, warpwise::StepKind::vendor});

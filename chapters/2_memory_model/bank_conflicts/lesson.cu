@@ -49,12 +49,13 @@ struct PassesRow {
 
 // Prints passes as predicted, as counted (CPU device), and the times as multiples of the
 // first row's (GPU).
-void print_passes(warpwise::Lesson& lesson, const std::string& title,
+void print_passes(warpwise::Lesson& lesson, warpwise::TableTitle title,
                   const std::string& what, const std::vector<PassesRow>& rows) {
     const bool measures = lesson.measures();
     const warpwise::Record& recorded = lesson.recorded();
-    std::vector<std::string> header = {what, "passes, predicted",
-                                       measures ? "time, first = 1" : "passes, counted"};
+    std::vector<std::string> header = {
+        what, "wavefronts, predicted",
+        measures ? "time, first = 1" : "wavefronts, counted"};
     if (recorded) header.push_back(recorded.label() + " time, first = 1");
 
     std::vector<warpwise::Timing> timings;
@@ -71,9 +72,11 @@ void print_passes(warpwise::Lesson& lesson, const std::string& title,
             measures ? text_of("%.2f", timings[i].median / timings[0].median) : counted;
         cells.push_back({rows[i].name, warpwise::ratio_text(rows[i].predicted), seen});
         if (recorded)
-            cells.back().push_back(recorded.cell(title, {rows[i].name}, "time, first = 1"));
+            cells.back().push_back(
+                recorded.cell(title.name, {rows[i].name}, "time, first = 1"));
     }
-    lesson.table(recorded ? title + "; times " + recorded.where() : title, header, cells);
+    if (recorded) title.note = "times " + recorded.where();
+    lesson.table(title, header, cells);
 }
 
 // ---- strides, broadcasts, widths --------------------------------------------------------
@@ -124,7 +127,7 @@ struct Pattern {
 // Runs the patterns, compares their sums, and holds the prediction against the counter. One
 // warp is enough to count; to measure times, the device has to be full.
 template <class T>
-void read_patterns(warpwise::Lesson& lesson, const std::string& title,
+void read_patterns(warpwise::Lesson& lesson, const warpwise::TableTitle& title,
                    const std::string& what, const std::vector<Pattern>& patterns) {
     const bool measures = lesson.measures();
     const unsigned threads = measures ? 256 : kLanes;
@@ -299,8 +302,8 @@ void count_by_chance(warpwise::Lesson& lesson) {
     const RandomPasses merged = passes_of_random_keys(true);
     const RandomPasses single = passes_of_random_keys(false);
     const std::vector<ChanceRow> cases = {
-        {"copy a lane, weights, random keys", weigh_keys_by_lane, true, true, {1, 0}},
-        {"copy a lane, weights, one key", weigh_keys_by_lane, true, false, {1, 0}},
+        {"copy per lane, weights, random keys", weigh_keys_by_lane, true, true, {1, 0}},
+        {"copy per lane, weights, one key", weigh_keys_by_lane, true, false, {1, 0}},
         {"one histogram, adding 1, random keys", count_keys, false, true, merged},
         {"one histogram, adding 1, one key", count_keys, false, false, {1, 0}},
         {"one histogram, weights, random keys", weigh_keys, true, true, single},
@@ -339,8 +342,8 @@ void count_by_chance(warpwise::Lesson& lesson) {
         if (measures) row.run = warpwise::Candidate{run, false};
         rows.push_back(std::move(row));
     }
-    print_passes(lesson, "Atomic additions to 256 bins in shared memory", "histogram",
-                 rows);
+    print_passes(lesson, {"atomics", "Atomic additions to 256 bins in shared memory"},
+                 "histogram", rows);
 }
 
 }  // namespace
@@ -356,9 +359,9 @@ so that none do?)");
 passes does a request take with stride 4?)",
          .answer = warpwise::Number{.value = 4,
                                     .unit = "passes",
-                                    .shown_by = warpwise::TableCell{"Loads of 4 bytes",
+                                    .shown_by = warpwise::TableCell{"loads_of_4",
                                                                     {"word 4 k"},
-                                                                    "passes, counted"}},
+                                                                    "wavefronts, counted"}},
          .because = R"(Only 8 of the 32 banks have any of these words, so each of
 them is asked for four words.)"});
     lesson.predict(
@@ -366,13 +369,13 @@ them is asked for four words.)"});
 passes does a request take with stride 33?)",
          .answer = warpwise::Number{.value = 1,
                                     .unit = "passes",
-                                    .shown_by = warpwise::TableCell{"Loads of 4 bytes",
+                                    .shown_by = warpwise::TableCell{"loads_of_4",
                                                                     {"word 33 k"},
-                                                                    "passes, counted"}},
+                                                                    "wavefronts, counted"}},
          .because = R"(Neighboring lanes read from
 neighboring banks: an odd stride meets all 32 banks.)"});
     read_patterns<float>(
-        lesson, "Loads of 4 bytes", "lane k reads",
+        lesson, {"loads_of_4", "Loads of 4 bytes"}, "lane k reads",
         {{"word k (stride 1)", strided(1)},
          {"word 2 k", strided(2)},
          {"word 3 k", strided(3)},
@@ -397,18 +400,18 @@ lanes want each of them.)");
 need at least 2 passes. How many does stride 2 take, where lane k reads float2 2 k?)",
          .answer = warpwise::Number{.value = 4,
                                     .unit = "passes",
-                                    .shown_by = warpwise::TableCell{"Loads of 8 bytes",
+                                    .shown_by = warpwise::TableCell{"loads_of_8",
                                                                     {"float2 2 k"},
-                                                                    "passes, counted"}},
+                                                                    "wavefronts, counted"}},
          .because = R"(Half of the banks have no word that is asked for, so twice
 as many passes are needed.)"});
-    read_patterns<float2>(lesson, "Loads of 8 bytes", "lane k reads",
+    read_patterns<float2>(lesson, {"loads_of_8", "Loads of 8 bytes"}, "lane k reads",
                           {{"float2 k (stride 1)", strided(1)},
                            {"float2 2 k", strided(2)},
                            {"float2 3 k", strided(3)},
                            {"float2 4 k", strided(4)},
                            {"float2 16 k", strided(16)}});
-    read_patterns<float4>(lesson, "Loads of 16 bytes", "lane k reads",
+    read_patterns<float4>(lesson, {"loads_of_16", "Loads of 16 bytes"}, "lane k reads",
                           {{"float4 k (stride 1)", strided(1)},
                            {"float4 2 k", strided(2)},
                            {"float4 3 k", strided(3)},
@@ -462,7 +465,7 @@ way along row k. How many passes does one such load take?)",
          {"sums_in_padded_tile", "tile[32][33]", run_rows<sums_in_padded_tile>},
          {"sums_in_swizzled_tile", "tile[32][32], column col ^ row",
           run_rows<sums_in_swizzled_tile>},
-         {"sums_in_float4_tile", "the swizzle with 16 bytes an access",
+         {"sums_in_float4_tile", "the swizzle with 16 bytes per access",
           run_rows<sums_in_float4_tile>}});
     expect_predicted_tiles(lesson);
     lesson.conclusion(
@@ -481,9 +484,9 @@ own to the same word of shared memory. How many passes does the atomic addition 
                                                .unit = "passes",
                                                .shown_by =
                                                    warpwise::TableCell{
-                                                       "Atomic additions to 256 bins",
+                                                       "atomics",
                                                        {"one histogram, weights, one key"},
-                                                       "passes, counted"}},
+                                                       "wavefronts, counted"}},
                     .because = R"(The sums have to be made one lane after the other. Only
 where all lanes add 1, the SM counts them together.)"});
     count_by_chance(lesson);

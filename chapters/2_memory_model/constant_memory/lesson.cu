@@ -332,11 +332,12 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
     const std::vector<std::string> seen =
         measures ? std::vector<std::string>{"Gop/s"}
                  : std::vector<std::string>{"global requests", "constant reads",
-                                            "passes a read"};
+                                            "wavefronts per read"};
     header.insert(header.end(), seen.begin(), seen.end());
     lesson.table(
-        std::to_string(points) + " points, " + std::to_string(charges) + " charges", header,
-        rows);
+        {measures ? "potentials" : "counts",
+         std::to_string(points) + " points, " + std::to_string(charges) + " charges"},
+        header, rows);
 }
 
 }  // namespace
@@ -383,7 +384,7 @@ instead of one, so the order of magnitude is the number of lanes of a warp.)"});
          {"coefficients_as_argument", "a structure among the kernel's arguments",
           as_argument},
          {"coefficients_as_literals", "numbers in the code", as_literals},
-         {"coefficients_for_four", "step 3, four points a thread", for_four}});
+         {"coefficients_for_four", "step 3, four points per thread", for_four}});
     expect_predicted_reads(lesson);
     lesson.conclusion(
         R"(In the same order: 32 reads of one pass. When each lane begins with another
@@ -407,7 +408,7 @@ writes every sum once.)"});
     } else {
         compute_potentials(lesson, 256, 9001);
     }
-    lesson.show_recorded("1048576 points, 40000 charges");
+    lesson.show_recorded("potentials");
     lesson.conclusion(
         R"(Three kernels, and each sum is read and written three times, which is little
 beside 9001 charges. No synchronization is needed, because copies and kernels of one stream

@@ -352,8 +352,8 @@ void compare_inputs(warpwise::Lesson& lesson) {
         Histogram problem({count}, inputs[k]);
         expect_collisions(lesson, problem, input_names[k], rows);
     }
-    lesson.table("What the increments of 32 lanes do, 32768 bytes",
-                 {"bytes", "step", "lanes that wait", "counted", "passes", "counted"},
+    lesson.table({"increments", "What the increments of 32 lanes do, 32768 bytes"},
+                 {"bytes", "step", "lanes that wait", "counted", "wavefronts", "counted"},
                  rows);
 }
 
@@ -394,8 +394,9 @@ void print_measured_rates(warpwise::Lesson& lesson,
                 text_of("%.4g", static_cast<double>(count) / seconds * 1e-9));
         }
     }
-    lesson.table("GB/s of each step on each input, " + std::to_string(count) + " bytes",
-                 header, rows);
+    lesson.table(
+        {"inputs", "GB/s of each step on each input, " + std::to_string(count) + " bytes"},
+        header, rows);
 }
 
 }  // namespace
@@ -425,13 +426,13 @@ counts.)",
 memory, and atomics to the same address are serialized.)"});
     std::vector<warpwise::Step<Histogram>> steps = {
         {"serial", "one core of the host", serial, warpwise::StepKind::host},
-        {"count_global", "a thread a byte, counters in global memory", global_atomics},
+        {"count_global", "one thread per byte, counters in global memory", global_atomics},
         {"count_shared", "a histogram for each block, in shared memory", shared_atomics},
-        {"count_shared_uint4", "16 bytes a load", shared_atomics_uint4},
+        {"count_shared_uint4", "16 bytes per load", shared_atomics_uint4},
         {"count_warp_copies", "a copy for each warp", warp_copies},
         {"count_lane_bytes", "byte counters for each lane, no atomics", lane_bytes},
         {"count_lane_copies", "a copy for each lane, in a bank of its own", lane_copies},
-        {"count_lane_copies_deep", "full blocks, more bytes under way a thread",
+        {"count_lane_copies_deep", "full blocks, more bytes in flight per thread",
          lane_copies_deep}};
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", "cub::DeviceHistogram::HistogramEven", vendor,
@@ -468,12 +469,11 @@ the bytes.)");
         {.question = R"(All bytes are equal, and a warp counts 32 of them in shared
 memory. How many of its lanes find another lane at the same counter before them?)",
          .answer =
-             warpwise::Number{
-                 .value = 31,
-                 .unit = "lanes",
-                 .shown_by = warpwise::TableCell{"What the increments of 32 lanes do",
-                                                 {"constant", "count_shared"},
-                                                 "lanes that wait"}},
+             warpwise::Number{.value = 31,
+                              .unit = "lanes",
+                              .shown_by = warpwise::TableCell{"increments",
+                                                              {"constant", "count_shared"},
+                                                              "lanes that wait"}},
          .because = R"(All 32 lanes want one counter. As all of them add 1, the SM
 counts them together, in one pass.)"});
     compare_inputs(lesson);
@@ -488,7 +488,7 @@ the SM counts together. With counters for each lane, the bytes no longer matter.
     if (lesson.measures()) {
         print_measured_rates(lesson, header);
     } else {
-        lesson.show_recorded("GB/s of each step on each input");
+        lesson.show_recorded("inputs");
     }
     lesson.conclusion(
         R"(On a GPU passes are time, because shared memory makes one pass per cycle: with

@@ -316,16 +316,17 @@ void show_predictions(warpwise::Lesson& lesson) {
                       step + ": atomics");
     }
     lesson.table(
-        "Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 10, 16 blocks "
-        "after",
+        {"counts",
+         "Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 10, 16 blocks "
+         "after"},
         {"step", "shared accesses", "lanes in each", "conflicts", "barriers", "loads",
          "atomics"},
         rows);
 }
 
-// ---- small and large vectors, and the roof for reading ----------------------------------
+// ---- small and large vectors, and read bandwidth ----------------------------------------
 
-// Roof R: reads both vectors and does nothing else.
+// Read bandwidth: reads both vectors and does nothing else.
 template <unsigned Loads>
 void read_both(Dot& problem) {
     warpwise::read_only<Loads>(problem.d_a.data(), problem.d_b.data(), problem.d_a.bytes(),
@@ -333,7 +334,7 @@ void read_both(Dot& problem) {
 }
 
 // The steps from 5 on, step 13 with other numbers of loads and blocks, the vendor's
-// routines, and the roof.
+// routines, and what only reads.
 struct Timed {
     const char* name;
     void (*run)(Dot&);
@@ -358,10 +359,10 @@ const std::vector<Timed> timed = {
     {"cublasSdot", vendor_cublas},
     {"cub::DeviceReduce", vendor_cub},
 #endif
-    {"roof R, 4 loads", read_both<4>},
-    {"roof R, 8 loads", read_both<8>},
+    {"read, 4 loads", read_both<4>},
+    {"read, 8 loads", read_both<8>},
 };
-bool is_roof(const std::string& name) { return name.starts_with("roof"); }
+bool only_reads(const std::string& name) { return name.starts_with("read"); }
 
 constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{1} << 28;
 
@@ -385,7 +386,7 @@ std::vector<double> measure(warpwise::Lesson& lesson, std::size_t count) {
         seconds.push_back(timing.median);
     }
     for (const Timed& each : timed) {
-        if (is_roof(each.name)) continue;
+        if (only_reads(each.name)) continue;
         problem.poison();
         each.run(problem);
         lesson.expect(problem.compare().passed,
@@ -395,27 +396,26 @@ std::vector<double> measure(warpwise::Lesson& lesson, std::size_t count) {
 }
 
 void show_small_and_large(warpwise::Lesson& lesson) {
-    const std::string title = "2^20 elements, and ";
     if (!lesson.measures()) {
-        lesson.show_recorded(title);
+        lesson.show_recorded("sizes");
         return;
     }
     const std::size_t count = large_count();
     const std::vector<double> small = measure(lesson, kSmall),
                               large = measure(lesson, count);
-    double roof = std::numeric_limits<double>::max();
+    double read = std::numeric_limits<double>::max();
     for (std::size_t i = 0; i < timed.size(); ++i) {
-        if (is_roof(timed[i].name)) roof = std::min(roof, large[i]);
+        if (only_reads(timed[i].name)) read = std::min(read, large[i]);
     }
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < timed.size(); ++i) {
         rows.push_back({timed[i].name, text_of("%.1f", small[i] * 1e6),
                         text_of("%.1f", large[i] * 1e6),
                         text_of("%.0f", 8e-9 * static_cast<double>(count) / large[i]),
-                        text_of("%.3f", roof / large[i])});
+                        text_of("%.3f", read / large[i])});
     }
-    lesson.table(title + std::to_string(count),
-                 {"step", "2^20, us", "large, us", "large, GB/s", "of roof R"}, rows);
+    lesson.table({"sizes", "2^20 elements, and " + std::to_string(count)},
+                 {"step", "2^20, us", "large, us", "large, GB/s", "of read"}, rows);
 }
 
 }  // namespace
@@ -456,11 +456,12 @@ are in flight than their loads add up to. Steps 11 to 13 add far less.)"});
 
     std::vector<warpwise::Step<Dot>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},
-        {"dot_modulo", "a tree a tile, every second thread", block_per_tile<dot_modulo>},
+        {"dot_modulo", "one tree per tile, every second thread",
+         block_per_tile<dot_modulo>},
         {"dot_strided_index", "the same pairs, the first threads",
          block_per_tile<dot_strided_index>},
         {"dot_halves", "upper half to lower half", block_per_tile<dot_halves>},
-        {"dot_grid_stride", "threads add first, one tree a block", grid_stride},
+        {"dot_grid_stride", "threads add first, one tree per block", grid_stride},
         {"dot_atomic", "blocks add with atomics, not the host", atomic_finish},
         {"dot_last_block", "the block with the last ticket finishes",
          last_block<tree_of_halves>},
@@ -493,7 +494,7 @@ sectors. No counter shows how many bytes are in flight at a time, so only a time
 which of these steps pay.)");
 
     lesson.question(
-        R"(Roof R is a kernel that only reads both vectors: nothing that reads them can be
+        R"(`read` is a kernel that only reads both vectors: nothing that reads them can be
 faster. How close do the steps come to it for a large vector, and what decides the time of a
 small one?)");
     lesson.prediction(
@@ -503,9 +504,9 @@ enough?)");
     show_small_and_large(lesson);
     lesson.conclusion(
         R"(For the large vector steps 6 to 9 make no difference. What counts is bytes in
-flight: step 10 comes close to roof R, and in step 13 one block per SM, or one load of 16
-bytes, is almost enough. The small vector gains most from step 6, which saves the copy and
-the host's loop. The last block is not faster than the atomics, and cheaper trees save
+flight: step 10 comes close to read bandwidth, and in step 13 one block per SM, or one
+load of 16 bytes, is almost enough. The small vector gains most from step 6, which saves
+the copy and the host's loop. The last block is not faster than the atomics, and cheaper trees save
 little.)");
 }
 
