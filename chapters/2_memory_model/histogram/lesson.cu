@@ -229,7 +229,7 @@ void vendor(Histogram& problem) {
 struct Collisions {
     double waiting = 0;  // lanes that find another lane of their warp at the same counter
     // Over the banks; lanes at the same counter share one, because all of them add 1.
-    double passes = 0;
+    double wavefronts = 0;
 };
 
 // When a thread takes `width` bytes at a time, lane k counts byte k * width + j of a warp's
@@ -241,20 +241,20 @@ Collisions collisions_of(const std::vector<unsigned char>& bytes, std::size_t wi
         for (std::size_t j = 0; j < width; ++j) {
             std::array<bool, kBins> seen{};
             std::array<unsigned, kBanks> bins_of_bank{};
-            unsigned passes = 0;
+            unsigned wavefronts = 0;
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
                 const unsigned char bin = bytes[first + lane * width + j];
                 if (std::exchange(seen[bin], true)) {
                     ++sum.waiting;
                 } else {
-                    passes = std::max(passes, ++bins_of_bank[bin % kBanks]);
+                    wavefronts = std::max(wavefronts, ++bins_of_bank[bin % kBanks]);
                 }
             }
-            sum.passes += passes;
+            sum.wavefronts += wavefronts;
         }
     }
     const double requests = static_cast<double>(bytes.size()) / kLanes;
-    return {sum.waiting / requests, sum.passes / requests};
+    return {sum.waiting / requests, sum.wavefronts / requests};
 }
 
 // A step of the ladder, and how it finds its counters.
@@ -280,9 +280,9 @@ constexpr std::array<Method, 7> methods = {
      {"count_lane_copies_deep", lane_copies_deep, Method::Counters::copy_per_lane,
       kVectorBytes}}};
 
-// What step 6 does apart from counting, in passes over shared memory, when each lane counts
-// a single vector: a warp sets its tallies to 0, adds them up, and sets them to 0 again; a
-// block has its bins to set to 0 and to read.
+// What step 6 does apart from counting, in wavefronts of shared memory, when each lane
+// counts a single vector: a warp sets its tallies to 0, adds them up, and sets them to 0
+// again; a block has its bins to set to 0 and to read.
 double passes_around(std::size_t count) {
     const double blocks = static_cast<double>(count / (kByteThreads * kVectorBytes));
     return blocks * (kByteWarps * 3.0 * kRows + 2.0 * kBins / kLanes);
@@ -302,11 +302,11 @@ void expect_collisions(warpwise::Lesson& lesson, Histogram& problem,
         lesson.expect(problem.compare().passed, name + "the histogram is right");
 
         Collisions predicted{0, 1};  // a copy a lane: nobody waits, and nobody collides
-        if (method.counters == Counters::bytes_of_a_lane) predicted.passes = 2;
+        if (method.counters == Counters::bytes_of_a_lane) predicted.wavefronts = 2;
         const bool shared_by_lanes = method.counters == Counters::global ||
                                      method.counters == Counters::shared_by_lanes;
         if (shared_by_lanes) predicted = collisions_of(problem.bytes, method.width);
-        std::string waiting = "-", passes = "-";
+        std::string waiting = "-", wavefronts = "-";
         if (counts) {
             const bool global = method.counters == Counters::global;
             warpwise::RequestCounts counting =
@@ -322,16 +322,16 @@ void expect_collisions(warpwise::Lesson& lesson, Histogram& problem,
             }
             lesson.expect(counting.same_address == predicted.waiting * requests,
                           name + "as many lanes wait as predicted");
-            lesson.expect(global || counting.wavefronts == predicted.passes * requests,
-                          name + "as many passes as predicted");
+            lesson.expect(global || counting.wavefronts == predicted.wavefronts * requests,
+                          name + "as many wavefronts as predicted");
             waiting = warpwise::ratio_text(counting.same_address / requests);
-            passes = warpwise::ratio_text(counting.wavefronts / requests);
+            wavefronts = warpwise::ratio_text(counting.wavefronts / requests);
         }
         const bool like_another =
             method.run == warp_copies || method.run == lane_copies_deep;
         if (method.counters == Counters::global || like_another) continue;
         rows.push_back({input, method.name, warpwise::ratio_text(predicted.waiting),
-                        waiting, warpwise::ratio_text(predicted.passes), passes});
+                        waiting, warpwise::ratio_text(predicted.wavefronts), wavefronts});
     }
 }
 
@@ -455,10 +455,11 @@ memory, and atomics to the same address are serialized.)"});
                                          {65537}}},
                             steps);
     lesson.conclusion(
-        R"(Only counters of its own for each lane, in a bank of its own, have no conflicts,
-because it is the lanes of one warp that collide. Without atomics (count_lane_bytes) an
-increment is a load and a store, and the counters of 8 bits have to be emptied again and
-again. With atomics it is one request, so leaving them out is not what makes it fast.)");
+        R"(Only counters of its own for each lane, in a bank of its own, have no
+conflicts, because it is the lanes of one warp that collide. Without atomics
+(count_lane_bytes) an increment is a load and a store, and the counters of 8 bits have
+to be emptied again and again. With atomics it is one request, so leaving them out is
+not what makes it fast.)");
 
     lesson.question(
         R"(How often do threads meet at a counter? That depends on the bytes. Now all
@@ -475,13 +476,14 @@ memory. How many of its lanes find another lane at the same counter before them?
                                                               {"constant", "count_shared"},
                                                               "lanes that wait"}},
          .because = R"(All 32 lanes want one counter. As all of them add 1, the SM
-counts them together, in one pass.)"});
+counts them together, in one wavefront.)"});
     compare_inputs(lesson);
     lesson.conclusion(
-        R"(Of 32 random bytes about 30 are different: two lanes wait. But 30 counters do not
-spread evenly over 32 banks; the busiest has three or four, and takes a pass for each. One
-byte over and over takes a single pass, because all lanes add 1 to the same counter, which
-the SM counts together. With counters for each lane, the bytes no longer matter.)");
+        R"(Of 32 random bytes about 30 are different: two lanes wait. But 30 counters do
+not spread evenly over 32 banks; the busiest has three or four, and takes a wavefront
+for each. One byte over and over takes a single wavefront, because all lanes add 1 to
+the same counter, which the SM counts together. With counters for each lane, the bytes
+no longer matter.)");
 
     std::vector<std::string> header = {"step"};
     header.insert(header.end(), input_names.begin(), input_names.end());
@@ -491,11 +493,11 @@ the SM counts together. With counters for each lane, the bytes no longer matter.
         lesson.show_recorded("inputs");
     }
     lesson.conclusion(
-        R"(On a GPU passes are time, because shared memory makes one pass per cycle: with
-three or four passes for 32 bytes, the SMs count more slowly than the memory delivers. With
-one pass, enough warps, and enough bytes in flight, the last step is limited by the memory
-for every input. Where many threads update few places, give them copies, and let the copies
-of neighboring lanes lie in different banks.)");
+        R"(On a GPU wavefronts are time, because shared memory makes one wavefront per
+cycle: with three or four wavefronts for 32 bytes, the SMs count more slowly than the
+memory delivers. With one wavefront, enough warps, and enough bytes in flight, the last
+step is limited by the memory for every input. Where many threads update few places,
+give them copies, and let the copies of neighboring lanes lie in different banks.)");
 }
 
 }  // namespace memory_model

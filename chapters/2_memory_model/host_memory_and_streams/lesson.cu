@@ -529,13 +529,13 @@ void tell_overlap(warpwise::Lesson& lesson) {
 void host_memory_and_streams(warpwise::Lesson& lesson) {
     lesson.question(
         R"(Data are on the host, the device computes, and the host needs the result. The
-host has four kinds of memory for that: pageable (malloc), pinned or page-locked
-(cudaMallocHost), mapped (pinned, and kernels access it themselves), and managed (its
+host has four kinds of memory for that: pageable (malloc), pinned (page-locked,
+cudaMallocHost), mapped (pinned, and kernels access it themselves), and managed (its
 pages move to the side that touches them). How do data move at the full speed of the
 bus?)");
     lesson.predict(
         {.question = R"(How many times as fast as from pageable memory is a copy to
-the device from page-locked memory?)",
+the device from pinned memory?)",
          .answer =
              warpwise::Measured{
                  .by =

@@ -243,12 +243,12 @@ void expect_predicted_requests(warpwise::Lesson& lesson) {
         lesson.expect(counts->global_load.sectors == predicted.sectors,
                       step + ": as many sectors as predicted");
         lesson.expect(counts->shared_load.wavefronts == predicted.shared_passes,
-                      step + ": as many passes over shared memory as predicted");
+                      step + ": as many wavefronts of shared memory as predicted");
         lesson.expect(counts->constant_load.wavefronts == predicted.constant_passes,
-                      step + ": as many passes over constant memory as predicted");
+                      step + ": as many wavefronts of constant memory as predicted");
         lesson.expect(counts->global_store.requests == warps &&
                           counts->global_store.sectors == 4 * warps,
-                      step + ": one store of 4 sectors a warp");
+                      step + ": one store of 4 sectors per warp");
     }
 }
 
@@ -542,7 +542,7 @@ after the other?)",
          .answer =
              warpwise::Choice{{"shared memory", "constant memory", "texture memory"}, 1},
          .because = R"(Constant memory serves one address at a time. About 20 of 32
-random keys differ, and each of them takes a pass of its own.)"});
+random keys differ, and each of them takes a wavefront of its own.)"});
     lesson.steps<LookUp>(
         {.gpu = {std::size_t{1} << 26},
          .cpu = {std::size_t{1} << 14},
@@ -579,7 +579,7 @@ long.)");
 in each kind of memory that it may write. Where it may not write, the host counts. The
 kernel sets its register, its local, and its shared counter to 0 first.)");
     lesson.predict({.question = R"(Of the eight counters (register, local, shared, global,
-constant, texture, page-locked, and mapped memory), how many are 3 after three launches?)",
+constant, texture, pinned, and mapped memory), how many are 3 after three launches?)",
                     .answer = warpwise::Number{.value = 5, .unit = "counters"},
                     .because = R"(What belongs to a thread or a block begins anew in each
 launch: registers, local, and shared memory. Everything else lasts.)"});
@@ -592,9 +592,9 @@ else lasts until it is freed or the program ends. Nothing clears shared memory: 
     lesson.question(
         R"(How long does a load take? A chain shows it: each word says where the next
 one is, so that a single thread has to wait for every load.)");
-    lesson.predict({.question = R"(How many multiplications with an addition, one after the
-other, fit into the time of one load from mapped memory of the host on a GPU? The order
-of magnitude counts.)",
+    lesson.predict({.question = R"(How many multiplications with an addition, one after
+the other, fit into the time of one load from mapped memory of the host on a GPU? The
+order of magnitude counts.)",
                     .answer =
                         warpwise::Measured{
                             .by =
@@ -603,8 +603,8 @@ of magnitude counts.)",
                                     warpwise::TableCell{
                                         "latency", {"register (multiply and add)"}, "ns"}},
                             .factor = 3},
-                    .because = R"(The load has to cross the bus to the host and back, which
-takes about a microsecond. An operation takes a few clock cycles.)"});
+                    .because = R"(The load has to cross the bus to the host and back,
+which takes about a microsecond. An operation takes a few clock cycles.)"});
     show_latencies(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()

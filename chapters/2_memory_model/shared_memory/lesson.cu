@@ -34,7 +34,7 @@ namespace {
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
-constexpr int kRadius = 16;  // of the steps; the tables behind them have others as well
+constexpr int kRadius = 16;  // of the steps; the tables after them have others as well
 
 // The four kernels for one radius.
 struct Kernels {

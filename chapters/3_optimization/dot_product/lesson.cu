@@ -255,7 +255,7 @@ void vendor_cub(Dot& problem) {
 // and 16 in steps 11 to 13. A tree: each of 8 warps stores its values, each warp with work
 // in a round makes two loads and a store, and thread 0 reads the sum; 256 + 3 * 255 + 1 =
 // 1022 lanes take part. With shuffles 8 lanes store, and 8 load at once. A ticket: one lane
-// stores is_last, and behind a barrier 8 warps read it. The last block has a tree more, and
+// stores is_last, and after a barrier 8 warps read it. The last block has a tree more, and
 // one load.
 struct Predicted {
     const char* step;
@@ -422,27 +422,28 @@ void show_small_and_large(warpwise::Lesson& lesson) {
 
 void dot_product(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(A dot product reads two vectors once and leaves one number, so the memory should
-be the only limit. But many threads have to form one sum. The first three kernels add up 256
-products per block in shared memory, each with another tree. What do the trees cost?)");
-    lesson.predict({.question = R"(A tree has eight rounds, and a block has eight warps. In
-dot_modulo, round r keeps the threads whose index is a multiple of 2^r. How many warps
-have work, added up over the eight rounds?)",
+        R"(A dot product reads two vectors once and leaves one number, so the memory
+should be the only limit. But many threads have to form one sum. The first three kernels
+add up 256 products per block in shared memory, each with another tree. What do the
+trees cost?)");
+    lesson.predict({.question = R"(A tree has eight rounds, and a block has eight warps.
+In dot_modulo, round r keeps the threads whose index is a multiple of 2^r. How many
+warps have work, added up over the eight rounds?)",
                     .answer = warpwise::Number{.value = 47, .unit = "warps"},
-                    .because = R"(8 + 8 + 8 + 8 + 8 + 4 + 2 + 1: as long as one thread of a
-warp has work, the warp has. In dot_halves it is 4 + 2 + 1 + 5 * 1.)"});
+                    .because = R"(8 + 8 + 8 + 8 + 8 + 4 + 2 + 1: as long as one thread of
+a warp has work, the warp has. In dot_halves it is 4 + 2 + 1 + 5 * 1.)"});
     show_predictions(lesson);
     lesson.conclusion(
-        R"(47 warps have work in dot_modulo, and 12 in the other two. But dot_strided_index
-still needs 47 wavefronts, because those depend on where the words lie and not on who loads
-them: its three accesses per round make 105 conflicts per tile. dot_halves needs 12. From
-step 5 on there is one tree per block instead of one per tile, which removes nearly all of
-this.)");
+        R"(47 warps have work in dot_modulo, and 12 in the other two. But
+dot_strided_index still needs 47 wavefronts, because those depend on where the words lie
+and not on who loads them: its three accesses per round make 105 conflicts per tile.
+dot_halves needs 12. From step 5 on there is one tree per block instead of one per tile,
+which removes nearly all of this.)");
 
     lesson.question(
-        R"(Steps 2 to 9 form the sum with other trees, and finish on the host, with atomics,
-or in the last block. Steps 10 to 13 change how the vectors are loaded. Which of these
-matters for a large vector?)");
+        R"(Steps 2 to 9 form the sum with other trees, and finish on the host, with
+atomics, or in the last block. Steps 10 to 13 change how the vectors are loaded. Which
+of these matters for a large vector?)");
     lesson.predict(
         {.question = R"(In step 9 the 2048 threads of a full SM have 16 KB in
 flight, more than the 12 KB that Little's law asks for. Step 10 has four times as many.
@@ -485,18 +486,18 @@ are in flight than their loads add up to. Steps 11 to 13 add far less.)"});
                       steps);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()
-            ? R"(Steps 6 to 9 should all take about the same time here: they improve what is
-done once per block, and a block has many thousands of products. What is left to gain is
-more bytes in flight, and step 10 is the step that brings them.)"
-            : R"(Steps 2 to 4 make the same loads and differ in shared memory only. Step 10
-makes as many requests as step 9, and steps 11 to 13 make a quarter of them, for the same
-sectors. No counter shows how many bytes are in flight at a time, so only a time can tell
-which of these steps pay.)");
+            ? R"(Steps 6 to 9 should all take about the same time here: they improve what
+is done once per block, and a block has many thousands of products. What is left to gain
+is more bytes in flight, and step 10 is the step that brings them.)"
+            : R"(Steps 2 to 4 make the same loads and differ in shared memory only. Step
+10 makes as many requests as step 9, and steps 11 to 13 make a quarter of them, for the
+same sectors. No counter shows how many bytes are in flight at a time, so only a time
+can tell which of these steps pay.)");
 
     lesson.question(
         R"(`read` is a kernel that only reads both vectors: nothing that reads them can be
-faster. How close do the steps come to it for a large vector, and what decides the time of a
-small one?)");
+faster. How close do the steps come to it for a large vector, and what decides the time
+of a small one?)");
     lesson.prediction(
         R"(Which of steps 6 to 9 should help with 2^20 elements? And for the large vector:
 is one block per SM enough in step 13, and is one load of 16 bytes of each vector
@@ -506,8 +507,8 @@ enough?)");
         R"(For the large vector steps 6 to 9 make no difference. What counts is bytes in
 flight: step 10 comes close to read bandwidth, and in step 13 one block per SM, or one
 load of 16 bytes, is almost enough. The small vector gains most from step 6, which saves
-the copy and the host's loop. The last block is not faster than the atomics, and cheaper trees save
-little.)");
+the copy and the host's loop. The last block is not faster than the atomics, and cheaper
+trees save little.)");
 }
 
 }  // namespace optimization

@@ -217,7 +217,7 @@ void show_last_error(warpwise::Lesson& lesson) {
     lesson.expect(contains(blamed, "cudaErrorInvalidDevice"),
                   "an error that nobody took is found at the next look");
     lesson.text(
-        "And behind a launch in perfect order, after a cudaSetDevice(9999) at which nobody "
+        "And after a launch in perfect order, after a cudaSetDevice(9999) at which nobody "
         "looked:\n\n    " +
         blamed);
     warpwise::check(cudaFree(memory));
@@ -226,7 +226,7 @@ void show_last_error(warpwise::Lesson& lesson) {
 
 // ---- each mistake in a process of its own -----------------------------------------------
 
-enum class Shows { at_the_call, behind_the_launch, when_waited_for, never };
+enum class Shows { at_the_call, after_the_launch, when_waited_for, never };
 
 struct Mistake {
     const char* name;
@@ -272,19 +272,19 @@ const std::vector<Mistake>& mistakes() {
              twice<<<1, 2048>>>(array_of_ones(), kCount);
              return cudaSuccess;
          },
-         Shows::behind_the_launch, false, refused},
+         Shows::after_the_launch, false, refused},
         {"a grid without blocks", "twice<<<0, 128>>>",
          [] {
              twice<<<0, 128>>>(array_of_ones(), kCount);
              return cudaSuccess;
          },
-         Shows::behind_the_launch, false, refused},
+         Shows::after_the_launch, false, refused},
         {"1 MB of shared memory", "twice<<<1, 128, 1000000>>>",
          [] {
              twice<<<1, 128, 1000000>>>(array_of_ones(), kCount);
              return cudaSuccess;
          },
-         Shows::behind_the_launch, false, refused},
+         Shows::after_the_launch, false, refused},
         {"a null pointer in a kernel",
          "twice<<<1, 128>>>",
          [] {
@@ -404,7 +404,7 @@ Answers answers_in(const std::vector<std::string>& lines, std::string* found = n
 // When the mistake showed, by the first answer that was not cudaSuccess.
 Shows shown_by(const Answers& answers) {
     if (answers[0].second != cudaSuccess) return Shows::at_the_call;
-    if (answers[1].second != cudaSuccess) return Shows::behind_the_launch;
+    if (answers[1].second != cudaSuccess) return Shows::after_the_launch;
     if (answers[2].second != cudaSuccess) return Shows::when_waited_for;
     return Shows::never;
 }

@@ -332,7 +332,7 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
         bytes.push_back({std::to_string(blocks), percent(share)});
         for (const Variant& variant : variants) {
             const std::string name = std::string(variant.name) + ", " +
-                                     std::to_string(blocks) + " blocks an SM: ";
+                                     std::to_string(blocks) + " blocks per SM: ";
             const std::size_t ballast = ballast_for(sm, blocks);
             const auto run = [&problem, &variant, ballast] {
                 launch(variant.kernel, problem, ballast);

@@ -196,7 +196,7 @@ const std::vector<Method>& methods() {
     return all;
 }
 
-// Sectors that a warp's store touches on average when the elements behind `column` are
+// Sectors that a warp's store touches on average when the elements after `column` are
 // eliminated: warps take 32 columns each, from `first_col` on, in rows that are `pitch`
 // floats apart.
 double predicted_sectors(unsigned n, std::size_t pitch, unsigned column,
@@ -245,7 +245,7 @@ void show_sectors(warpwise::Lesson& lesson) {
 }
 
 // 8 bytes for each element that an elimination column by column changes: all rows but one,
-// and all columns behind.
+// and all columns after it.
 double least_bytes(unsigned n) { return 4.0 * n * (n - 1.0) * (n + 1.0); }
 
 void show_launches_and_bytes(warpwise::Lesson& lesson) {
