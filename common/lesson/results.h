@@ -30,7 +30,7 @@ struct StepResult {
     std::string change;
     StepKind kind = StepKind::device;
     Size size;                             ///< the main size
-    std::size_t sizes_compared = 0;         ///< the main size included
+    std::size_t sizes_compared = 0;        ///< the main size included
     std::optional<Comparison> comparison;  ///< at the main size; absent when the step threw or never had its turn
     std::vector<WrongAtSize> wrong;
     Work work;

@@ -47,7 +47,7 @@ namespace {
 // ---- results --------------------------------------------------------------------------------------------------------
 
 json check(bool passed) {
-    return {{"passed", passed},   {"largest_error", 0.0},        {"tolerance", 1e-6},
+    return {{"passed", passed},    {"largest_error", 0.0},        {"tolerance", 1e-6},
             {"sizes_compared", 3}, {"mismatches", json::array()}, {"failures", json::array()}};
 }
 
