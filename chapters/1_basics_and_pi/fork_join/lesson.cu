@@ -86,8 +86,8 @@ struct PowerSums {
 };
 
 // Step 1, one host thread: the loop as everybody would write it.
-// Slow: every multiplication waits for the addition before it, and all other processors of
-// the machine are idle.
+// Slow because each multiplication needs the result of the addition before it, and because
+// all other processors of the machine are idle.
 void serial(const float* in, float* out, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         float sum = 1;
