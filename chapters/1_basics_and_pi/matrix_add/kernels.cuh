@@ -13,7 +13,7 @@ namespace {
 // nothing, and because an SM keeps at most 32 blocks resident (on most chips). These are 32
 // threads here, while the SM has room for 2048.
 __global__ void add_one_thread_per_block(const float* a, const float* b, float* sum,
-                                       std::size_t count) {
+                                         std::size_t count) {
     const std::size_t i = blockIdx.x;
     if (i < count) sum[i] = a[i] + b[i];
 }
