@@ -134,7 +134,7 @@ Chart rate_chart(const LessonResult& lesson, const std::vector<Measured>& values
         const Measured& best = largest(own);
         caption += fmt::format(" {} is the fastest with {} {}", best.step->name, three_digits(best.value), unit);
         if (roof) {
-            caption += fmt::format(", {:.2f} of the roof (a device-to-device copy: {} {})",
+            caption += fmt::format(", {:.2f} of copy bandwidth ({} {}, a device-to-device copy)",
                                    best.value / lesson.roof->gb_per_s, three_digits(lesson.roof->gb_per_s), unit);
         }
         if (vendor)
@@ -213,17 +213,17 @@ constexpr std::array<Counter, 7> counters = {{
     {"Bytes moved", "B moved by global loads and stores",
      "32 for each sector that a warp's global loads and stores touch", true,
      [](const Counts& counts) { return loads_and_stores(counts).bytes_moved(); }, warpwise::bytes_moved_text},
-    {"Bank conflicts", "passes over shared memory beyond those needed",
-     "passes over shared memory beyond those that its accesses need", true,
+    {"Bank conflicts", "wavefronts of shared memory beyond those needed",
+     "wavefronts of shared memory beyond those that its requests need", true,
      [](const Counts& counts) { return counts.shared().conflicts(); }, warpwise::count_text},
-    {"Queued lanes", "lanes that wait at an atomic",
+    {"Serialized lanes", "lanes that wait at an atomic",
      "lanes that wait at an atomic because another lane of the warp has the same address", true,
      [](const Counts& counts) { return counts.global_atomic.same_address + counts.shared_atomic.same_address; },
      warpwise::count_text},
     {"Requests", "global loads and stores carried out by warps", "global loads and stores that warps carry out", true,
      [](const Counts& counts) { return loads_and_stores(counts).requests; }, warpwise::count_text},
-    {"Shared memory passes", "passes over shared memory",
-     "passes over shared memory that loads, stores and atomics take", true,
+    {"Shared memory wavefronts", "wavefronts of shared memory",
+     "wavefronts that loads, stores, and atomics in shared memory take", true,
      [](const Counts& counts) { return counts.shared().wavefronts; }, warpwise::count_text},
     {"Barriers", "barriers passed by warps", "__syncthreads() and the like, counted for each warp", true,
      [](const Counts& counts) { return counts.barriers; }, warpwise::count_text},
@@ -472,13 +472,13 @@ std::vector<Chart> step_charts(const LessonResult& lesson, const DeviceInfo& dev
 std::optional<Chart> curves_of(const warpwise::TableResult& table) {
     constexpr std::string_view against = " against ";
     constexpr std::size_t most_series = 7;
-    const std::size_t at = table.title.find(against);
+    const std::size_t at = table.title.text.find(against);
     if (at == std::string::npos || table.header.size() < 2 || table.header.size() > most_series + 1)
         return std::nullopt;
     Curves curves;
-    curves.title = table.title;
+    curves.title = table.title.heading();
     curves.x_axis = table.header.front();
-    curves.y_axis = table.title.substr(0, at);
+    curves.y_axis = table.title.text.substr(0, at);
     for (std::size_t column = 1; column < table.header.size(); ++column)
         curves.series.push_back({table.header[column], {}});
     std::size_t points = 0;
@@ -495,7 +495,7 @@ std::optional<Chart> curves_of(const warpwise::TableResult& table) {
         }
     }
     if (points < 2) return std::nullopt;
-    return Chart{curves, capitalized(table.title) + ": the table above as curves."};
+    return Chart{curves, capitalized(table.title.heading()) + ": the table above as curves."};
 }
 
 std::optional<Chart> roofline_of(const ChapterResults& results) {

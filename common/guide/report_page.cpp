@@ -624,13 +624,14 @@ private:
         }
         views(part, result.name);
         for (const warpwise::TableResult& table : result.tables) {
-            add(table_html(plain_table(table.title, source_, table.header, table.rows)));
+            add(table_html(plain_table(table.title.heading(), source_, table.header, table.rows)));
             if (const std::optional<Chart> curves = curves_of(table)) figure(*curves);
         }
         expectations(result);
         diagnostics(result.diagnostics, "Errors that the CPU device found outside of the steps");
         std::for_each(figures, story.end(), [&](const auto& told) { lesson_text(part, result.name, told.text); });
         for (const std::string& text : result.texts) lesson_text(part, result.name, text);
+        for (const warpwise::Drawing& drawing : result.drawings) add(text_html(drawing.text));
         add("</article>\n");
     }
 
@@ -777,9 +778,9 @@ private:
                  shared.requests > 0 ? warpwise::ratio_text(shared.wavefronts_per_request()) : "-"});
         }
         if (rows.empty()) return;
-        add(table_html(plain_table("The line of each step that gives memory most to do", source_,
-                                   {"step", "line", "code", "share of all", "sectors a request", "passes a request"},
-                                   rows)));
+        add(table_html(plain_table(
+            "The line of each step that gives memory most to do", source_,
+            {"step", "line", "code", "share of all", "sectors per request", "wavefronts per request"}, rows)));
     }
 
     /// Places for the views, which report_views.mjs makes when they are opened.

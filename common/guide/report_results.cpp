@@ -266,6 +266,9 @@ LessonResult lesson_of(const Json& json) {
         return warpwise::StoryPart{text(part, "part"), text(part, "text")};
     });
     lesson.texts = list(json, "texts", as_text);
+    lesson.drawings = list(json, "drawings", [](const Json& drawing) {
+        return warpwise::Drawing{text(drawing, "name"), text(drawing, "text")};
+    });
     lesson.steps = list(json, "steps", step_of);
     if (const Json& roof = member(json, "roof"); !roof.is_null()) {
         lesson.roof = warpwise::Roof{text(roof, "name"), number_or(roof, "bytes", 0),
@@ -275,7 +278,8 @@ LessonResult lesson_of(const Json& json) {
         lesson.recording = recording_of(recording);
     }
     lesson.tables = list(json, "tables", [](const Json& table) {
-        return warpwise::TableResult{text(table, "title"), list(table, "header", as_text),
+        return warpwise::TableResult{{text(table, "name"), text(table, "title"), text(table, "note")},
+                                     list(table, "header", as_text),
                                      list(table, "rows", as_texts)};
     });
     lesson.expectations = list(json, "expectations", [](const Json& expectation) {

@@ -8,9 +8,9 @@
 namespace warpwise {
 
 std::size_t parallel_parts(std::size_t count) {
-    constexpr std::size_t worth_a_thread = std::size_t{1} << 16;
+    constexpr std::size_t least_per_thread = std::size_t{1} << 16;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    return std::clamp<std::size_t>(count / worth_a_thread, 1, cores);
+    return std::clamp<std::size_t>(count / least_per_thread, 1, cores);
 }
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& body) {

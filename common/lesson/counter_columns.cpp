@@ -110,19 +110,19 @@ const std::vector<Definition>& definitions() {
          },
          bytes_moved_text},
         {"conflicts",
-         "passes over shared memory beyond those that its loads, stores and atomics need without bank conflicts",
+         "wavefronts of shared memory beyond those that its loads, stores, and atomics need without bank conflicts",
          "derived__memory_l1_wavefronts_shared_excessive", not_zero,
          [](const Launches& launches) { return sum_of(launches).shared().conflicts(); }, count_text},
-        {"const rd",
-         "passes that a warp's read of constant memory takes: one for each address; 1 when all lanes read the same", "",
-         serialized,
+        {"const rd", "wavefronts of a warp's read of constant memory: one per address; 1 when all lanes read the same",
+         "", serialized,
          [](const Launches& launches) -> std::optional<double> {
              const RequestCounts reads = sum_of(launches).constant_load;
              if (reads.requests == 0) return std::nullopt;
              return reads.wavefronts_per_request();
          },
          ratio_text},
-        {"queued", "lanes that wait at an atomic because another lane of the warp has the same address", "", not_zero,
+        {"serialized", "lanes that wait at an atomic because another lane of the warp has the same address", "",
+         not_zero,
          [](const Launches& launches) {
              const Counts counts = sum_of(launches);
              return counts.global_atomic.same_address + counts.shared_atomic.same_address;

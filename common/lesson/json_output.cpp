@@ -197,7 +197,10 @@ Json json_of(const LessonResult& lesson) {
     for (const StepResult& step : lesson.steps) steps.push_back(json_of(step));
     Json tables = Json::array();
     for (const TableResult& table : lesson.tables) {
-        tables.push_back({{"title", table.title}, {"header", table.header}, {"rows", table.rows}});
+        Json& written = tables.emplace_back(Json{{"name", table.title.name}, {"title", table.title.text}});
+        if (!table.title.note.empty()) written["note"] = table.title.note;
+        written["header"] = table.header;
+        written["rows"] = table.rows;
     }
     Json story = Json::array();
     for (const StoryPart& told : lesson.story) story.push_back({{"part", told.part}, {"text", told.text}});
@@ -207,6 +210,8 @@ Json json_of(const LessonResult& lesson) {
     for (const Expectation& expectation : lesson.expectations) {
         expectations.push_back({{"what", expectation.what}, {"passed", expectation.passed}});
     }
+    Json drawings = Json::array();
+    for (const Drawing& drawing : lesson.drawings) drawings.push_back({{"name", drawing.name}, {"text", drawing.text}});
     Json roof = nullptr;
     if (lesson.roof) {
         roof = {{"name", lesson.roof->name},
@@ -221,6 +226,7 @@ Json json_of(const LessonResult& lesson) {
                        {"story", story},
                        {"predictions", predictions},
                        {"texts", lesson.texts},
+                       {"drawings", drawings},
                        {"steps", steps},
                        {"roof", roof},
                        {"recording", lesson.recording ? json_of(*lesson.recording) : Json(nullptr)},

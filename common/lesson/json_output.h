@@ -18,6 +18,7 @@
 //                      last two where somebody guessed}],
 //     "left": true where the reader had enough before the end,
 //     "texts": [...],
+//     "drawings": [{"name", "text"}],                of what was measured
 //     "steps": [{"number": null for vendor routines, "name", "change", "kind": "device" | "host" | "vendor", "size",
 //                "comparison": {"passed", "largest_error", "tolerance", "sizes_compared",
 //                          "mismatches": [{"size", "index", "got", "expected"}], "failures": [{"size", "message"}]},
@@ -35,7 +36,7 @@
 //     "roof": {"name", "bytes", "gb_per_s", "seconds"} | null,
 //     "recording": {"label", "device", "cuda", "date", "file", "size", "copy": {"gb_per_s", "seconds"} | null,
 //                   "vendors": [as "recorded", with "name" and "change"]} | null,
-//     "tables": [{"title", "header", "rows"}],
+//     "tables": [{"name", "title", "note": where figures of others are from, "header", "rows"}],
 //     "expectations": [{"what", "passed"}],
 //     "diagnostics": [those found outside of steps],
 //     "failure": message of what ended the lesson early | null,

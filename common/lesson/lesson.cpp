@@ -66,6 +66,12 @@ void Lesson::text(std::string_view paragraphs) {
     output_.print_paragraphs(with_typed_command(paragraphs, options_.program, options_.typed));
 }
 
+void Lesson::drawing(const std::string& name, std::string_view paragraphs) {
+    shown_since_ = true;
+    output_.lesson().drawings.push_back({name, std::string(paragraphs)});
+    output_.print_paragraphs(paragraphs);
+}
+
 bool Lesson::on_gpu() {
 #ifdef __CPU_DEVICE__
     return false;
@@ -81,8 +87,9 @@ const Record& Lesson::recorded() const {
     return *recorded_;
 }
 
-void Lesson::table(const std::string& title, const std::vector<std::string>& header,
+void Lesson::table(const TableTitle& title, const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
+    if (title.name.empty()) throw std::invalid_argument("Lesson::table: a table without a name");
     for (const std::vector<std::string>& row : rows) {
         if (row.size() != header.size())
             throw std::invalid_argument("Lesson::table: a row is not as long as the header");
@@ -95,7 +102,7 @@ void Lesson::table(const std::string& title, const std::vector<std::string>& hea
     }
     output_.lesson().tables.push_back(shown);
     shown_since_ = true;
-    if (!title.empty()) output_.print_heading(title);
+    if (!title.text.empty()) output_.print_heading(title.heading());
     output_.print(format_table(shown.header, cells, output_.terminal()) + "\n");
 }
 
@@ -106,9 +113,9 @@ void Lesson::expect(bool passed, const std::string& what) {
 
 bool Lesson::counts_kernels() const { return options_.counters && can_instrument(); }
 
-void Lesson::show_recorded(const std::string& title) {
-    if (const RecordedTable* const recorded_table = recorded().table(title)) {
-        table(recorded_table->title + ", " + recorded().where(), recorded_table->header, recorded_table->rows);
+void Lesson::show_recorded(const std::string& name) {
+    if (const RecordedTable* const recorded_table = recorded().table(name)) {
+        table({name, recorded_table->title, recorded().where()}, recorded_table->header, recorded_table->rows);
     }
 }
 

@@ -60,6 +60,16 @@ struct Figure {
     std::string unit = {};  ///< may be empty
 };
 
+/// What stands above a table of a lesson's own.
+struct TableTitle {
+    std::string
+        name;  ///< how predictions, records, and pages refer to the table: "stride". Keep it when the words change
+    std::string text;       ///< "Lane k reads element k * stride"
+    std::string note = {};  ///< where some of its figures are from: "GB/s recorded on one NVIDIA H200 (...)"
+
+    std::string heading() const { return note.empty() ? text : text + "; " + note; }
+};
+
 /// The sizes a lesson runs at. Every step is checked at every awkward size before it is measured at the main size.
 struct Sizes {
     Size gpu;                        ///< main size on a GPU; halved until it fits the free memory
@@ -121,6 +131,9 @@ public:
     /// Prints what a lesson draws of its results with letters, such as a time line; wrapped like the texts above.
     void text(std::string_view paragraphs);
 
+    /// The same, for a drawing of what was measured that a page shows: `name` is how the page refers to it.
+    void drawing(const std::string& name, std::string_view paragraphs);
+
     /// True when the program was built by nvcc and runs on a GPU, false on the CPU device.
     static bool on_gpu();
 
@@ -133,7 +146,7 @@ public:
     const Record& recorded() const;
 
     /// Runs the steps: each at every awkward size, then all of them at the main size, poisoned and compared before
-    /// and after they are timed in turn with the roof; prints the table. On the CPU device each device step is run once
+    /// and after they are timed in turn with a copy; prints the table. On the CPU device each device step is run once
     /// more and counted, and the table shows its counters. Wrong steps print their first mismatches and make the
     /// chapter's exit status 1; so do errors that the CPU device finds. Throws Refusal when the size has the wrong
     /// number of extents or does not fit.
@@ -147,14 +160,14 @@ public:
     ///         counts->global_store.sectors_per_request() ...
     std::optional<Counts> count(const std::function<void()>& launches) const;
 
-    /// A table that is not a list of steps. All rows have as many cells as `header`. Columns in which every cell is "-"
-    /// or empty are left out, except the first.
-    void table(const std::string& title, const std::vector<std::string>& header,
+    /// A table that is not a list of steps: table({"stride", "Lane k reads element k * stride"}, header, rows). All
+    /// rows have as many cells as `header`. Columns in which every cell is "-" or empty are left out, except the first.
+    void table(const TableTitle& title, const std::vector<std::string>& header,
                const std::vector<std::vector<std::string>>& rows);
 
-    /// A table as it was recorded on a GPU, with where and when in its title: "TITLE, recorded on ...". `title` may be
-    /// the beginning of the recorded one. Nothing is printed where nothing is recorded.
-    void show_recorded(const std::string& title);
+    /// The table of this name as it was recorded on a GPU, with where and when in its title: "TITLE; recorded on ...".
+    /// Nothing is printed where nothing is recorded.
+    void show_recorded(const std::string& name);
 
     /// A check outside of `steps`; a failed one is printed and makes the exit status 1.
     void expect(bool passed, const std::string& what);

@@ -93,9 +93,8 @@ inline StepCount launches_of(std::string step) {
 }
 
 /// The number at the beginning of a cell of a table of the lesson's own: of the row that begins with the cells `row`.
-/// `title` may be the beginning of the table's title.
 struct TableCell {
-    std::string title;
+    std::string table;  ///< its name
     std::vector<std::string> row;
     std::string column;
 };

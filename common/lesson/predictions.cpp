@@ -22,10 +22,10 @@ namespace {
 constexpr double as_fast_as = 1.05;  // a step that takes at most so many times as long is as fast
 constexpr std::size_t most_choices = 6;
 
-/// Of the last table with this title: a lesson may print one for each of its groups.
-const TableResult* table_of(const LessonResult& lesson, const std::string& title) {
+/// Of the last table of this name: a lesson may print one for each of its groups.
+const TableResult* table_of(const LessonResult& lesson, const std::string& name) {
     const auto found = std::find_if(lesson.tables.rbegin(), lesson.tables.rend(),
-                                    [&](const TableResult& table) { return table.title.starts_with(title); });
+                                    [&](const TableResult& table) { return table.title.name == name; });
     return found == lesson.tables.rend() ? nullptr : &*found;
 }
 
@@ -36,7 +36,7 @@ std::optional<double> number_in(const std::string& text) {
 }
 
 std::optional<double> number_in(const LessonResult& lesson, const TableCell& cell) {
-    const TableResult* const table = table_of(lesson, cell.title);
+    const TableResult* const table = table_of(lesson, cell.table);
     if (table == nullptr) return std::nullopt;
     const auto place = std::find(table->header.begin(), table->header.end(), cell.column) - table->header.begin();
     for (const std::vector<std::string>& row : table->rows) {
@@ -74,7 +74,7 @@ std::optional<double> rate_of(const Record& record, const std::string& name) {
 }
 
 std::optional<double> number_in(const Record& record, const TableCell& cell) {
-    return record.number(cell.title, cell.row, cell.column);
+    return record.number(cell.table, cell.row, cell.column);
 }
 
 std::optional<double> ratio(const std::optional<double>& over, const std::optional<double>& under) {

@@ -89,7 +89,7 @@ Record Record::read(const std::string& file, std::string_view lesson_name) {
                 record.steps_.push_back(step_of(step));
             }
             for (const Json& table : lesson.at("tables")) {
-                record.tables_.push_back({table.at("title"), table.at("header"), table.at("rows")});
+                record.tables_.push_back({table.at("name"), table.at("title"), table.at("header"), table.at("rows")});
             }
             const Json& device = own_or_shared(lesson, document, "device");
             record.device_ = device.at("name");
@@ -139,18 +139,15 @@ std::vector<RecordedStep> Record::list_with(const std::vector<std::string>& name
     return best;
 }
 
-const RecordedTable* Record::table(std::string_view title) const {
-    const auto find = [&](const auto& matches) {
-        const auto found = std::find_if(tables_.begin(), tables_.end(), matches);
-        return found == tables_.end() ? nullptr : &*found;
-    };
-    const RecordedTable* const same = find([&](const RecordedTable& each) { return each.title == title; });
-    if (same != nullptr) return same;
-    return find([&](const RecordedTable& each) { return each.title.substr(0, title.size()) == title; });
+const RecordedTable* Record::table(std::string_view name) const {
+    const auto found =
+        std::find_if(tables_.begin(), tables_.end(), [&](const auto& each) { return each.name == name; });
+    return found == tables_.end() ? nullptr : &*found;
 }
 
-std::string Record::cell(std::string_view title, const std::vector<std::string>& row, std::string_view column) const {
-    const RecordedTable* const found = table(title);
+std::string Record::cell(std::string_view table_name, const std::vector<std::string>& row,
+                         std::string_view column) const {
+    const RecordedTable* const found = table(table_name);
     if (found == nullptr) return nothing;
     const std::size_t place = column_of(*found, column);
     for (const std::vector<std::string>& cells : found->rows) {
@@ -161,9 +158,9 @@ std::string Record::cell(std::string_view title, const std::vector<std::string>&
     return nothing;
 }
 
-std::optional<double> Record::number(std::string_view title, const std::vector<std::string>& row,
+std::optional<double> Record::number(std::string_view table_name, const std::vector<std::string>& row,
                                      std::string_view column) const {
-    const std::string text = cell(title, row, column);
+    const std::string text = cell(table_name, row, column);
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
     return end == text.c_str() ? std::nullopt : std::optional(value);

@@ -3,9 +3,10 @@
 //     const Record& record = lesson.recorded();
 //     if (record) header.push_back("GB/s on an H200");
 //     ...
-//     if (record) row.push_back(record.cell("Lane k reads element k * stride", {"8"}, "useful GB/s"));
+//     if (record) row.push_back(record.cell("stride", {"8"}, "useful GB/s"));
 //     ...
-//     lesson.table(record ? title + "; GB/s " + record.where() : title, header, rows);
+//     if (record) title.note = "GB/s " + record.where();
+//     lesson.table(title, header, rows);
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,7 @@ std::string short_device_name(const std::string& device);
 
 /// A table that a recorded lesson printed. The cells are text, as they were printed.
 struct RecordedTable {
+    std::string name;
     std::string title;
     std::vector<std::string> header;
     std::vector<std::vector<std::string>> rows;
@@ -45,8 +47,8 @@ struct RecordedCopy {
     std::optional<double> seconds;  ///< median
 };
 
-/// Tables are found by their titles, or by the beginning of them, because titles may end with sizes and clocks of the
-/// machine. What is not recorded is absent, or "-" as a cell: a lesson may be ahead of its record.
+/// Tables are found by their names. What is not recorded is absent, or "-" as a cell: a lesson may be ahead of its
+/// record.
 class Record {
 public:
     /// Nothing is recorded.
@@ -83,14 +85,13 @@ public:
     const RecordedStep* step(std::string_view name) const;
 
     /// A table; null where it is not recorded. Lesson::show_recorded prints one as it is.
-    const RecordedTable* table(std::string_view title) const;
+    const RecordedTable* table(std::string_view name) const;
 
-    /// The cell of a table, of the row that begins with the cells `row`: cell("All of it", {"8", "32"}, "of the
-    /// ideal").
-    std::string cell(std::string_view title, const std::vector<std::string>& row, std::string_view column) const;
+    /// The cell of a table, of the row that begins with the cells `row`: cell("whole", {"8", "32"}, "of the ideal").
+    std::string cell(std::string_view table_name, const std::vector<std::string>& row, std::string_view column) const;
 
     /// The number at the beginning of that cell.
-    std::optional<double> number(std::string_view title, const std::vector<std::string>& row,
+    std::optional<double> number(std::string_view table_name, const std::vector<std::string>& row,
                                  std::string_view column) const;
 
 private:

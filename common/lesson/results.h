@@ -30,7 +30,7 @@ struct StepResult {
     std::string change;
     StepKind kind = StepKind::device;
     Size size;                             ///< the main size
-    std::size_t sizes_compared = 0;         ///< the main size included
+    std::size_t sizes_compared = 0;        ///< the main size included
     std::optional<Comparison> comparison;  ///< at the main size; absent when the step threw or never had its turn
     std::vector<WrongAtSize> wrong;
     Work work;
@@ -71,9 +71,14 @@ struct Recording {
 };
 
 struct TableResult {
-    std::string title;
+    TableTitle title;
     std::vector<std::string> header;
     std::vector<std::vector<std::string>> rows;
+};
+
+struct Drawing {
+    std::string name;
+    std::string text;
 };
 
 struct Expectation {
@@ -110,6 +115,7 @@ struct LessonResult {
     std::vector<StoryPart> story;
     std::vector<PredictionResult> predictions = {};
     std::vector<std::string> texts;
+    std::vector<Drawing> drawings = {};
     std::vector<StepResult> steps;
     std::optional<Roof> roof;            ///< of the first list of steps
     std::optional<Recording> recording;  ///< of the first list of steps that has one

@@ -68,7 +68,7 @@ constexpr Column columns[] = {
      "0"},
     {"const rd",
      [](const Counts& counts) { return unless_zero(counts.constant_load.wavefronts_per_request(), ratio_text); }, "1"},
-    {"queued",
+    {"serialized",
      [](const Counts& counts) {
          const bool atomic = counts.global_atomic.requests + counts.shared_atomic.requests > 0;
          return atomic ? count_text(counts.global_atomic.same_address + counts.shared_atomic.same_address)

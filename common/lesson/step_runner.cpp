@@ -360,7 +360,7 @@ private:
             for (std::size_t k = 0; k < timed.size(); ++k) results_[timed[k]].timing = timings[k];
             if (copy) {
                 const double rate = copy->bytes() / timings.back().median * 1e-9;
-                roof_ = Roof{"roof C", copy->bytes(), timings.back(), rate};
+                roof_ = Roof{"copy", copy->bytes(), timings.back(), rate};
             }
         } else {
             // Every candidate was right before, and one has failed now. The comparison below tells which one, if it

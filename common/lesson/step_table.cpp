@@ -117,7 +117,7 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
     if (times) table.header.push_back(on_gpu ? "time" : "time (host)");
     if (rates) table.header.push_back("spread");
     if (bytes) table.header.push_back("GB/s");
-    if (bytes && roof) table.header.push_back("of roof");
+    if (bytes && roof) table.header.push_back("of copy");
     if (operations) table.header.push_back("Gop/s");
     if (vendor) table.header.push_back("of vendor");
     if (rates) table.header.push_back("speed-up");
@@ -147,7 +147,8 @@ StepTable make_step_table(const std::vector<StepResult>& steps, const std::optio
 
     if (any(steps, above_roof)) {
         table.footnotes.push_back(
-            "! above the roof: a kernel that mostly reads, or whose data stays in the L2 cache, can be faster than a "
+            "! above copy bandwidth: a kernel that mostly reads, or whose data stays in the L2 cache, can be faster "
+            "than a "
             "copy; with any other kernel, doubt the figure.");
     }
     if (!on_gpu && times) {

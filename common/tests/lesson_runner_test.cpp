@@ -78,6 +78,7 @@ void right(Lesson& lesson) {
                     .because = "Counting begins at 0."});
     lesson.steps<Counting>(counting_sizes, right_steps);
     lesson.text("|--|");
+    lesson.drawing("bars", "As it was:\n\n    1 >#<");
     lesson.conclusion("They write the same.");
 }
 
@@ -124,7 +125,7 @@ void rots(Lesson& lesson) {
 }
 
 void no_steps(Lesson& lesson) {
-    lesson.table("Limits", {"what", "value"}, {{"threads", "1024"}, {"warp", "32"}});
+    lesson.table({"limits", "Limits"}, {"what", "value"}, {{"threads", "1024"}, {"warp", "32"}});
     lesson.expect(true, "this holds");
 }
 
@@ -247,7 +248,7 @@ public:
             "date": "2026-01-31", "command": ["9_testing"],
             "device": {"name": "NVIDIA H200", "kind": "cuda", "runtime_version": 13000},
             "lessons": [{"name": "right", "size": [5000], "tables": [],
-                "roof": {"name": "roof C", "gb_per_s": 4000, "seconds": {"median": 0.001}},
+                "roof": {"name": "copy", "gb_per_s": 4000, "seconds": {"median": 0.001}},
                 "steps": [
                     {"number": 1, "name": "serial", "kind": "host", "seconds": {"median": 0.25}},
                     {"number": 2, "name": "naive", "kind": "device", "seconds": {"median": 0.002},
@@ -306,7 +307,7 @@ TEST_CASE("only a GPU gives times for kernels") {
     device_or_skip();
     const Captured captured = run({"right", "--repeat", "2"});
     CHECK((captured.out.find("speed-up") != std::string::npos) == Lesson::on_gpu());
-    CHECK((captured.out.find("roof C") != std::string::npos) == Lesson::on_gpu());
+    CHECK((captured.out.find("   copy  ") != std::string::npos) == Lesson::on_gpu());
     CHECK((captured.out.find("time (host)") != std::string::npos) == !Lesson::on_gpu());
 }
 
@@ -357,7 +358,7 @@ TEST_CASE("with --once each step runs at one size, and nothing is timed") {
     CHECK(captured.status == 0);
     CHECK_THAT(captured.out, ContainsSubstring("ok, exact"));
     CHECK(captured.out.find("speed-up") == std::string::npos);
-    CHECK(captured.out.find("roof C") == std::string::npos);
+    CHECK(captured.out.find("   copy  ") == std::string::npos);
     const auto results = file.read();
     for (const auto& step : results["lessons"][0]["steps"]) {
         CHECK(step["comparison"]["sizes_compared"] == 1);
@@ -538,6 +539,7 @@ TEST_CASE("the JSON file holds what the tables show") {
     CHECK(good["size"] == std::vector<int>{1000});
     CHECK(good["roof"].is_null() == !Lesson::on_gpu());
     CHECK(good["texts"] == nlohmann::json{"|--|"});
+    CHECK(good["drawings"] == nlohmann::json{{{"name", "bars"}, {"text", "As it was:\n\n    1 >#<"}}});
     REQUIRE(good["story"].size() == 6);  // the question, two predictions and their answers, the conclusion
     CHECK(good["story"][5] == nlohmann::json{{"part", "conclusion"}, {"text", "They write the same."}});
     REQUIRE(good["steps"].size() == 3);

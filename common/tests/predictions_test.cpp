@@ -38,33 +38,33 @@ void asks(Lesson& lesson) {
     lesson.question("What is in this table?");
     lesson.predict(
         {.question = "How many sectors does\na request touch?",
-         .answer = Number{.value = 32, .unit = "sectors", .shown_by = TableCell{"Counted", {"rows"}, "sectors"}},
+         .answer = Number{.value = 32, .unit = "sectors", .shown_by = TableCell{"counted", {"rows"}, "sectors"}},
          .because = "Each lane touches a sector\nof its own."});
     lesson.predict({.question = "Who is faster?",
                     .answer = Choice{{"a thread", "a warp", "a block"}, 1},
                     .because = "A warp is what runs."});
-    lesson.table("Counted, once", {"what", "sectors"}, {{"rows", "32"}, {"columns", "4"}});
+    lesson.table({"counted", "Counted, once"}, {"what", "sectors"}, {{"rows", "32"}, {"columns", "4"}});
     lesson.conclusion("The first conclusion.");
     lesson.predict({.question = "How many GB/s?",
                     .answer = Number{.value = 4000, .unit = "GB/s", .factor = 1.2},
                     .because = "That is the memory's rate."});
-    lesson.table("Rates", {"what", "GB/s"}, {{"copy", "4000"}});
+    lesson.table({"rates", "Rates"}, {"what", "GB/s"}, {{"copy", "4000"}});
     lesson.conclusion("The last conclusion.");
 }
 
 /// The table is not what the author has worked out.
 void disagrees(Lesson& lesson) {
     lesson.predict({.question = "How many?",
-                    .answer = Number{.value = 31, .shown_by = TableCell{"Counted", {"rows"}, "sectors"}},
+                    .answer = Number{.value = 31, .shown_by = TableCell{"counted", {"rows"}, "sectors"}},
                     .because = "Nobody counted."});
-    lesson.table("Counted", {"what", "sectors"}, {{"rows", "32"}});
+    lesson.table({"counted", "Counted"}, {"what", "sectors"}, {{"rows", "32"}});
 }
 
 void talks_long(Lesson& lesson) {
     std::vector<std::vector<std::string>> rows;
     for (int i = 0; i < 40; ++i) rows.push_back({"row" + std::to_string(i), "1"});
     lesson.question("A long table follows.");
-    lesson.table("Long", {"row", "value"}, rows);
+    lesson.table({"long", "Long"}, {"row", "value"}, rows);
     lesson.conclusion("The end of the long table.");
 }
 
@@ -74,7 +74,7 @@ void measures_nothing(Lesson& lesson) {
     lesson.predict({.question = "How many times?",
                     .answer = Measured{.by = TimeRatio{"one", "two"}, .unit = "times"},
                     .because = "It is long."});
-    lesson.table("Nothing", {"what"}, {{"-"}});
+    lesson.table({"nothing", "Nothing"}, {"what"}, {{"-"}});
 }
 
 void wordy(Lesson& lesson) {

@@ -61,12 +61,12 @@ const char* const two_lessons = R"({
     "date": "2026-01-31T12:00:00Z", "device": {"name": "NVIDIA H200", "kind": "cuda", "runtime_version": 12040},
     "command": ["build/bin/cuda/chapter", "LESSON", "--device", "cuda"],
     "lessons": [
-        {"name": "first", "size": [4096, 12], "roof": {"name": "roof C", "gb_per_s": 4000, "seconds": {"median": 0.001}},
+        {"name": "first", "size": [4096, 12], "roof": {"name": "copy", "gb_per_s": 4000, "seconds": {"median": 0.001}},
          "steps": [{"name": "naive", "seconds": {"median": 0.002}, "gb_per_s": 512.5, "gop_per_s": null},
                    {"name": "never_timed", "seconds": null}, {"name": "counted_only"}],
-         "tables": [{"title": "Rates, 12 rows", "header": ["streams", "chunks", "GB/s"],
+         "tables": [{"name": "copies", "title": "Rates, 12 rows", "header": ["streams", "chunks", "GB/s"],
                      "rows": [["1", "8", "53.5"], ["1", "16", "54.1"], ["2", "8", "-"]]},
-                    {"title": "Rates", "header": ["stride", "GB/s"], "rows": [["1", "928 GB/s"]]}]},
+                    {"name": "rates", "title": "Rates", "header": ["stride", "GB/s"], "rows": [["1", "928 GB/s"]]}]},
         {"name": "second", "date": "2026-02-01T00:00:00Z", "device": {"name": "NVIDIA A100"},
          "command": ["build/bin/cuda/other", "second"], "steps": [], "tables": []}]})";
 
@@ -83,8 +83,8 @@ LessonResult shown(const std::string& file, void (*show)(Lesson&)) {
 }
 
 void show_two_tables(Lesson& lesson) {
-    lesson.show_recorded("Rates, ");
-    lesson.show_recorded("Another");
+    lesson.show_recorded("copies");
+    lesson.show_recorded("another");
 }
 
 }  // namespace
@@ -100,14 +100,15 @@ TEST_CASE("a record knows machine, program and date of the file, or those of its
 TEST_CASE("a record finds a cell by the row's first cells and the column, and a dash where there is none") {
     const File file(two_lessons);
     const Record record = Record::read(file.path(), "first");
-    CHECK(record.cell("Rates, ", {"1", "16"}, "GB/s") == "54.1");
-    CHECK(record.cell("Rates, ", {"1"}, "GB/s") == "53.5");
-    CHECK(record.cell("Rates", {"1"}, "GB/s") == "928 GB/s");  // the whole title before the beginning of one
-    CHECK(record.cell("Rates, ", {"3", "16"}, "GB/s") == "-");
-    CHECK(record.cell("Rates, ", {"1", "16"}, "us") == "-");
-    CHECK(record.cell("Times", {"1", "16"}, "GB/s") == "-");
-    CHECK(record.number("Rates", {"1"}, "GB/s") == 928);
-    CHECK(record.number("Rates, ", {"2", "8"}, "GB/s") == std::nullopt);
+    CHECK(record.cell("copies", {"1", "16"}, "GB/s") == "54.1");
+    CHECK(record.cell("copies", {"1"}, "GB/s") == "53.5");
+    CHECK(record.cell("rates", {"1"}, "GB/s") == "928 GB/s");
+    CHECK(record.cell("rate", {"1"}, "GB/s") == "-");  // the beginning of a name is no name
+    CHECK(record.cell("copies", {"3", "16"}, "GB/s") == "-");
+    CHECK(record.cell("copies", {"1", "16"}, "us") == "-");
+    CHECK(record.cell("times", {"1", "16"}, "GB/s") == "-");
+    CHECK(record.number("rates", {"1"}, "GB/s") == 928);
+    CHECK(record.number("copies", {"2", "8"}, "GB/s") == std::nullopt);
 }
 
 TEST_CASE("a record has the figures of steps, as far as they were measured") {
@@ -201,7 +202,7 @@ TEST_CASE("nothing is recorded without a file, and of a lesson that the file doe
     const File file(two_lessons);
     CHECK_FALSE(Record::read(file.path(), "third"));
     CHECK(Record::read(file.path(), "first"));
-    CHECK(Record().cell("Rates", {"1"}, "GB/s") == "-");
+    CHECK(Record().cell("rates", {"1"}, "GB/s") == "-");
 }
 
 TEST_CASE("a file of records that is none is named") {
@@ -213,7 +214,9 @@ TEST_CASE("a lesson shows recorded tables with their source, and leaves out what
     const File file(two_lessons);
     const LessonResult with = shown(file.path(), show_two_tables);
     REQUIRE(with.tables.size() == 1);
-    CHECK(with.tables[0].title == "Rates, 12 rows, recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
+    CHECK(with.tables[0].title.name == "copies");
+    CHECK(with.tables[0].title.heading() ==
+          "Rates, 12 rows; recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
     CHECK(with.tables[0].rows.size() == 3);
     CHECK(shown("/no/such/file.json", show_two_tables).tables.empty());
 }
@@ -221,22 +224,22 @@ TEST_CASE("a lesson shows recorded tables with their source, and leaves out what
 TEST_CASE("a table has a column of what a GPU had, named after it, and the record's source in its title") {
     const File file(two_lessons);
     const auto show = [](Lesson& lesson) {
-        table_beside_record(lesson, "Rates", {"stride", "GB/s", "meaning"}, {{"1", "-", "near"}, {"2", "-", "far"}},
-                            "GB/s");
-        table_beside_record(lesson, "Unknown", {"stride", "GB/s"}, {{"1", "7"}}, "GB/s");
+        table_beside_record(lesson, {"rates", "Rates"}, {"stride", "GB/s", "meaning"},
+                            {{"1", "-", "near"}, {"2", "-", "far"}}, "GB/s");
+        table_beside_record(lesson, {"unknown", "Unknown"}, {"stride", "GB/s"}, {{"1", "7"}}, "GB/s");
     };
     const LessonResult with = shown(file.path(), show);
     REQUIRE(with.tables.size() == 2);
-    CHECK(with.tables[0].title == "Rates; H200 recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
+    CHECK(with.tables[0].title.heading() ==
+          "Rates; H200 recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
     CHECK(with.tables[0].header == std::vector<std::string>{"stride", "H200", "meaning"});  // own GB/s are dashes
     CHECK(with.tables[0].rows == std::vector<std::vector<std::string>>{{"1", "928 GB/s", "near"}, {"2", "-", "far"}});
-    CHECK(with.tables[1].title == "Unknown");
+    CHECK(with.tables[1].title.heading() == "Unknown");
     CHECK(shown("/no/such/file.json", show).tables[0].header == std::vector<std::string>{"stride", "meaning"});
 }
 
 TEST_CASE("the source tree has records of every chapter's lessons") {
     CHECK(Record::read(recorded_file(recorded_folder(), 1), "pi").step("sum_per_thread") != nullptr);
-    CHECK(Record::read(recorded_file(recorded_folder(), 2), "coalescing")
-              .cell("Lane k reads element k * stride", {"8"}, "useful GB/s") != "-");
-    CHECK(Record::read(recorded_file(recorded_folder(), 3), "transpose").table("GB/s for each shape") != nullptr);
+    CHECK(Record::read(recorded_file(recorded_folder(), 2), "coalescing").cell("stride", {"8"}, "useful GB/s") != "-");
+    CHECK(Record::read(recorded_file(recorded_folder(), 3), "transpose").table("shapes") != nullptr);
 }

@@ -94,7 +94,7 @@ const english = {
     tableHead: { lane: 'lane', offset: 'byte of the array', sector: 'line, sector', bank: 'bank', pass: 'pass' },
     countersHead: { now: 'this request', soFar: 'so far', all: 'all' },
     counters: {
-        sectors: 'sectors a request',
+        sectors: 'sectors per request',
         moved: 'bytes moved',
         used: 'of them used',
         wavefronts: 'passes a request',

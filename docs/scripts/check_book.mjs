@@ -66,7 +66,7 @@ async function check(book) {
             bookMarkdown(markdown, {
                 book,
                 failed: ({ page, line, message }) => problems.push(`${page}:${line}: ${message}`),
-                untranslated: ({ page, line, text }) => problems.push(`${page}:${line}: no Chinese for "${text}" (docs/.vitepress/markdown/chinese.mjs)`),
+                untranslated: ({ page, line, message }) => problems.push(`${page}:${line}: ${message}`),
             }),
     });
     const anchors = new Map();
@@ -89,8 +89,7 @@ async function check(book) {
         else if (anchor && !anchors.get(target).has(decodeURIComponent(anchor))) problems.push(`${origin}: dead link: there is no #${decodeURIComponent(anchor)} in ${target}`);
     }
 
-    const dictionary = 'docs/.vitepress/markdown/chinese.mjs';
-    for (const entry of unusedEntries()) problems.push(`${dictionary}: no Chinese page shows "${entry}" any more: its text has changed, or nobody needs the entry`);
+    for (const entry of unusedEntries()) problems.push(`${entry}: no Chinese page shows this any more: its text has changed, or nobody needs the entry`);
 
     for (const page of pagesWithoutPlace(book)) problems.push(`docs/${page}: not in the sidebar (docs/.vitepress/book/sidebar.mjs)`);
 

@@ -94,11 +94,11 @@ const std::vector<Property> kProcessors = {
      "launch at least this many blocks"},
     {"warp size", cudaDevAttrWarpSize, show_count,
      "threads that share one instruction; block sizes are multiples"},
-    {"threads an SM", cudaDevAttrMaxThreadsPerMultiProcessor, show_count,
+    {"threads per SM", cudaDevAttrMaxThreadsPerMultiProcessor, show_count,
      "more warps to switch to hide more waiting"},
-    {"blocks an SM", cudaDevAttrMaxBlocksPerMultiprocessor, show_count,
+    {"blocks per SM", cudaDevAttrMaxBlocksPerMultiprocessor, show_count,
      "tiny blocks meet this limit first"},
-    {"registers an SM (32 bit)", cudaDevAttrMaxRegistersPerMultiprocessor, show_count,
+    {"registers per SM (32 bit)", cudaDevAttrMaxRegistersPerMultiprocessor, show_count,
      "shared out to its threads"},
     {"SM clock", cudaDevAttrClockRate, show_kilohertz,
      "the highest; power and heat may lower it"},
@@ -115,26 +115,26 @@ const std::vector<Property> kMemories = {
      "what fits here is read again for much less"},
     {"constant memory", cudaDevAttrTotalConstantMemory, show_bytes,
      "`__constant__`: fast if a warp reads one address"},
-    {"shared memory a block", cudaDevAttrMaxSharedMemoryPerBlock, show_bytes,
+    {"shared memory per block", cudaDevAttrMaxSharedMemoryPerBlock, show_bytes,
      "`__shared__`, without asking"},
     {"... on request", cudaDevAttrMaxSharedMemoryPerBlockOptin, show_bytes,
      "with cudaFuncSetAttribute"},
-    {"shared memory an SM", cudaDevAttrMaxSharedMemoryPerMultiprocessor, show_bytes,
+    {"shared memory per SM", cudaDevAttrMaxSharedMemoryPerMultiprocessor, show_bytes,
      "shared out to its blocks"},
-    {"registers a block", cudaDevAttrMaxRegistersPerBlock, show_count,
-     "threads x registers a thread must fit"},
-    {"memory clock", cudaDevAttrMemoryClockRate, show_kilohertz, "two transfers a clock"},
+    {"registers per block", cudaDevAttrMaxRegistersPerBlock, show_count,
+     "threads x registers per thread must fit"},
+    {"memory clock", cudaDevAttrMemoryClockRate, show_kilohertz, "two transfers per clock"},
     {"memory bus", cudaDevAttrGlobalMemoryBusWidth,
      [](std::optional<double> bits) { return show(bits, "bit"); },
      "bits moved by one transfer"},
     {"maps host memory", cudaDevAttrCanMapHostMemory, show_yes_no,
-     "kernels can read page-locked host memory"},
+     "kernels can read pinned host memory"},
     {"managed memory", cudaDevAttrManagedMemory, show_yes_no,
      "one pointer for host and device"},
 };
 
 const std::vector<Property> kLimits = {
-    {"threads a block", cudaDevAttrMaxThreadsPerBlock, show_count,
+    {"threads per block", cudaDevAttrMaxThreadsPerBlock, show_count,
      "product of the three block extents"},
     {"block extent x", cudaDevAttrMaxBlockDimX, show_count, "blockDim.x"},
     {"block extent y", cudaDevAttrMaxBlockDimY, show_count, "blockDim.y"},
@@ -142,7 +142,7 @@ const std::vector<Property> kLimits = {
     {"grid extent x", cudaDevAttrMaxGridDimX, show_count,
      "gridDim.x: put the long direction here"},
     {"grid extent y", cudaDevAttrMaxGridDimY, show_count,
-     "gridDim.y: too short for a row a block"},
+     "gridDim.y: too short for one block per row"},
     {"grid extent z", cudaDevAttrMaxGridDimZ, show_count, "gridDim.z"},
 };
 
@@ -167,9 +167,9 @@ void list_devices(warpwise::Lesson& lesson, int current) {
              std::to_string(properties.multiProcessorCount),
              show_bytes(static_cast<double>(properties.totalGlobalMem))});
     }
-    lesson.table("Devices of this machine (* the one in use)",
+    lesson.table({"devices", "Devices of this machine (* the one in use)"},
                  {"device", "name", "compute capability", "SMs", "memory"}, rows);
-    lesson.table("Around them", {"what", "value"},
+    lesson.table({"host", "Around them"}, {"what", "value"},
                  {{"host threads", show_count(std::thread::hardware_concurrency())},
                   {"CUDA version that the driver supports", version(driver)},
                   {"CUDA version of this program", version(runtime)}});
@@ -194,10 +194,10 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
     if (bandwidth && flops) balance = *flops / *bandwidth;
     if (balance) add_share = 100 * (1.0 / 12) / *balance;
     warpwise::table_beside_record(
-        lesson, "Derived from them", {"what", "formula", "value"},
-        {{"threads at home at once", "SMs x threads an SM",
+        lesson, {"derived", "Derived from them"}, {"what", "formula", "value"},
+        {{"resident threads", "SMs x threads per SM",
           show_count(sms * properties.maxThreadsPerMultiProcessor)},
-         {"FP32 lanes", "SMs x lanes an SM",
+         {"FP32 lanes", "SMs x lanes per SM",
           show_count(lanes ? Rate(sms * *lanes) : lanes)},
          {"peak bandwidth", "2 x memory clock x bus width / 8",
           show(bandwidth ? Rate(*bandwidth / 1e9) : bandwidth, "GB/s")},
@@ -217,7 +217,7 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
         rows.push_back({std::to_string(entry.major) + "." + std::to_string(entry.minor),
                         std::to_string(entry.lanes), here ? "this device" : ""});
     }
-    lesson.table("FP32 lanes of an SM", {"compute capability", "lanes", ""}, rows);
+    lesson.table({"lanes", "FP32 lanes per SM"}, {"compute capability", "lanes", ""}, rows);
 }
 
 void try_the_limits(warpwise::Lesson& lesson, const cudaDeviceProp& properties) {
@@ -235,12 +235,12 @@ void try_the_limits(warpwise::Lesson& lesson, const cudaDeviceProp& properties) 
                   "the largest block runs complete");
     lesson.expect(seen[2] == 42, "the last byte of a block's shared memory can be used");
     lesson.table(
-        "Tried with one kernel: the largest block",
+        {"tried", "Tried with one kernel: the largest block"},
         {"what", "promised", "seen by the kernel"},
         {{"warp size", std::to_string(properties.warpSize), std::to_string(seen[0])},
-         {"threads a block", std::to_string(properties.maxThreadsPerBlock),
+         {"threads per block", std::to_string(properties.maxThreadsPerBlock),
           std::to_string(seen[1])},
-         {"shared memory a block", show_bytes(shared_bytes),
+         {"shared memory per block", show_bytes(shared_bytes),
           seen[2] == 42 ? "all of it" : "less"}});
 }
 
@@ -272,7 +272,7 @@ divide the threads that are resident on the whole device at once?)",
          .because =
              R"(A warp has 32 threads. There are many more warps than can compute in
 one clock cycle, because while some of them wait for memory, others compute.)"});
-    warpwise::table_beside_record(lesson, "Processors", kHeader,
+    warpwise::table_beside_record(lesson, {"processors", "Processors"}, kHeader,
                                   rows_of(kProcessors, device), "value");
 
     auto memories = rows_of(kMemories, device);
@@ -281,8 +281,10 @@ one clock cycle, because while some of them wait for memory, others compute.)"})
                       "cudaMalloc takes from here"},
                      {"... free now", show_bytes(static_cast<double>(free_bytes)),
                       "others may be using the device too"}});
-    warpwise::table_beside_record(lesson, "Memories", kHeader, memories, "value");
-    lesson.table("What a launch may ask for", kHeader, rows_of(kLimits, device));
+    warpwise::table_beside_record(lesson, {"memories", "Memories"}, kHeader, memories,
+                                  "value");
+    lesson.table({"limits", "What a launch may ask for"}, kHeader,
+                 rows_of(kLimits, device));
     derive_rates(lesson, device, properties);
     try_the_limits(lesson, properties);
 

@@ -92,7 +92,7 @@ void show_two_memories(warpwise::Lesson& lesson) {
     warpwise::check(cudaFree(d_values));
     note("5. free", "no memory");
 
-    lesson.table("One of the 1000 numbers after each move",
+    lesson.table({"moves", "One of the 1000 numbers after each move"},
                  {"move", "numbers[1], host", "d_values[1], device", "squares[1], host"},
                  rows);
     lesson.expect(right_ones(numbers, squares) == kCount, "all squares are right");
@@ -131,7 +131,7 @@ std::vector<Program> programs() {
         {"copy out", without_copy_out, 0, fine, ""},
         {"free", without_free, kCount, fine, "memory leak"},
         {"rounding up", without_rounding_up, kCount / 256 * 256, fine, ""},
-        {"nothing, blocks of 2048", too_large_a_block, 0, refused, ""},
+        {"nothing, blocks of 2048", block_too_large, 0, refused, ""},
         {"the status, blocks of 2048", without_look_at_status, 0, fine, "unseen error"},
     };
 }
@@ -256,7 +256,8 @@ std::string show_forgotten_moves(warpwise::Lesson& lesson) {
     std::vector<std::string> header = {"forgotten", "3 becomes", "right of 1000",
                                        "the program learns"};
     if (warpwise::can_instrument()) header.push_back("the CPU device says");
-    lesson.table("Each move forgotten, in a process of its own", header, rows);
+    lesson.table({"forgotten", "Each move forgotten, in a process of its own"}, header,
+                 rows);
     return listing;
 }
 
@@ -273,7 +274,7 @@ void show_first_error(warpwise::Lesson& lesson) {
         rows.push_back({program.forgotten, cudaGetErrorName(outcome.status),
                         cudaGetErrorString(outcome.status)});
     }
-    lesson.table("The allocation fails: what does the program learn?",
+    lesson.table({"status", "The allocation fails: what does the program learn?"},
                  {"the program looks at", "it learns", "in words"}, rows);
 }
 
@@ -337,9 +338,9 @@ accepts. The first of them looks at the status, and the second does not.)");
 blocks is rounded down, to count / 256?)",
          .answer = warpwise::Number{.value = 768,
                                     .unit = "squares",
-                                    .shown_by = warpwise::TableCell{"Each move forgotten",
-                                                                    {"rounding up"},
-                                                                    "right of 1000"}},
+                                    .shown_by =
+                                        warpwise::TableCell{
+                                            "forgotten", {"rounding up"}, "right of 1000"}},
          .because = R"(1000 / 256 is 3, and three blocks of 256 threads square 768
 numbers. No call reports an error.)"});
     lesson.predict(

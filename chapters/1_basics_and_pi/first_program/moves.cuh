@@ -94,7 +94,7 @@ cudaError_t without_rounding_up(const float* numbers, float* squares, int count)
 
 // A launch that the device refuses, because a block may have 1024 threads at most. This
 // function looks at the status, and so the caller learns of it.
-cudaError_t too_large_a_block(const float* numbers, float* squares, int count) {
+cudaError_t block_too_large(const float* numbers, float* squares, int count) {
     const std::size_t bytes = count * sizeof(float);
     float* d_values = nullptr;
     cudaMalloc(&d_values, bytes);                                  // 1. allocate

@@ -1,5 +1,5 @@
 // Problem: one loop whose iterations do not depend on each other, out[i] = 1 + x + x^2 +
-// ... + x^63 with x = in[i]. It is run by one host thread, by a team of host threads
+// ... + x^63 with x = in[i]. It is run by one host thread, by all host threads
 // (OpenMP: fork, work, join), and by kernels. A launch is a fork as well: it starts device
 // threads and returns at once. The join is whatever waits for the device.
 //
@@ -86,8 +86,8 @@ struct PowerSums {
 };
 
 // Step 1, one host thread: the loop as everybody would write it.
-// Slow: every multiplication waits for the addition before it, and all other processors of
-// the machine are idle.
+// Slow because each multiplication needs the result of the addition before it, and because
+// all other processors of the machine are idle.
 void serial(const float* in, float* out, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         float sum = 1;
@@ -118,7 +118,7 @@ void openmp(const float* in, float* out, std::size_t count) {
 // too large.
 void host_and_device(PowerSums& p) {
     const std::size_t host_share = p.count / 64, device_share = p.count - host_share;
-    one_element_a_thread<<<blocks_for(device_share, 256), 256>>>(
+    one_element_per_thread<<<blocks_for(device_share, 256), 256>>>(
         p.d_in.data(), p.d_out.data(), device_share);
     check_launch();
     openmp(p.in.data() + device_share, p.out.data() + device_share, host_share);
@@ -163,7 +163,7 @@ void launch_and_look(warpwise::Lesson& lesson) {
     const std::string ratio =
         warpwise::Lesson::on_gpu() ? text_of("%.0f times", finished / launched) : "-";
     warpwise::table_beside_record(
-        lesson, "One launch, seen from the host", {"question", "answer"},
+        lesson, {"launch", "One launch, seen from the host"}, {"question", "answer"},
         {{"is the kernel still running when the launch has returned?",
           running ? "yes" : "no, it has ended"},
          {"turns of a host loop before it ended", std::to_string(turns)},
@@ -213,7 +213,7 @@ for each of 32 lanes.)"});
               serial(p.in.data(), p.out.data(), p.count);
           },
           StepKind::host},
-         {"openmp", "a team of host threads",
+         {"openmp", "several host threads",
           [](PowerSums& p) {
               p.result_is_on_host = true;
               openmp(p.in.data(), p.out.data(), p.count);
@@ -229,9 +229,9 @@ for each of 32 lanes.)"});
               one_block<<<1, 256>>>(p.d_in.data(), p.d_out.data(), p.count);
               check_launch();
           }},
-         {"one_element_a_thread", "as many blocks as it takes",
+         {"one_element_per_thread", "as many blocks as it takes",
           [](PowerSums& p) {
-              one_element_a_thread<<<blocks_for(p.count, 256), 256>>>(
+              one_element_per_thread<<<blocks_for(p.count, 256), 256>>>(
                   p.d_in.data(), p.d_out.data(), p.count);
               check_launch();
           }},

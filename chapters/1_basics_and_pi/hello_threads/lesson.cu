@@ -147,8 +147,8 @@ together have )" + std::to_string(lanes) +
                                            std::to_string(index + working - 1),
                         std::to_string(32 - working)});
     }
-    lesson.table("2. " + std::to_string(count) + " elements in blocks of " +
-                     std::to_string(kBlock) + " threads",
+    lesson.table({"elements", "2. " + std::to_string(count) + " elements in blocks of " +
+                                  std::to_string(kBlock) + " threads"},
                  {"block", "warp", "lanes that exist", "elements they computed",
                   "lanes of 32 without work"},
                  rows);
@@ -191,8 +191,9 @@ second one, 2, is the extent in y: two rows.)"});
         }
     }
     lesson.table(
-        "3. A matrix of 6 x 8, a grid of 2 x 3 blocks of 4 x 2 threads: blockIdx.x,y : "
-        "threadIdx.x,y",
+        {"matrix",
+         "3. A matrix of 6 x 8, a grid of 2 x 3 blocks of 4 x 2 threads: blockIdx.x,y : "
+         "threadIdx.x,y"},
         header, rows);
     lesson.conclusion(
         R"(A block of dim3(4, 2) covers two rows and four columns. Along a row of the
@@ -226,8 +227,9 @@ void three_dimensions(warpwise::Lesson& lesson) {
                         std::to_string(who[i].lane)});
     }
     lesson.table(
-        "4. A volume of 3 x 5 x 7 in a grid of 2 x 3 x 2 blocks of 4 x 2 x 2 threads "
-        "(every 13th element)",
+        {"volume",
+         "4. A volume of 3 x 5 x 7 in a grid of 2 x 3 x 2 blocks of 4 x 2 x 2 threads "
+         "(every 13th element)"},
         {"element", "layer, row, col", "blockIdx x, y, z", "threadIdx x, y, z", "lane"},
         rows);
     lesson.conclusion(
@@ -247,9 +249,7 @@ that?)",
              warpwise::Number{
                  .value = 3,
                  .unit = "warps",
-                 .shown_by =
-                     warpwise::TableCell{
-                         "5. How blocks are cut into warps", {"8 x 3 x 3"}, "warps"}},
+                 .shown_by = warpwise::TableCell{"warps", {"8 x 3 x 3"}, "warps"}},
          .because = R"(Two full warps have 64 threads. The last 8 threads need a
 third warp, in which 24 lanes do not exist.)"});
     std::vector<std::vector<std::string>> rows;
@@ -282,7 +282,7 @@ third warp, in which 24 lanes do not exist.)"});
         rows.push_back({shape, std::to_string(threads), std::to_string(warps.size()),
                         second, std::to_string(threads) + " of " + std::to_string(lanes)});
     }
-    lesson.table("5. How blocks are cut into warps",
+    lesson.table({"warps", "5. How blocks are cut into warps"},
                  {"block x, y, z", "threads", "warps",
                   "threadIdx where the second warp starts", "lanes that exist"},
                  rows);
@@ -324,8 +324,8 @@ draws depends on everything else that goes on there. No order is promised.)"});
         lesson.expect(sorted == every_block && d_drawn.download()[0] == kBlocks,
                       "draw_tickets: every block draws once");
     }
-    lesson.table("6. In which order do " + std::to_string(kBlocks) +
-                     " blocks come? The same launch, three times",
+    lesson.table({"order", "6. In which order do " + std::to_string(kBlocks) +
+                               " blocks come? The same launch, three times"},
                  {"launch", "blocks that drew the first tickets",
                   "times a block came after a later one"},
                  rows);

@@ -9,20 +9,20 @@ namespace {
 
 // Step 1, one thread per block: the launch of many a first program, in which the number of
 // the block is the number of the element. It is right.
-// Slow for two reasons: a block of one thread occupies a whole warp, and 31 of its 32 lanes
-// do nothing. And an SM keeps at most 32 blocks resident (on most chips), which are 32
-// threads here, while it has room for 2048.
-__global__ void add_one_thread_a_block(const float* a, const float* b, float* sum,
-                                       std::size_t count) {
+// Slow because a block of one thread occupies a whole warp, in which 31 of 32 lanes do
+// nothing, and because an SM keeps at most 32 blocks resident (on most chips). These are 32
+// threads here, while the SM has room for 2048.
+__global__ void add_one_thread_per_block(const float* a, const float* b, float* sum,
+                                         std::size_t count) {
     const std::size_t i = blockIdx.x;
     if (i < count) sum[i] = a[i] + b[i];
 }
 
 // Step 2, full warps: blocks of 256 threads stride over the matrix as if it were one long
 // vector.
-// Better: all lanes work, and there are as many threads as the device can hold.
-// Still slow: each thread has only 8 bytes in flight.
-// What this step cannot do is tell row from column. Where the work depends on them, i /
+// Faster because all lanes work, and because there are as many threads as the device can
+// hold. Probably still slow because each thread has only 8 bytes in flight.
+// This kernel does not know its row and its column. Where the work depends on them, i /
 // cols and i % cols would cost two divisions per element. Therefore the next two steps
 // number the threads in two dimensions.
 __global__ void add_grid_stride_flat(const float* a, const float* b, float* sum,
@@ -37,10 +37,10 @@ __global__ void add_grid_stride_flat(const float* a, const float* b, float* sum,
 // Step 3, two dimensions in the order of mathematics: the first index, x, is the row, and
 // the second index, y, is the column. A grid has at most 65535 blocks in y, so the kernel
 // goes on in y by the height of the grid until the matrix ends. It is right.
-// Slow: threads of a warp have neighboring x, so they are in neighboring rows, and their
-// elements are `cols` floats apart. Memory is moved in sectors of 32 bytes. One load of a
-// warp touches 32 sectors and uses 4 bytes of each. The caches keep some of the unused
-// bytes for the warps of the neighboring columns, but not all of them.
+// Slow because the threads of a warp have neighboring x. So they are in neighboring rows,
+// and their elements are `cols` floats apart. Memory is moved in sectors of 32 bytes, and
+// one load or store of a warp touches 32 sectors and uses 4 bytes of each. For the loads,
+// the caches keep the other bytes until the warps of the neighboring columns need them.
 __global__ void add_x_down_rows(const float* a, const float* b, float* sum,
                                 std::size_t rows, std::size_t cols) {
     const std::size_t row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -54,12 +54,12 @@ __global__ void add_x_down_rows(const float* a, const float* b, float* sum,
 }
 
 // Step 4, x and y exchanged: x runs along the row.
-// Better: with just as many operations, the 32 lanes of a warp now touch 128 contiguous
-// bytes. These are 4 sectors, and every byte of them is used. Such an access is called
-// coalesced.
-// Still slow: each thread has only 8 bytes in flight. And if the number of columns is not a
-// multiple of 32, some lanes have nothing to do at the right edge (all lanes but one if
-// there is a single column).
+// Faster because the 32 lanes of a warp now touch 128 contiguous bytes. These are 4
+// sectors, and every byte of them is used. Such an access is called coalesced. The number
+// of operations is the same.
+// Still slow because each thread computes a single element. And if the number of columns is
+// not a multiple of 32, some lanes have nothing to do at the right edge (all lanes but one
+// if there is a single column).
 __global__ void add_x_along_rows(const float* a, const float* b, float* sum,
                                  std::size_t rows, std::size_t cols) {
     const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -78,8 +78,8 @@ __global__ void add_x_along_rows(const float* a, const float* b, float* sum,
 // that it is in memory, and only its end needs care. Each thread loads kVectors float4s of
 // both matrices before it adds the first. The block whose tile reaches beyond the end of
 // the matrix adds float by float.
-// Better: a quarter of the instructions for the same bytes, 32 * kVectors bytes in flight
-// per thread, no idle lanes at any edge, no loop.
+// Faster because a quarter of the instructions move the same bytes, and because each thread
+// has 32 * kVectors bytes in flight. (The two were not measured apart.)
 constexpr unsigned kTileThreads = 256;
 constexpr unsigned kVectors = 2;  // float4s of each input in flight per thread
 constexpr unsigned kTile = kTileThreads * kVectors;  // float4s per block

@@ -79,8 +79,8 @@ struct MatrixAdd {
 // Step 1, one block of one thread per element.
 void one_thread_per_block(MatrixAdd& problem) {
     const unsigned blocks = warpwise::blocks_for(problem.count, 1);
-    add_one_thread_a_block<<<blocks, 1>>>(problem.d_a.data(), problem.d_b.data(),
-                                          problem.d_sum.data(), problem.count);
+    add_one_thread_per_block<<<blocks, 1>>>(problem.d_a.data(), problem.d_b.data(),
+                                            problem.d_sum.data(), problem.count);
     warpwise::check_launch();
 }
 
@@ -176,13 +176,14 @@ if the 32 threads of the warp are side by side in one row of the matrix (step 4)
 and every byte of them is used.)"});
 
     std::vector<warpwise::Step<MatrixAdd>> steps = {
-        {"add_one_thread_a_block", "one block for each element, one thread in it",
+        {"add_one_thread_per_block", "one block for each element, one thread in it",
          one_thread_per_block},
         {"add_grid_stride_flat", "full warps stride over the matrix as one vector",
          grid_stride_flat},
         {"add_x_down_rows", "2-D blocks; threads of a warp in different rows", x_down_rows},
         {"add_x_along_rows", "2-D blocks; threads of a warp side by side", x_along_rows},
-        {"add_float4_flat", "16 bytes an access, several under way a thread", float4_flat},
+        {"add_float4_flat", "16 bytes per access, several in flight per thread",
+         float4_flat},
     };
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", VENDOR_ROUTINE, vendor, warpwise::StepKind::vendor});

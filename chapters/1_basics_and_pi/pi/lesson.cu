@@ -225,8 +225,8 @@ void show_error_curve(warpwise::Lesson& lesson) {
         cells.push_back({"2^" + std::to_string(8 + 2 * row), scientific(error[0]),
                          scientific(error[1]), scientific(error[2])});
     }
-    lesson.table("Error of the sum against the slices that one thread adds up",
-                 {"slices a thread", "float", "float, compensated", "double"}, cells);
+    lesson.table({"error", "Error of the sum against the slices that one thread adds up"},
+                 {"slices per thread", "float", "float, compensated", "double"}, cells);
     lesson.expect(compensated_holds,
                   "a compensated float sum stays as good as one float, however long it is");
     lesson.expect(double_holds, "a double sum stays within its rounding bound");
@@ -252,7 +252,7 @@ void show_limit(warpwise::Lesson& lesson) {
          {[&] { one_pass<sum_fours<double>>(problem, kDoubleEpsilon); }, false}});
     const double limit = timings[0].median, step = timings[1].median;
     lesson.table(
-        "The limit of the double units: 25 instructions for four slices",
+        {"limit", "The limit of the double units: 25 instructions for four slices"},
         {"what", "time", "share of the limit"},
         {{"as many multiply-adds and nothing else", text_of("%.3f ms", limit * 1e3), "1"},
          {"sum_fours_double", text_of("%.3f ms", step * 1e3),
@@ -318,7 +318,7 @@ thousands before them. First make fast what takes long.)"});
          {"sum_per_thread", "float; the host adds the sums", add_on_host},
          {"sum_by_tree", "a tree in each block, two launches", two_launches<sum_by_tree>},
          {"sum_by_shuffles", "warps add by shuffles", two_launches<sum_by_shuffles>},
-         {"sum_with_atomics", "one launch, an atomic a block", atomics},
+         {"sum_with_atomics", "one launch, one atomic per block", atomics},
          {"sum_in_double", "double everywhere", in_double},
          {"sum_compensated", "float, lost digits put back (Kahan)", compensated},
          {"sum_fours_float", "float, one division for four slices", fours_float},
@@ -357,12 +357,10 @@ many short sums lose less than one long sum.)");
         lesson.predict(
             {.question = R"(Step 10 is bound by the double units. What share of the rate
 of a kernel that does nothing but double multiply-adds does it reach?)",
-             .answer =
-                 warpwise::Measured{
-                     .by = warpwise::TableCell{"The limit of the double units",
-                                               {"sum_fours_double"},
-                                               "share of the limit"},
-                     .factor = 1.2},
+             .answer = warpwise::Measured{.by = warpwise::TableCell{"limit",
+                                                                    {"sum_fours_double"},
+                                                                    "share of the limit"},
+                                          .factor = 1.2},
              .because = R"(Nearly all its instructions use these units, so only fewer
 operations can make it much faster.)"});
         show_limit(lesson);

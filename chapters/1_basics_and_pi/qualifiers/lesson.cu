@@ -183,7 +183,9 @@ void built_in(Demonstrations& demo) {
         equal(seen.thread_index, dim3(block.x - 1, block.y - 1, block.z - 1));
     demo.add("built_in_variables", "what the last thread sees", "see below", right);
     demo.lesson.table(
-        "Built-in variables, seen by the last thread of <<<dim3(5, 3, 2), dim3(8, 4, 2)>>>",
+        {"built_in",
+         "Built-in variables, seen by the last thread of <<<dim3(5, 3, 2), dim3(8, 4, "
+         "2)>>>"},
         {"variable", "type", "value", "meaning"},
         {{"gridDim", "dim3", text(seen.grid), "blocks of the grid, in x, y, z"},
          {"blockDim", "dim3", text(seen.block), "threads of a block"},
@@ -208,10 +210,11 @@ void resources(warpwise::Lesson& lesson) {
     add("bounded_square", bounded_square);
     add("reverse_blocks_static", reverse_blocks_static);
     add("reverse_blocks_dynamic", reverse_blocks_dynamic);
-    lesson.table("What the runtime knows of the kernels (cudaFuncGetAttributes)",
-                 {"kernel", "registers a thread", "__shared__ bytes in the code",
-                  "most threads a block"},
-                 rows);
+    lesson.table(
+        {"attributes", "What the runtime knows of the kernels (cudaFuncGetAttributes)"},
+        {"kernel", "registers per thread", "__shared__ bytes in the code",
+         "most threads per block"},
+        rows);
 }
 
 }  // namespace
@@ -222,7 +225,8 @@ void qualifiers(warpwise::Lesson& lesson) {
 function runs, in which memory a variable is stored, who may use it, and how long it
 exists. The four arguments of a launch say how many threads run the kernel, and with
 what.)");
-    lesson.table("Functions", {"qualifier", "runs on", "called from", "remember"},
+    lesson.table({"functions", "Functions"},
+                 {"qualifier", "runs on", "called from", "remember"},
                  {{"__global__", "device", "host, by <<< >>>",
                    "a kernel; returns void; the call does not wait"},
                   {"__device__", "device", "device", "inlined as a rule"},
@@ -230,11 +234,11 @@ what.)");
                   {"__host__ __device__", "both", "both",
                    "compiled twice; the same test data for both"},
                   {"__launch_bounds__(t, b)", "", "",
-                   "on a kernel: at most t threads a block, b blocks an SM"},
+                   "on a kernel: at most t threads per block, b blocks per SM"},
                   {"__forceinline__, __noinline__", "", "",
                    "always, or never, copied into the caller"}});
     lesson.table(
-        "Variables", {"qualifier", "lives in", "visible to", "lifetime"},
+        {"variables", "Variables"}, {"qualifier", "lives in", "visible to", "lifetime"},
         {{"none, inside a kernel", "registers, else local memory", "one thread",
           "the thread"},
          {"__shared__", "shared memory of the SM", "the threads of one block", "the block"},
@@ -244,7 +248,7 @@ what.)");
           "the program"},
          {"__managed__", "wherever it is used", "all threads and the host, by name",
           "the program"}});
-    lesson.table("<<<grid, block, shared_bytes, stream>>>",
+    lesson.table({"launch", "<<<grid, block, shared_bytes, stream>>>"},
                  {"argument", "type", "left out", "meaning"},
                  {{"grid", "dim3 or integer", "never", "blocks in x, y, z"},
                   {"block", "dim3 or integer", "never",
@@ -265,8 +269,8 @@ host find in it afterwards?)",
     variables(demo);
     shared_memory_and_launch(demo);
     built_in(demo);
-    lesson.table("Each qualifier at work", {"kernel", "shows", "seen", "result"},
-                 demo.rows);
+    lesson.table({"at_work", "Each qualifier at work"},
+                 {"kernel", "shows", "seen", "result"}, demo.rows);
     if (warpwise::Lesson::on_gpu()) resources(lesson);
 
     lesson.conclusion(

@@ -86,7 +86,7 @@ struct VectorAdd {
 
 // Step 1, the loop that all the others replace. One core of the host works through the
 // elements one after the other.
-// Slow: one core cannot use even the host's own memory to the full.
+// Slow because a single core does all of the work.
 void serial(VectorAdd& problem) {
     for (std::size_t i = 0; i < problem.count; ++i)
         problem.sum[i] = problem.a[i] + problem.b[i];
@@ -107,9 +107,9 @@ void stop_on_error(cudaError_t status, const char* what) {
 // launch, copy out, free. The launch itself returns nothing: cudaGetLastError tells
 // whether it was accepted. What goes wrong inside the kernel is told by the next call
 // that waits for it, here the copy out.
-// Better: thousands of threads add.
-// Still slow: the data cross the bus to the device and back for a single addition each,
-// and from pageable memory at that. Allocating and freeing cost time as well.
+// The additions are faster because thousands of threads share them. The whole is still slow
+// because all data are copied to the device and back for a single addition each, and
+// because allocating and freeing memory takes time as well.
 void five_moves(VectorAdd& problem) {
     const std::size_t bytes = problem.count * sizeof(float);
     float *d_a = nullptr, *d_b = nullptr, *d_sum = nullptr;
@@ -125,7 +125,7 @@ void five_moves(VectorAdd& problem) {
     stop_on_error(cudaMemcpy(d_b, problem.b.data(), bytes, cudaMemcpyHostToDevice),
                   "copying b in");
 
-    // 3. launch: as many blocks as it takes to give every element a thread, and never 0,
+    // 3. launch: as many blocks as it takes for one thread per element, and never 0,
     // which is an error
     const std::size_t blocks =
         std::max<std::size_t>(1, (problem.count + kThreads - 1) / kThreads);
@@ -148,10 +148,10 @@ void five_moves(VectorAdd& problem) {
 // middle of a real computation. From here on (and in the rest of the book) buffers free
 // themselves, `blocks_for` rounds up, and `check_launch` throws an exception that names
 // file and line.
-// Better: nothing crosses the bus.
-// Still slow: a thread asks for 8 bytes, waits, writes 4, and has ended. The SMs spend
-// much of their time starting threads and computing addresses, and too few bytes are in
-// flight at a time.
+// Faster because nothing is copied between host and device. Still slow because each thread
+// computes a single element: it loads 8 bytes, waits for them, stores 4, and ends. (An
+// experiment showed that time is lost with one element per thread, but not why. Too few
+// bytes in flight are probably a second reason.)
 void one_per_thread(VectorAdd& problem) {
     const unsigned blocks = warpwise::blocks_for(problem.count, kThreads);
     add_one_per_thread<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(),
@@ -221,7 +221,7 @@ latency is hidden: add_float4 has 64 of them, add_one_per_thread 8.)"});
         {"add_one_per_thread", "the same kernel, data on the device already",
          one_per_thread},
         {"add_grid_stride", "a grid that just fills the device, threads loop", grid_stride},
-        {"add_float4", "16 bytes an access, several under way a thread", float4_add},
+        {"add_float4", "16 bytes per access, several in flight per thread", float4_add},
     };
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", VENDOR_ROUTINE, vendor, warpwise::StepKind::vendor});

@@ -66,7 +66,7 @@ __global__ void sums_in_global(const float* in, float* out, std::size_t rows) {
 // neighboring lanes need not read neighboring words.
 // Better: requests to global memory are coalesced.
 // Still slow: lane k reads word 32 * k + col, and 32 * k is a multiple of the number of
-// banks. All lanes are in bank `col`: 32 passes for every load, and for every store.
+// banks. All lanes are in bank `col`: 32 wavefronts for every load, and for every store.
 // (The loop over the columns is kept from unrolling. Otherwise nvcc may join four
 // neighboring loads into one of 16 bytes, and the steps would differ in more than their
 // addresses.)
@@ -223,7 +223,7 @@ __global__ void count_keys(const unsigned char* keys, const unsigned*, unsigned*
 }
 
 // The same with a weight for each key. Lanes with the same key add different numbers, so
-// each needs its own pass.
+// each needs its own wavefront.
 __global__ void weigh_keys(const unsigned char* keys, const unsigned* weights,
                            unsigned* totals, std::size_t count) {
     __shared__ unsigned bins[kBins];

@@ -2,8 +2,8 @@
 // in[row][col], with one thread per row.
 //
 // Shared memory has 32 banks, each 4 bytes wide: the word at byte address a lies in bank a
-// / 4 % 32. In one pass, a wavefront, each bank delivers one word. Lanes that want the same
-// word share it; lanes that want different words of one bank need a pass each. So the cost
+// / 4 % 32. In one wavefront each bank delivers one word. Lanes that want the same word
+// share it; lanes that want different words of one bank need a wavefront each. So the cost
 // of an access follows from its addresses alone. This lesson computes it for strides,
 // widths, and broadcasts, frees a tile of its conflicts in two ways, and ends with
 // conflicts that only chance decides.
@@ -39,28 +39,29 @@ using warpwise::text_of;
 
 constexpr unsigned kBanks = 32;
 
-// One row of a table of passes.
-struct PassesRow {
+// One row of a table of wavefronts.
+struct WavefrontsRow {
     std::string name;
-    double predicted;                        // passes per request
+    double predicted;                        // wavefronts per request
     std::optional<double> counted;           // the same, on the CPU device
     std::optional<warpwise::Candidate> run;  // what a GPU times
 };
 
-// Prints passes as predicted, as counted (CPU device), and the times as multiples of the
-// first row's (GPU).
-void print_passes(warpwise::Lesson& lesson, const std::string& title,
-                  const std::string& what, const std::vector<PassesRow>& rows) {
+// Prints wavefronts as predicted, as counted (CPU device), and the times as multiples of
+// the first row's (GPU).
+void print_wavefronts(warpwise::Lesson& lesson, warpwise::TableTitle title,
+                      const std::string& what, const std::vector<WavefrontsRow>& rows) {
     const bool measures = lesson.measures();
     const warpwise::Record& recorded = lesson.recorded();
-    std::vector<std::string> header = {what, "passes, predicted",
-                                       measures ? "time, first = 1" : "passes, counted"};
+    std::vector<std::string> header = {
+        what, "wavefronts, predicted",
+        measures ? "time, first = 1" : "wavefronts, counted"};
     if (recorded) header.push_back(recorded.label() + " time, first = 1");
 
     std::vector<warpwise::Timing> timings;
     if (measures) {
         std::vector<warpwise::Candidate> candidates;
-        for (const PassesRow& row : rows) candidates.push_back(*row.run);
+        for (const WavefrontsRow& row : rows) candidates.push_back(*row.run);
         timings = warpwise::measure_in_turn(candidates, {.flush_l2 = false});
     }
     std::vector<std::vector<std::string>> cells;
@@ -71,9 +72,11 @@ void print_passes(warpwise::Lesson& lesson, const std::string& title,
             measures ? text_of("%.2f", timings[i].median / timings[0].median) : counted;
         cells.push_back({rows[i].name, warpwise::ratio_text(rows[i].predicted), seen});
         if (recorded)
-            cells.back().push_back(recorded.cell(title, {rows[i].name}, "time, first = 1"));
+            cells.back().push_back(
+                recorded.cell(title.name, {rows[i].name}, "time, first = 1"));
     }
-    lesson.table(recorded ? title + "; times " + recorded.where() : title, header, cells);
+    if (recorded) title.note = "times " + recorded.where();
+    lesson.table(title, header, cells);
 }
 
 // ---- strides, broadcasts, widths --------------------------------------------------------
@@ -92,14 +95,14 @@ Places strided(unsigned stride) {
     return places_of([stride](unsigned lane) { return stride * lane; });
 }
 
-// Passes of a warp's load in which each lane reads the T at its place: the words that the
-// busiest bank has to deliver. 32 banks deliver 128 bytes in a pass; so 8 bytes per lane
-// are served to 16 lanes at a time, and 16 bytes to 8 lanes.
+// Wavefronts of a warp's load in which each lane reads the T at its place: the words that
+// the busiest bank has to deliver. 32 banks deliver 128 bytes in a wavefront; so 8 bytes
+// per lane are served to 16 lanes at a time, and 16 bytes to 8 lanes.
 template <class T>
-unsigned passes_of(const Places& places) {
+unsigned wavefronts_of(const Places& places) {
     constexpr unsigned words = sizeof(T) / 4;
     constexpr unsigned lanes_together = kLanes / words;
-    unsigned passes = 0;
+    unsigned wavefronts = 0;
     for (unsigned first = 0; first < kLanes; first += lanes_together) {
         std::array<std::set<unsigned>, kBanks>
             wanted;  // words of each bank; a set, because equal words are shared
@@ -111,9 +114,9 @@ unsigned passes_of(const Places& places) {
         }
         std::size_t most = 0;
         for (const std::set<unsigned>& bank : wanted) most = std::max(most, bank.size());
-        passes += static_cast<unsigned>(most);
+        wavefronts += static_cast<unsigned>(most);
     }
-    return passes;
+    return wavefronts;
 }
 
 struct Pattern {
@@ -124,7 +127,7 @@ struct Pattern {
 // Runs the patterns, compares their sums, and holds the prediction against the counter. One
 // warp is enough to count; to measure times, the device has to be full.
 template <class T>
-void read_patterns(warpwise::Lesson& lesson, const std::string& title,
+void read_patterns(warpwise::Lesson& lesson, const warpwise::TableTitle& title,
                    const std::string& what, const std::vector<Pattern>& patterns) {
     const bool measures = lesson.measures();
     const unsigned threads = measures ? 256 : kLanes;
@@ -133,7 +136,7 @@ void read_patterns(warpwise::Lesson& lesson, const std::string& title,
     const unsigned repeats = measures ? 1024 : 8;
     DeviceBuffer<float> d_sums(std::size_t{blocks} * threads);
     std::vector<DeviceBuffer<unsigned>> d_places;
-    std::vector<PassesRow> rows;
+    std::vector<WavefrontsRow> rows;
     d_places.reserve(patterns.size());
     for (const Pattern& pattern : patterns) {
         const Places& places = pattern.places;
@@ -148,13 +151,13 @@ void read_patterns(warpwise::Lesson& lesson, const std::string& title,
                 sum += (places[i % kLanes] + k) % kElements;
             return sum * static_cast<double>(sizeof(T) / sizeof(float));
         };
-        PassesRow row{pattern.name, static_cast<double>(passes_of<T>(places)), std::nullopt,
-                      std::nullopt};
+        WavefrontsRow row{pattern.name, static_cast<double>(wavefronts_of<T>(places)),
+                          std::nullopt, std::nullopt};
         d_sums.fill_bytes(0xFF);
         if (const auto counts = lesson.count(read)) {
             row.counted = counts->shared_load.wavefronts_per_request();
             lesson.expect(*row.counted == row.predicted,
-                          pattern.name + ": as many passes as predicted");
+                          pattern.name + ": as many wavefronts as predicted");
             lesson.expect(counts->shared_load.requests == repeats,
                           pattern.name + ": one request for each read");
         }
@@ -164,7 +167,7 @@ void read_patterns(warpwise::Lesson& lesson, const std::string& title,
         if (measures) row.run = warpwise::Candidate{read, false};
         rows.push_back(std::move(row));
     }
-    print_passes(lesson, title, what, rows);
+    print_wavefronts(lesson, title, what, rows);
 }
 
 // `rows` rows of 32 floats, and room for their running sums.
@@ -246,30 +249,30 @@ void expect_predicted_tiles(warpwise::Lesson& lesson) {
     }
 }
 
-// Passes of a request whose lanes have random places: mean, and standard deviation of a
+// Wavefronts of a request whose lanes have random places: mean, and standard deviation of a
 // single request.
-struct RandomPasses {
+struct RandomWavefronts {
     double mean = 0;
     double deviation = 0;
 };
 
 // Throws 32 random keys many times, and sees each time which bank has most to do. A bank
-// needs a pass for each of its lanes; or, where lanes of one key are `merged`, for each of
-// its keys that came up.
-RandomPasses passes_of_random_keys(bool merged) {
+// needs a wavefront for each of its lanes; or, where lanes of one key are `merged`, for
+// each of its keys that came up.
+RandomWavefronts wavefronts_of_random_keys(bool merged) {
     constexpr unsigned throws = 1 << 16;
     double sum = 0, sum_of_squares = 0;
     for (std::uint64_t t = 0; t < throws; ++t) {
         std::array<bool, kBins> seen{};
-        std::array<unsigned, kBanks> passes_of_bank{};
-        unsigned passes = 0;
+        std::array<unsigned, kBanks> wavefronts_of_bank{};
+        unsigned wavefronts = 0;
         for (unsigned lane = 0; lane < kLanes; ++lane) {
             const std::size_t key = warpwise::random_bits(11, t * kLanes + lane) % kBins;
             if (merged && std::exchange(seen[key], true)) continue;
-            passes = std::max(passes, ++passes_of_bank[key % kBanks]);
+            wavefronts = std::max(wavefronts, ++wavefronts_of_bank[key % kBanks]);
         }
-        sum += passes;
-        sum_of_squares += static_cast<double>(passes) * passes;
+        sum += wavefronts;
+        sum_of_squares += static_cast<double>(wavefronts) * wavefronts;
     }
     const double mean = sum / throws;
     return {mean, std::sqrt(sum_of_squares / throws - mean * mean)};
@@ -281,7 +284,7 @@ struct ChanceRow {
     void (*kernel)(const unsigned char*, const unsigned*, unsigned*, std::size_t);
     bool weighted;
     bool random_keys;  // otherwise all keys are the same
-    RandomPasses predicted;
+    RandomWavefronts predicted;
 };
 
 void count_by_chance(warpwise::Lesson& lesson) {
@@ -296,17 +299,17 @@ void count_by_chance(warpwise::Lesson& lesson) {
     const DeviceBuffer<unsigned> d_weights(weights);
     DeviceBuffer<unsigned> d_totals(kBins);
 
-    const RandomPasses merged = passes_of_random_keys(true);
-    const RandomPasses single = passes_of_random_keys(false);
+    const RandomWavefronts merged = wavefronts_of_random_keys(true);
+    const RandomWavefronts single = wavefronts_of_random_keys(false);
     const std::vector<ChanceRow> cases = {
-        {"copy a lane, weights, random keys", weigh_keys_by_lane, true, true, {1, 0}},
-        {"copy a lane, weights, one key", weigh_keys_by_lane, true, false, {1, 0}},
+        {"copy per lane, weights, random keys", weigh_keys_by_lane, true, true, {1, 0}},
+        {"copy per lane, weights, one key", weigh_keys_by_lane, true, false, {1, 0}},
         {"one histogram, adding 1, random keys", count_keys, false, true, merged},
         {"one histogram, adding 1, one key", count_keys, false, false, {1, 0}},
         {"one histogram, weights, random keys", weigh_keys, true, true, single},
         {"one histogram, weights, one key", weigh_keys, true, false, {32, 0}},
     };
-    std::vector<PassesRow> rows;
+    std::vector<WavefrontsRow> rows;
     for (const ChanceRow& c : cases) {
         const auto run = [&d_totals, &d_weights, count, kernel = c.kernel,
                           keys = c.random_keys ? d_random.data() : d_same.data()] {
@@ -316,7 +319,7 @@ void count_by_chance(warpwise::Lesson& lesson) {
             kernel<<<blocks, kCounters>>>(keys, d_weights.data(), d_totals.data(), count);
             warpwise::check_launch();
         };
-        PassesRow row{c.name, c.predicted.mean, std::nullopt, std::nullopt};
+        WavefrontsRow row{c.name, c.predicted.mean, std::nullopt, std::nullopt};
         if (const auto counts = lesson.count(run)) {
             const warpwise::RequestCounts& atomics = counts->shared_atomic;
             row.counted = atomics.wavefronts_per_request();
@@ -326,7 +329,7 @@ void count_by_chance(warpwise::Lesson& lesson) {
             const double tolerance =
                 5 * c.predicted.deviation / std::sqrt(static_cast<double>(count) / kLanes);
             lesson.expect(std::fabs(*row.counted - c.predicted.mean) <= tolerance,
-                          std::string(c.name) + ": as many passes as predicted");
+                          std::string(c.name) + ": as many wavefronts as predicted");
         }
         std::vector<double> expected(kBins);
         for (std::size_t i = 0; i < count; ++i) {
@@ -339,40 +342,40 @@ void count_by_chance(warpwise::Lesson& lesson) {
         if (measures) row.run = warpwise::Candidate{run, false};
         rows.push_back(std::move(row));
     }
-    print_passes(lesson, "Atomic additions to 256 bins in shared memory", "histogram",
-                 rows);
+    print_wavefronts(lesson, {"atomics", "Atomic additions to 256 bins in shared memory"},
+                     "histogram", rows);
 }
 
 }  // namespace
 
 void bank_conflicts(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(Shared memory has 32 banks: word w, 4 bytes, lies in bank w % 32. In one pass, a
-wavefront, each bank delivers one word. Lanes that want the same word share it; different
-words of one bank take a pass each. Which accesses collide, and how can a tile be laid out
-so that none do?)");
+        R"(Shared memory has 32 banks: word w, 4 bytes, lies in bank w % 32. In one
+wavefront each bank delivers one word. Lanes that want the same word share it; different
+words of one bank take a wavefront each. Which accesses collide, and how can a tile be
+laid out so that none do?)");
     lesson.predict(
         {.question = R"(Lane k reads word k * stride of shared memory. How many
-passes does a request take with stride 4?)",
+wavefronts does a request take with stride 4?)",
          .answer = warpwise::Number{.value = 4,
-                                    .unit = "passes",
-                                    .shown_by = warpwise::TableCell{"Loads of 4 bytes",
+                                    .unit = "wavefronts",
+                                    .shown_by = warpwise::TableCell{"loads_of_4",
                                                                     {"word 4 k"},
-                                                                    "passes, counted"}},
+                                                                    "wavefronts, counted"}},
          .because = R"(Only 8 of the 32 banks have any of these words, so each of
 them is asked for four words.)"});
     lesson.predict(
         {.question = R"(Lane k reads word k * stride of shared memory. How many
-passes does a request take with stride 33?)",
+wavefronts does a request take with stride 33?)",
          .answer = warpwise::Number{.value = 1,
-                                    .unit = "passes",
-                                    .shown_by = warpwise::TableCell{"Loads of 4 bytes",
+                                    .unit = "wavefronts",
+                                    .shown_by = warpwise::TableCell{"loads_of_4",
                                                                     {"word 33 k"},
-                                                                    "passes, counted"}},
+                                                                    "wavefronts, counted"}},
          .because = R"(Neighboring lanes read from
 neighboring banks: an odd stride meets all 32 banks.)"});
     read_patterns<float>(
-        lesson, "Loads of 4 bytes", "lane k reads",
+        lesson, {"loads_of_4", "Loads of 4 bytes"}, "lane k reads",
         {{"word k (stride 1)", strided(1)},
          {"word 2 k", strided(2)},
          {"word 3 k", strided(3)},
@@ -387,28 +390,28 @@ neighboring banks: an odd stride meets all 32 banks.)"});
          {"word 0 or 32", places_of([](unsigned lane) { return lane % 2 * 32; })},
          {"word 0, 32, 64 or 96", places_of([](unsigned lane) { return lane % 4 * 32; })}});
     lesson.conclusion(
-        R"(Stride s takes as many passes as the greatest common divisor of s and 32, so
-every odd stride is free. Order and gaps do not matter. One word for all lanes is delivered
-once, to all of them: a broadcast. But two words of one bank are two passes, however many
-lanes want each of them.)");
+        R"(Stride s takes as many wavefronts as the greatest common divisor of s and 32,
+so every odd stride is free. Order and gaps do not matter. One word for all lanes is
+delivered once, to all of them: a broadcast. But two words of one bank are two
+wavefronts, however many lanes want each of them.)");
 
     lesson.predict(
-        {.question = R"(A pass brings 128 bytes, so 32 lanes that read 8 bytes each
-need at least 2 passes. How many does stride 2 take, where lane k reads float2 2 k?)",
+        {.question = R"(A wavefront brings 128 bytes, so 32 lanes that read 8 bytes each
+need at least 2 wavefronts. How many does stride 2 take, where lane k reads float2 2 k?)",
          .answer = warpwise::Number{.value = 4,
-                                    .unit = "passes",
-                                    .shown_by = warpwise::TableCell{"Loads of 8 bytes",
+                                    .unit = "wavefronts",
+                                    .shown_by = warpwise::TableCell{"loads_of_8",
                                                                     {"float2 2 k"},
-                                                                    "passes, counted"}},
+                                                                    "wavefronts, counted"}},
          .because = R"(Half of the banks have no word that is asked for, so twice
-as many passes are needed.)"});
-    read_patterns<float2>(lesson, "Loads of 8 bytes", "lane k reads",
+as many wavefronts are needed.)"});
+    read_patterns<float2>(lesson, {"loads_of_8", "Loads of 8 bytes"}, "lane k reads",
                           {{"float2 k (stride 1)", strided(1)},
                            {"float2 2 k", strided(2)},
                            {"float2 3 k", strided(3)},
                            {"float2 4 k", strided(4)},
                            {"float2 16 k", strided(16)}});
-    read_patterns<float4>(lesson, "Loads of 16 bytes", "lane k reads",
+    read_patterns<float4>(lesson, {"loads_of_16", "Loads of 16 bytes"}, "lane k reads",
                           {{"float4 k (stride 1)", strided(1)},
                            {"float4 2 k", strided(2)},
                            {"float4 3 k", strided(3)},
@@ -416,8 +419,8 @@ as many passes are needed.)"});
                            {"float4 8 k", strided(8)}});
     lesson.conclusion(
         R"(Twice the least, and odd strides are free again. Lanes are served in groups, 16
-at a time for 8 bytes and 8 at a time for 16 bytes, and only lanes of one group can collide.
-The worst case is 32 passes again, with stride 16 and with stride 8.)");
+at a time for 8 bytes and 8 at a time for 16 bytes, and only lanes of one group can
+collide. The worst case is 32 wavefronts again, with stride 16 and with stride 8.)");
 
     lesson.question(
         R"(Each of n rows has 32 floats and wants running sums, which is the work of one
@@ -426,15 +429,15 @@ tile of 32 x 32 floats row by row, each lane walks along its row in shared memor
 warp writes the tile back row by row.)");
     lesson.predict(
         {.question = R"(float tile[32][32]: lane k loads word 32 k + col on its way
-along row k. How many passes does one such load take?)",
-         .answer = warpwise::Number{.value = 32, .unit = "passes"},
+along row k. How many wavefronts does one such load take?)",
+         .answer = warpwise::Number{.value = 32, .unit = "wavefronts"},
          .because = R"(32 k + col is in bank col for every lane, so the lanes are
 served one after the other.)"});
     lesson.predict(
         {.question = R"(In float tile[32][33], lane k loads word 33 k + col on its
-way along row k. How many passes does one such load take?)",
+way along row k. How many wavefronts does one such load take?)",
          .answer = warpwise::Number{.value = 1,
-                                    .unit = "passes",
+                                    .unit = "wavefronts",
                                     .shown_by = warpwise::wavefronts_per_shared_load(
                                         "sums_in_padded_tile")},
          .because = R"(The additional column moves each row on by one bank, so that
@@ -462,37 +465,38 @@ way along row k. How many passes does one such load take?)",
          {"sums_in_padded_tile", "tile[32][33]", run_rows<sums_in_padded_tile>},
          {"sums_in_swizzled_tile", "tile[32][32], column col ^ row",
           run_rows<sums_in_swizzled_tile>},
-         {"sums_in_float4_tile", "the swizzle with 16 bytes an access",
+         {"sums_in_float4_tile", "the swizzle with 16 bytes per access",
           run_rows<sums_in_float4_tile>}});
     expect_predicted_tiles(lesson);
     lesson.conclusion(
-        R"(Word 32 k + col lies in bank col for all lanes: 64 requests with 31 passes too
-many each, 1984 per tile. With 33 floats per row, lane k is in bank (k + col) % 32, and
-there are none. The swizzle needs no extra column, so rows stay aligned for float4. Where
-lanes have to be one row apart, give the row an odd number of words.)");
+        R"(Word 32 k + col lies in bank col for all lanes: 64 requests with 31 wavefronts
+too many each, 1984 per tile. With 33 floats per row, lane k is in bank (k + col) % 32,
+and there are none. The swizzle needs no extra column, so rows stay aligned for float4.
+Where lanes have to be one row apart, give the row an odd number of words.)");
 
     lesson.question(
         R"(In a histogram in shared memory, the data decide to which bank a lane goes.
-Adding 1 is a special case: the hardware counts lanes with the same key in one pass. When
-each lane adds a number of its own, it cannot.)");
-    lesson.predict({.question = R"(32 lanes have the same key, and each adds a weight of its
-own to the same word of shared memory. How many passes does the atomic addition take?)",
+Adding 1 is a special case: the hardware counts lanes with the same key in one
+wavefront. When each lane adds a number of its own, it cannot.)");
+    lesson.predict({.question = R"(32 lanes have the same key, and each adds a weight of
+its own to the same word of shared memory. How many wavefronts does the atomic addition
+take?)",
                     .answer = warpwise::Number{.value = 32,
-                                               .unit = "passes",
+                                               .unit = "wavefronts",
                                                .shown_by =
                                                    warpwise::TableCell{
-                                                       "Atomic additions to 256 bins",
+                                                       "atomics",
                                                        {"one histogram, weights, one key"},
-                                                       "passes, counted"}},
+                                                       "wavefronts, counted"}},
                     .because = R"(The sums have to be made one lane after the other. Only
 where all lanes add 1, the SM counts them together.)"});
     count_by_chance(lesson);
     lesson.conclusion(
-        R"(Random keys take more than three passes, because chance does not spread them
-evenly and the request waits for the busiest bank. (65536 requests with random keys were
-tried on the host to predict that.) With equal keys, weights take 32 passes and adding 1
-takes one. One copy of the histogram per lane always takes one pass, for 32 times the
-memory. The lesson histogram goes on from there.)");
+        R"(Random keys take more than three wavefronts, because chance does not spread
+them evenly and the request waits for the busiest bank. (65536 requests with random keys
+were tried on the host to predict that.) With equal keys, weights take 32 wavefronts and
+adding 1 takes one. One copy of the histogram per lane always takes one wavefront, for
+32 times the memory. The lesson histogram goes on from there.)");
 }
 
 }  // namespace memory_model

@@ -124,7 +124,7 @@ std::size_t elements_of_a_sweep(const warpwise::Lesson& lesson) {
 
 // Runs a sweep and prints its table: sectors by the formula, as counted (CPU device),
 // bandwidth as measured (GPU).
-void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& title,
+void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, warpwise::TableTitle title,
            const std::string& what, const std::vector<Access>& accesses,
            std::string (*name_of)(const Access&)) {
     const bool measures = lesson.measures();
@@ -165,7 +165,8 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
                         text_of("%.3g %%", 100 * used)});
         if (widths_differ)
             rows.back().push_back(warpwise::count_text(lanes_for_1024 / kLanes));
-        if (recorded) rows.back().push_back(recorded.cell(title, {name}, "useful GB/s"));
+        if (recorded)
+            rows.back().push_back(recorded.cell(title.name, {name}, "useful GB/s"));
         candidates.push_back({[&arrays, access] { arrays.copy(access); }, false});
     }
     if (measures) {
@@ -176,7 +177,8 @@ void sweep(warpwise::Lesson& lesson, SweepArrays& arrays, const std::string& tit
             rows[row][2] = text_of("%.0f", bytes / timings[row].median * 1e-9);
         }
     }
-    lesson.table(recorded ? title + "; GB/s " + recorded.where() : title, header, rows);
+    if (recorded) title.note = "GB/s " + recorded.where();
+    lesson.table(title, header, rows);
 }
 
 // ---- structures -------------------------------------------------------------------------
@@ -362,9 +364,7 @@ floats of a warp touch with stride 2?)",
                  warpwise::Number{
                      .value = 8,
                      .unit = "sectors",
-                     .shown_by =
-                         warpwise::TableCell{
-                             "Lane k reads element k * stride", {"2"}, "sectors, counted"}},
+                     .shown_by = warpwise::TableCell{"stride", {"2"}, "sectors, counted"}},
              .because = R"(They span 32 * 2 * 4 = 256 bytes, which are 8 sectors, and
 every second float of them is not used.)"});
         lesson.predict(
@@ -374,13 +374,11 @@ floats of a warp touch with stride 32?)",
                  warpwise::Number{
                      .value = 32,
                      .unit = "sectors",
-                     .shown_by = warpwise::TableCell{"Lane k reads element k * stride",
-                                                     {"32"},
-                                                     "sectors, counted"}},
+                     .shown_by = warpwise::TableCell{"stride", {"32"}, "sectors, counted"}},
              .because = R"(From stride 8 on, each lane has a sector of its own. 32
 lanes cannot touch more than 32 sectors.)"});
-        sweep(lesson, arrays, "Lane k reads element k * stride", "stride", strides,
-              [](const Access& access) { return std::to_string(access.stride); });
+        sweep(lesson, arrays, {"stride", "Lane k reads element k * stride"}, "stride",
+              strides, [](const Access& access) { return std::to_string(access.stride); });
         lesson.conclusion(
             R"(32 lanes with stride s span 128 s bytes: 4 s sectors, up to stride 8, where
 each lane has a sector of its own. Beyond that it stays at 32. (All strides from 1 to 32
@@ -394,13 +392,11 @@ The 128 bytes would fit into 4 sectors. How many does the request touch with off
                  warpwise::Number{
                      .value = 5,
                      .unit = "sectors",
-                     .shown_by =
-                         warpwise::TableCell{
-                             "Lane k reads element k + offset", {"1"}, "sectors, counted"}},
+                     .shown_by = warpwise::TableCell{"offset", {"1"}, "sectors, counted"}},
              .because = R"(The request leaves out the first float of one sector, and
 takes one float of a fifth.)"});
-        sweep(lesson, arrays, "Lane k reads element k + offset", "offset", offsets,
-              [](const Access& access) { return std::to_string(access.offset); });
+        sweep(lesson, arrays, {"offset", "Lane k reads element k + offset"}, "offset",
+              offsets, [](const Access& access) { return std::to_string(access.offset); });
         lesson.conclusion(
             R"(An offset that is a multiple of 8 floats begins a sector: 4. Every other
 offset cuts into one sector at each end: 5. That is a quarter more to ask for, but hardly
@@ -417,7 +413,8 @@ request touches 16 sectors. Is that bad?)",
                                         1},
              .because = R"(16 sectors are 512 bytes, exactly what 32 lanes asked for.
 Sectors per request mean nothing without the bytes per lane.)"});
-        sweep(lesson, arrays, "Lane k reads so many bytes, side by side", "bytes", widths,
+        sweep(lesson, arrays, {"width", "Lane k reads so many bytes, side by side"},
+              "bytes", widths,
               [](const Access& access) { return std::to_string(access.width); });
         lesson.conclusion(
             R"(No: 16 sectors are 512 bytes, and all of them were asked for. Sectors per
@@ -456,11 +453,11 @@ member has an array of its own, a load touches 4 sectors.)"});
                      {100003}}},
         {{"energy_from_structures", "array of structures, member by member",
           from_structures},
-         {"energy_from_structures_float4", "the same, two float4s a particle",
+         {"energy_from_structures_float4", "the same, two float4s per particle",
           from_structures_float4},
          {"energy_from_arrays", "structure of arrays", from_arrays},
-         {"energy_from_tiles", "structures of 32 floats a member", from_tiles},
-         {"energy_from_arrays_float4", "structure of arrays, four particles a thread",
+         {"energy_from_tiles", "structures of 32 floats per member", from_tiles},
+         {"energy_from_arrays_float4", "structure of arrays, four particles per thread",
           from_arrays_float4}});
     expect_predicted_loads(lesson);
     lesson.conclusion(

@@ -47,7 +47,7 @@ __global__ void coefficients_in_global(const float* x, float* y, const float* co
 // that no two of them ask for the same. For the banks of shared memory that would be a good
 // order. (Lane s takes the coefficients s - 1 to 0 first, then 31 to s, and puts the two
 // parts of the polynomial together: low(x) + x^s high(x).)
-// Slow, as slow as it can be: 32 lanes, 32 addresses, 32 passes for every coefficient.
+// Slow, as slow as it can be: 32 lanes, 32 addresses, 32 wavefronts for every coefficient.
 // Nobody would write this for a polynomial, but it is what happens when the index comes
 // from the data: a table by material, by color, by class.
 __global__ void coefficients_by_lane(const float* x, float* y, std::size_t count) {
@@ -66,10 +66,10 @@ __global__ void coefficients_by_lane(const float* x, float* y, std::size_t count
     y[i] = low + power * value;
 }
 
-// Step 3, all lanes ask for the same coefficient, one coefficient after the other: one pass
-// each. Where the compiler knows the address, as in this unrolled loop, there is not even a
-// load: an instruction can name a place in constant memory as its operand, and the
-// multiply-add fetches its coefficient itself.
+// Step 3, all lanes ask for the same coefficient, one coefficient after the other: one
+// wavefront each. Where the compiler knows the address, as in this unrolled loop, there is
+// not even a load: an instruction can name a place in constant memory as its operand, and
+// the multiply-add fetches its coefficient itself.
 // Better: 32 instructions for 32 coefficients.
 // Still slow: each thread reads one float and writes one, so it has only 4 bytes in flight.
 __global__ void coefficients_in_turn(const float* x, float* y, std::size_t count) {

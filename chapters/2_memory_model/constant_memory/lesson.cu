@@ -163,7 +163,7 @@ void expect_predicted_reads(warpwise::Lesson& lesson) {
             step + ": as many reads of constant memory as predicted");
         lesson.expect(
             counts->constant_load.wavefronts_per_request() == predicted.passes_per_read,
-            step + ": each read takes as many passes as predicted");
+            step + ": each read takes as many wavefronts as predicted");
     }
 }
 
@@ -313,7 +313,7 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
                 constants.requests == (in_global ? 0 : reads) &&
                     constants.wavefronts == constants.requests,
                 std::string(step.name) +
-                    ": as many reads of constant memory as predicted, a pass each");
+                    ": as many reads of constant memory as predicted, a wavefront each");
         }
         candidates.push_back({[&problem, run = step.run] { run(problem); }, false});
     }
@@ -332,11 +332,12 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
     const std::vector<std::string> seen =
         measures ? std::vector<std::string>{"Gop/s"}
                  : std::vector<std::string>{"global requests", "constant reads",
-                                            "passes a read"};
+                                            "wavefronts per read"};
     header.insert(header.end(), seen.begin(), seen.end());
     lesson.table(
-        std::to_string(points) + " points, " + std::to_string(charges) + " charges", header,
-        rows);
+        {measures ? "potentials" : "counts",
+         std::to_string(points) + " points, " + std::to_string(charges) + " charges"},
+        header, rows);
 }
 
 }  // namespace
@@ -352,15 +353,15 @@ gives one value to all lanes of a warp at once; lanes that ask for different add
 served one address after the other. What is it good for, and what is it bad for? The steps
 take the 32 coefficients of a polynomial from different places.)");
     lesson.predict(
-        {.question = R"(A read of constant memory takes one pass for each different
-address. How many passes does a read take when lane k of the warp begins with
+        {.question = R"(A read of constant memory takes one wavefront for each different
+address. How many wavefronts does a read take when lane k of the warp begins with
 coefficient k, and all 32 lanes read at once?)",
          .answer = warpwise::Number{.value = 32,
-                                    .unit = "passes",
+                                    .unit = "wavefronts",
                                     .shown_by = warpwise::wavefronts_per_constant_read(
                                         "coefficients_by_lane")},
          .because = R"(32 lanes read 32 addresses. Where all lanes go through the
-coefficients in the same order, one pass serves them all.)"});
+coefficients in the same order, one wavefront serves them all.)"});
     lesson.predict(
         {.question = R"(How many times as long as with all lanes in the same order
 does a kernel take on a GPU whose lanes read 32 different constants at once? The order
@@ -369,7 +370,7 @@ of magnitude counts.)",
                                                                 "coefficients_in_turn"},
                                       .unit = "times",
                                       .factor = 3},
-         .because = R"(Each read takes 32 passes
+         .because = R"(Each read takes 32 wavefronts
 instead of one, so the order of magnitude is the number of lanes of a warp.)"});
     lesson.steps<Polynomial>(
         {.gpu = {std::size_t{1} << 28},
@@ -383,19 +384,19 @@ instead of one, so the order of magnitude is the number of lanes of a warp.)"});
          {"coefficients_as_argument", "a structure among the kernel's arguments",
           as_argument},
          {"coefficients_as_literals", "numbers in the code", as_literals},
-         {"coefficients_for_four", "step 3, four points a thread", for_four}});
+         {"coefficients_for_four", "step 3, four points per thread", for_four}});
     expect_predicted_reads(lesson);
     lesson.conclusion(
-        R"(In the same order: 32 reads of one pass. When each lane begins with another
-coefficient: 32 reads of 32 passes, 1024. Spreading addresses, which suits the banks of
-shared memory, is the worst order for constant memory. On a GPU, steps 3 to 5 are nearly the
-same program, because a multiply-add can take an operand from constant memory. What they
-lack is bytes in flight, and step 6 has four times as many.)");
+        R"(In the same order: 32 reads of one wavefront. When each lane begins with
+another coefficient: 32 reads of 32 wavefronts, 1024. Spreading addresses, which suits
+the banks of shared memory, is the worst order for constant memory. On a GPU, steps 3 to
+5 are nearly the same program, because a multiply-add can take an operand from constant
+memory. What they lack is bytes in flight, and step 6 has four times as many.)");
 
     lesson.question(
-        R"(What can be done with a table that is larger than 64 KB? The potential at each of
-n points is a sum over all charges, 16 bytes each, and 64 KB hold 4096 of them. So the
-charges are copied to constant memory 4000 at a time, with a kernel after each copy.)");
+        R"(What can be done with a table that is larger than 64 KB? The potential at each
+of n points is a sum over all charges, 16 bytes each, and 64 KB hold 4096 of them. So
+the charges are copied to constant memory 4000 at a time, with a kernel after each copy.)");
     lesson.predict(
         {.question = R"(Constant memory has room for 4000 charges at a time. With
 9001 charges, how many kernels are launched?)",
@@ -407,13 +408,13 @@ writes every sum once.)"});
     } else {
         compute_potentials(lesson, 256, 9001);
     }
-    lesson.show_recorded("1048576 points, 40000 charges");
+    lesson.show_recorded("potentials");
     lesson.conclusion(
         R"(Three kernels, and each sum is read and written three times, which is little
-beside 9001 charges. No synchronization is needed, because copies and kernels of one stream
-keep their order. But on an H200 global memory is faster, mainly because a batch is larger
-than the constant cache nearest to the SM. So measure before you move a table to constant
-memory.)");
+beside 9001 charges. No synchronization is needed, because copies and kernels of one
+stream keep their order. But on an H200 global memory is faster, mainly because a batch
+is larger than the constant cache nearest to the SM. So measure before you move a table
+to constant memory.)");
 }
 
 }  // namespace memory_model

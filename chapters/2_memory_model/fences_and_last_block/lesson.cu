@@ -215,19 +215,19 @@ void show_predictions(warpwise::Lesson& lesson) {
         lesson.expect(counts->barriers == predicted.barriers,
                       step + ": as many barriers as predicted");
     }
-    lesson.table("What " + std::to_string(count) + " floats take in " +
-                     std::to_string(problem.blocks()) +
-                     " blocks of 8 warps: predicted, and held against the counters where "
-                     "there are some",
-                 {"step", "launches", "loads", "stores", "atomics", "barriers"}, rows);
+    lesson.table(
+        {"counts", "What " + std::to_string(count) + " floats take in " +
+                       std::to_string(problem.blocks()) +
+                       " blocks of 8 warps: predicted, and held against the counters where "
+                       "there are some"},
+        {"step", "launches", "loads", "stores", "atomics", "barriers"}, rows);
 }
 
 // ---- one launch against two, from a thousand floats on ----------------------------------
 
 void show_launches(warpwise::Lesson& lesson) {
-    const std::string title = "One launch against two";
     if (!lesson.measures()) {
-        lesson.show_recorded(title);
+        lesson.show_recorded("launches");
         return;
     }
     std::vector<std::vector<std::string>> rows;
@@ -242,7 +242,8 @@ void show_launches(warpwise::Lesson& lesson) {
         rows.push_back({std::to_string(problem.count), text_of("%.1f", two * 1e6),
                         text_of("%.1f", one * 1e6), text_of("%.2f", two / one)});
     }
-    lesson.table(title, {"floats", "two launches, us", "one launch, us", "ratio"}, rows);
+    lesson.table({"launches", "One launch against two"},
+                 {"floats", "two launches, us", "one launch, us", "ratio"}, rows);
 }
 
 // ---- the wrong versions -----------------------------------------------------------------
@@ -330,8 +331,8 @@ void show_calls(warpwise::Lesson& lesson) {
     if (!on_gpu)
         lesson.expect(highest_is_wrong_somewhere,
                       "takes_the_highest_number: an order shows the mistake");
-    lesson.table("Three calls in a row, " + std::to_string(kBlocks) +
-                     " blocks; call k sums values that are all k",
+    lesson.table({"calls", "Three calls in a row, " + std::to_string(kBlocks) +
+                               " blocks; call k sums values that are all k"},
                  {"kernel", "order of the blocks", "call 1", "call 2", "call 3"}, rows);
 }
 
@@ -352,9 +353,9 @@ void show_last_blocks(warpwise::Lesson& lesson) {
             {all_draw_first ? "all draw before the first one looks" : "as it comes",
              std::to_string(last[0]), std::to_string(last[1])});
     }
-    lesson.table(
-        "Of " + std::to_string(kBlocks) + " blocks, how many take themselves for the last?",
-        {"order", "by the drawn ticket", "by a look at the counter"}, rows);
+    lesson.table({"last_blocks", "Of " + std::to_string(kBlocks) +
+                                     " blocks, how many take themselves for the last?"},
+                 {"order", "by the drawn ticket", "by a look at the counter"}, rows);
 }
 
 std::vector<warpwise::Diagnostic> diagnostics_of(Kernel kernel) {
@@ -411,13 +412,11 @@ right for that?)");
         {.question = R"(The second launch is replaced by tickets, and the block with
 the last one finishes. 16 blocks sum 32768 floats. How many atomic operations does that
 take?)",
-         .answer =
-             warpwise::Number{
-                 .value = 16,
-                 .unit = "atomics",
-                 .shown_by = warpwise::TableCell{"What 32768 floats take in 16 blocks",
-                                                 {"sum_by_last_block"},
-                                                 "atomics"}},
+         .answer = warpwise::Number{.value = 16,
+                                    .unit = "atomics",
+                                    .shown_by =
+                                        warpwise::TableCell{
+                                            "counts", {"sum_by_last_block"}, "atomics"}},
          .because = R"(Every block draws one ticket. It loads and stores as much as
 the two launches do.)"});
     lesson.predict(
@@ -435,8 +434,8 @@ So small arrays gain, and large ones hardly.)"});
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},
         {"sum_two_launches", "block sums, then a second kernel", two_launches},
         {"sum_by_last_block", "one launch: fence, ticket, the last finishes", last_block},
-        {"sum_by_atomics", "one atomic addition a block instead", atomics},
-        {"sum_by_last_block_float4", "tickets, 16 bytes an access", last_block_float4},
+        {"sum_by_atomics", "one atomic addition per block instead", atomics},
+        {"sum_by_last_block_float4", "tickets, 16 bytes per access", last_block_float4},
     };
 #ifndef __CPU_DEVICE__
     steps.push_back(
@@ -492,7 +491,7 @@ the last one by the counter?)",
              warpwise::Number{
                  .value = 7,
                  .unit = "blocks",
-                 .shown_by = warpwise::TableCell{"Of 7 blocks",
+                 .shown_by = warpwise::TableCell{"last_blocks",
                                                  {"all draw before the first one looks"},
                                                  "by a look at the counter"}},
          .because = R"(If all draw before the first one looks, all of them find the

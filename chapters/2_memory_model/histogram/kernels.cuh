@@ -53,7 +53,7 @@ __global__ void count_shared(const unsigned char* bytes, unsigned* counts,
 // it needs the next.
 // Still slow: the shared atomics. 32 lanes with random values go to 32 banks by chance, and
 // the busiest bank gets three or four of them: the increment of each warp takes so many
-// passes.
+// wavefronts.
 __device__ void count_word(unsigned* bins, unsigned word) {
     for (unsigned shift = 0; shift < 32; shift += 8)
         atomicAdd(&bins[word >> shift & 0xFF], 1u);
@@ -86,7 +86,8 @@ __global__ void count_shared_uint4(const unsigned char* bytes, unsigned* counts,
 // was the classic cure on chips where the SM made a lock out of each shared atomic, and
 // warps that wanted the same counter took turns at it.
 // Still slow: today's SM has a unit for shared atomics, which works on the increment of one
-// warp at a time anyway. Lanes of one warp still collide: the passes are what they were.
+// warp at a time anyway. Lanes of one warp still collide: the wavefronts are what they
+// were.
 constexpr unsigned kWarps = kThreads / kLanes;
 
 __global__ void count_warp_copies(const unsigned char* bytes, unsigned* counts,
@@ -123,9 +124,11 @@ __global__ void count_warp_copies(const unsigned char* bytes, unsigned* counts,
 // collide, whatever the bytes are. A byte counts up to 255. Before one can overflow, after
 // 15 vectors of 16 bytes, the warp adds up its 32 copies in registers and starts over. Each
 // lane has eight bins there.
-// Better: two passes per increment, one to load and one to store, instead of three or four.
-// Still slow: emptying 8 KB after every 7680 bytes costs another 128 passes. And 24 warps
-// fill the SM, probably too few to hide that the increments of a lane wait for each other.
+// Better: two wavefronts per increment, one to load and one to store, instead of three or
+// four.
+// Still slow: emptying 8 KB after every 7680 bytes costs another 128 wavefronts. And 24
+// warps fill the SM, probably too few to hide that the increments of a lane wait for each
+// other.
 constexpr unsigned kByteWarps = 4;  // of a block: 32 KB
 constexpr unsigned kByteThreads = kByteWarps * kLanes;
 constexpr unsigned kRows = kBins / 4;  // words of a lane
@@ -215,7 +218,7 @@ __global__ void count_lane_bytes(const unsigned char* bytes, unsigned* counts,
 // a bin is word 32 * bin + k, in bank k. 32 KB serve all warps of the block, because
 // atomics let lanes k of different warps share a copy. A counter has 32 bits, so nothing
 // has to be emptied on the way.
-// Better: one pass per increment, whatever the bytes are.
+// Better: one wavefront per increment, whatever the bytes are.
 // Still slow: 32 KB have to be filled with zeros, and added up at the end, which small
 // inputs notice. And a thread has 16 bytes in flight, then none while it counts them.
 __device__ void count_word_in_lane(unsigned (&copies)[kBins][kLanes], unsigned lane,
@@ -261,8 +264,8 @@ __global__ void count_lane_copies(const unsigned char* bytes, unsigned* counts,
 // holds as long as a thread has no more than 32 registers: if the loop of 32 loads at the
 // end were unrolled completely, it would take twice as many, and only half of the threads
 // would fit. What is left after whole rounds is taken one vector at a time.
-// Better: with one pass for 32 bytes, shared memory can count 32 bytes per cycle and SM,
-// more than the memory delivers. So the memory is the limit again.
+// Better: with one wavefront for 32 bytes, shared memory can count 32 bytes per cycle and
+// SM, more than the memory delivers. So the memory is the limit again.
 constexpr unsigned kDeepThreads = 512;
 constexpr unsigned kDeep = 2;
 

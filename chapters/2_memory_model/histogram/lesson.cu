@@ -170,12 +170,13 @@ void global_atomics(Histogram& problem) {
 }
 
 // Zeroes the counters and launches a kernel with as many blocks as fit on the device, or as
-// few as the bytes need when each thread takes `bytes_a_thread` of them.
+// few as the bytes need when each thread takes `bytes_per_thread` of them.
 template <class Kernel>
-void launch(Kernel kernel, Histogram& problem, unsigned threads, unsigned bytes_a_thread) {
+void launch(Kernel kernel, Histogram& problem, unsigned threads,
+            unsigned bytes_per_thread) {
     warpwise::check(cudaMemsetAsync(problem.d_counts.data(), 0, problem.d_counts.bytes()));
     const unsigned blocks =
-        std::min(warpwise::blocks_for(problem.count, threads * bytes_a_thread),
+        std::min(warpwise::blocks_for(problem.count, threads * bytes_per_thread),
                  warpwise::blocks_that_fill(kernel, threads));
     kernel<<<blocks, threads>>>(problem.d_bytes.data(), problem.d_counts.data(),
                                 problem.count);
@@ -228,7 +229,7 @@ void vendor(Histogram& problem) {
 struct Collisions {
     double waiting = 0;  // lanes that find another lane of their warp at the same counter
     // Over the banks; lanes at the same counter share one, because all of them add 1.
-    double passes = 0;
+    double wavefronts = 0;
 };
 
 // When a thread takes `width` bytes at a time, lane k counts byte k * width + j of a warp's
@@ -240,27 +241,32 @@ Collisions collisions_of(const std::vector<unsigned char>& bytes, std::size_t wi
         for (std::size_t j = 0; j < width; ++j) {
             std::array<bool, kBins> seen{};
             std::array<unsigned, kBanks> bins_of_bank{};
-            unsigned passes = 0;
+            unsigned wavefronts = 0;
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
                 const unsigned char bin = bytes[first + lane * width + j];
                 if (std::exchange(seen[bin], true)) {
                     ++sum.waiting;
                 } else {
-                    passes = std::max(passes, ++bins_of_bank[bin % kBanks]);
+                    wavefronts = std::max(wavefronts, ++bins_of_bank[bin % kBanks]);
                 }
             }
-            sum.passes += passes;
+            sum.wavefronts += wavefronts;
         }
     }
     const double requests = static_cast<double>(bytes.size()) / kLanes;
-    return {sum.waiting / requests, sum.passes / requests};
+    return {sum.waiting / requests, sum.wavefronts / requests};
 }
 
 // A step of the ladder, and how it finds its counters.
 struct Method {
     const char* name;
     void (*run)(Histogram&);
-    enum class Counters { global, shared_by_lanes, bytes_of_a_lane, copy_a_lane } counters;
+    enum class Counters {
+        global,
+        shared_by_lanes,
+        bytes_of_a_lane,
+        copy_per_lane
+    } counters;
     std::size_t width;  // bytes of a load
 };
 constexpr std::array<Method, 7> methods = {
@@ -270,13 +276,13 @@ constexpr std::array<Method, 7> methods = {
       kVectorBytes},
      {"count_warp_copies", warp_copies, Method::Counters::shared_by_lanes, kVectorBytes},
      {"count_lane_bytes", lane_bytes, Method::Counters::bytes_of_a_lane, kVectorBytes},
-     {"count_lane_copies", lane_copies, Method::Counters::copy_a_lane, kVectorBytes},
-     {"count_lane_copies_deep", lane_copies_deep, Method::Counters::copy_a_lane,
+     {"count_lane_copies", lane_copies, Method::Counters::copy_per_lane, kVectorBytes},
+     {"count_lane_copies_deep", lane_copies_deep, Method::Counters::copy_per_lane,
       kVectorBytes}}};
 
-// What step 6 does apart from counting, in passes over shared memory, when each lane counts
-// a single vector: a warp sets its tallies to 0, adds them up, and sets them to 0 again; a
-// block has its bins to set to 0 and to read.
+// What step 6 does apart from counting, in wavefronts of shared memory, when each lane
+// counts a single vector: a warp sets its tallies to 0, adds them up, and sets them to 0
+// again; a block has its bins to set to 0 and to read.
 double passes_around(std::size_t count) {
     const double blocks = static_cast<double>(count / (kByteThreads * kVectorBytes));
     return blocks * (kByteWarps * 3.0 * kRows + 2.0 * kBins / kLanes);
@@ -296,11 +302,11 @@ void expect_collisions(warpwise::Lesson& lesson, Histogram& problem,
         lesson.expect(problem.compare().passed, name + "the histogram is right");
 
         Collisions predicted{0, 1};  // a copy a lane: nobody waits, and nobody collides
-        if (method.counters == Counters::bytes_of_a_lane) predicted.passes = 2;
+        if (method.counters == Counters::bytes_of_a_lane) predicted.wavefronts = 2;
         const bool shared_by_lanes = method.counters == Counters::global ||
                                      method.counters == Counters::shared_by_lanes;
         if (shared_by_lanes) predicted = collisions_of(problem.bytes, method.width);
-        std::string waiting = "-", passes = "-";
+        std::string waiting = "-", wavefronts = "-";
         if (counts) {
             const bool global = method.counters == Counters::global;
             warpwise::RequestCounts counting =
@@ -316,16 +322,16 @@ void expect_collisions(warpwise::Lesson& lesson, Histogram& problem,
             }
             lesson.expect(counting.same_address == predicted.waiting * requests,
                           name + "as many lanes wait as predicted");
-            lesson.expect(global || counting.wavefronts == predicted.passes * requests,
-                          name + "as many passes as predicted");
+            lesson.expect(global || counting.wavefronts == predicted.wavefronts * requests,
+                          name + "as many wavefronts as predicted");
             waiting = warpwise::ratio_text(counting.same_address / requests);
-            passes = warpwise::ratio_text(counting.wavefronts / requests);
+            wavefronts = warpwise::ratio_text(counting.wavefronts / requests);
         }
         const bool like_another =
             method.run == warp_copies || method.run == lane_copies_deep;
         if (method.counters == Counters::global || like_another) continue;
         rows.push_back({input, method.name, warpwise::ratio_text(predicted.waiting),
-                        waiting, warpwise::ratio_text(predicted.passes), passes});
+                        waiting, warpwise::ratio_text(predicted.wavefronts), wavefronts});
     }
 }
 
@@ -346,8 +352,8 @@ void compare_inputs(warpwise::Lesson& lesson) {
         Histogram problem({count}, inputs[k]);
         expect_collisions(lesson, problem, input_names[k], rows);
     }
-    lesson.table("What the increments of 32 lanes do, 32768 bytes",
-                 {"bytes", "step", "lanes that wait", "counted", "passes", "counted"},
+    lesson.table({"increments", "What the increments of 32 lanes do, 32768 bytes"},
+                 {"bytes", "step", "lanes that wait", "counted", "wavefronts", "counted"},
                  rows);
 }
 
@@ -388,8 +394,9 @@ void print_measured_rates(warpwise::Lesson& lesson,
                 text_of("%.4g", static_cast<double>(count) / seconds * 1e-9));
         }
     }
-    lesson.table("GB/s of each step on each input, " + std::to_string(count) + " bytes",
-                 header, rows);
+    lesson.table(
+        {"inputs", "GB/s of each step on each input, " + std::to_string(count) + " bytes"},
+        header, rows);
 }
 
 }  // namespace
@@ -419,13 +426,13 @@ counts.)",
 memory, and atomics to the same address are serialized.)"});
     std::vector<warpwise::Step<Histogram>> steps = {
         {"serial", "one core of the host", serial, warpwise::StepKind::host},
-        {"count_global", "a thread a byte, counters in global memory", global_atomics},
+        {"count_global", "one thread per byte, counters in global memory", global_atomics},
         {"count_shared", "a histogram for each block, in shared memory", shared_atomics},
-        {"count_shared_uint4", "16 bytes a load", shared_atomics_uint4},
+        {"count_shared_uint4", "16 bytes per load", shared_atomics_uint4},
         {"count_warp_copies", "a copy for each warp", warp_copies},
         {"count_lane_bytes", "byte counters for each lane, no atomics", lane_bytes},
         {"count_lane_copies", "a copy for each lane, in a bank of its own", lane_copies},
-        {"count_lane_copies_deep", "full blocks, more bytes under way a thread",
+        {"count_lane_copies_deep", "full blocks, more bytes in flight per thread",
          lane_copies_deep}};
 #ifndef __CPU_DEVICE__
     steps.push_back({"vendor", "cub::DeviceHistogram::HistogramEven", vendor,
@@ -448,10 +455,11 @@ memory, and atomics to the same address are serialized.)"});
                                          {65537}}},
                             steps);
     lesson.conclusion(
-        R"(Only counters of its own for each lane, in a bank of its own, have no conflicts,
-because it is the lanes of one warp that collide. Without atomics (count_lane_bytes) an
-increment is a load and a store, and the counters of 8 bits have to be emptied again and
-again. With atomics it is one request, so leaving them out is not what makes it fast.)");
+        R"(Only counters of its own for each lane, in a bank of its own, have no
+conflicts, because it is the lanes of one warp that collide. Without atomics
+(count_lane_bytes) an increment is a load and a store, and the counters of 8 bits have
+to be emptied again and again. With atomics it is one request, so leaving them out is
+not what makes it fast.)");
 
     lesson.question(
         R"(How often do threads meet at a counter? That depends on the bytes. Now all
@@ -462,34 +470,34 @@ the bytes.)");
         {.question = R"(All bytes are equal, and a warp counts 32 of them in shared
 memory. How many of its lanes find another lane at the same counter before them?)",
          .answer =
-             warpwise::Number{
-                 .value = 31,
-                 .unit = "lanes",
-                 .shown_by = warpwise::TableCell{"What the increments of 32 lanes do",
-                                                 {"constant", "count_shared"},
-                                                 "lanes that wait"}},
+             warpwise::Number{.value = 31,
+                              .unit = "lanes",
+                              .shown_by = warpwise::TableCell{"increments",
+                                                              {"constant", "count_shared"},
+                                                              "lanes that wait"}},
          .because = R"(All 32 lanes want one counter. As all of them add 1, the SM
-counts them together, in one pass.)"});
+counts them together, in one wavefront.)"});
     compare_inputs(lesson);
     lesson.conclusion(
-        R"(Of 32 random bytes about 30 are different: two lanes wait. But 30 counters do not
-spread evenly over 32 banks; the busiest has three or four, and takes a pass for each. One
-byte over and over takes a single pass, because all lanes add 1 to the same counter, which
-the SM counts together. With counters for each lane, the bytes no longer matter.)");
+        R"(Of 32 random bytes about 30 are different: two lanes wait. But 30 counters do
+not spread evenly over 32 banks; the busiest has three or four, and takes a wavefront
+for each. One byte over and over takes a single wavefront, because all lanes add 1 to
+the same counter, which the SM counts together. With counters for each lane, the bytes
+no longer matter.)");
 
     std::vector<std::string> header = {"step"};
     header.insert(header.end(), input_names.begin(), input_names.end());
     if (lesson.measures()) {
         print_measured_rates(lesson, header);
     } else {
-        lesson.show_recorded("GB/s of each step on each input");
+        lesson.show_recorded("inputs");
     }
     lesson.conclusion(
-        R"(On a GPU passes are time, because shared memory makes one pass per cycle: with
-three or four passes for 32 bytes, the SMs count more slowly than the memory delivers. With
-one pass, enough warps, and enough bytes in flight, the last step is limited by the memory
-for every input. Where many threads update few places, give them copies, and let the copies
-of neighboring lanes lie in different banks.)");
+        R"(On a GPU wavefronts are time, because shared memory makes one wavefront per
+cycle: with three or four wavefronts for 32 bytes, the SMs count more slowly than the
+memory delivers. With one wavefront, enough warps, and enough bytes in flight, the last
+step is limited by the memory for every input. Where many threads update few places,
+give them copies, and let the copies of neighboring lanes lie in different banks.)");
 }
 
 }  // namespace memory_model

@@ -139,7 +139,7 @@ void compare_kinds_of_memory(warpwise::Lesson& lesson) {
     };
     std::vector<HostMemory> kinds;
     kinds.push_back(copied("pageable", pageable.data()));
-    kinds.push_back(copied("page-locked", page_locked.data()));
+    kinds.push_back(copied("pinned", page_locked.data()));
     kinds.push_back(
         {.name = "mapped",
          .host = page_locked.data(),
@@ -172,11 +172,11 @@ void compare_kinds_of_memory(warpwise::Lesson& lesson) {
         rows.push_back({name, text_of("%.1f", gigabytes / seconds.to_device),
                         text_of("%.1f", gigabytes / seconds.to_host)});
     }
-    const std::string title = "An array between host and device, GB/s";
     if (lesson.measures()) {
-        lesson.table(title, {"host memory", "to the device", "to the host"}, rows);
+        lesson.table({"copies", "An array between host and device, GB/s"},
+                     {"host memory", "to the device", "to the host"}, rows);
     } else {
-        lesson.show_recorded(title);
+        lesson.show_recorded("copies");
     }
 }
 
@@ -459,7 +459,8 @@ void measure_overlap(warpwise::Lesson& lesson, Roots& problem) {
     const std::array<double, kParts> whole = {timings[0].median, timings[1].median,
                                               timings[2].median};
     const double bytes = static_cast<double>(problem.count) * sizeof(float);
-    lesson.table("Each part alone, the whole array", {"part", "ms", "GB/s over the bus"},
+    lesson.table({"parts", "Each part alone, the whole array"},
+                 {"part", "ms", "GB/s over the bus"},
                  {{"copy in", text_of("%.2f", whole[0] * 1e3),
                    text_of("%.1f", bytes / whole[0] * 1e-9)},
                   {"compute", text_of("%.2f", whole[1] * 1e3), "-"},
@@ -477,8 +478,8 @@ void measure_overlap(warpwise::Lesson& lesson, Roots& problem) {
                  text_of("%.2f", ideal(whole) / end_of(planned(streams, chunks, whole)))});
         }
     }
-    lesson.table("All of it; the ideal is the longest part alone, " +
-                     text_of("%.2f ms", ideal(whole) * 1e3),
+    lesson.table({"whole", "All of it; the ideal is the longest part alone, " +
+                               text_of("%.2f ms", ideal(whole) * 1e3)},
                  {"streams", "chunks", "ms", "of the ideal", "by the rules"}, rows);
 
     std::string text;
@@ -489,9 +490,10 @@ void measure_overlap(warpwise::Lesson& lesson, Roots& problem) {
         if (columns_per_second == 0) columns_per_second = 64 / end_of(chunks);
         text += bars(chunks, streams, columns_per_second);
     }
-    lesson.text("As it was, by events, 8 chunks, all on one scale:\n\n" + text +
-                "\n`>` copies in, `#` computes, `<` copies out; behind it stands the "
-                "number of the chunk.");
+    lesson.drawing("timeline", "As it was, by events, 8 chunks, all on one scale:\n\n" +
+                                   text +
+                                   "\n`>` copies in, `#` computes, `<` copies out; the "
+                                   "number after it is that of the chunk.");
     problem.poison();
     queue_chunks(problem, kMostStreams, 32);
     lesson.expect(problem.compare().passed, "after all measurements the result is right");
@@ -512,13 +514,14 @@ void tell_overlap(warpwise::Lesson& lesson) {
                             text_of("%.0f", turns), text_of("%.0f", c),
                             text_of("%.2f", c / turns)});
             if (!recorded) continue;
-            rows.back().push_back(recorded.cell(
-                "All of it", {std::to_string(streams), std::to_string(chunks)},
-                "of the ideal"));
+            rows.back().push_back(
+                recorded.cell("whole", {std::to_string(streams), std::to_string(chunks)},
+                              "of the ideal"));
         }
     }
-    const std::string where = recorded ? "; last column: " + recorded.where() : "";
-    lesson.table("As the rules have it, three parts of equal length" + where, header, rows);
+    const std::string where = recorded ? "last column " + recorded.where() : "";
+    lesson.table({"schedule", "As the rules have it, three parts of equal length", where},
+                 header, rows);
 }
 
 }  // namespace
@@ -526,23 +529,19 @@ void tell_overlap(warpwise::Lesson& lesson) {
 void host_memory_and_streams(warpwise::Lesson& lesson) {
     lesson.question(
         R"(Data are on the host, the device computes, and the host needs the result. The
-host has four kinds of memory for that: pageable (malloc), pinned or page-locked
-(cudaMallocHost), mapped (pinned, and kernels access it themselves), and managed (its
+host has four kinds of memory for that: pageable (malloc), pinned (page-locked,
+cudaMallocHost), mapped (pinned, and kernels access it themselves), and managed (its
 pages move to the side that touches them). How do data move at the full speed of the
 bus?)");
     lesson.predict(
         {.question = R"(How many times as fast as from pageable memory is a copy to
-the device from page-locked memory?)",
+the device from pinned memory?)",
          .answer =
              warpwise::Measured{
                  .by =
                      warpwise::CellRatio{
-                         warpwise::TableCell{"An array between host and device",
-                                             {"page-locked"},
-                                             "to the device"},
-                         warpwise::TableCell{"An array between host and device",
-                                             {"pageable"},
-                                             "to the device"}},
+                         warpwise::TableCell{"copies", {"pinned"}, "to the device"},
+                         warpwise::TableCell{"copies", {"pageable"}, "to the device"}},
                  .unit = "times",
                  .factor = 2},
          .because = R"(Pageable memory is copied twice, the first time by the
@@ -577,7 +576,7 @@ the one before that is copied out.)"});
             {0}, {1}, {31}, {32}, {33}, {255}, {257}, {1009}, {8191}, {8193}, {50021}}};
     lesson.steps<Roots>(
         sizes, {{"pageable", "ordinary memory, one part after the other", pageable},
-                {"page_locked", "page-locked memory", page_locked},
+                {"page_locked", "pinned memory", page_locked},
                 {"mapped", "the kernel crosses the bus itself", mapped},
                 {"one_stream", "32 chunks in one stream", in_streams(1)},
                 {"two_streams", "in two streams", in_streams(2)},
@@ -597,11 +596,11 @@ chunk has to come in, and the last one has to go out.)");
         {.question = R"(32 chunks go through four streams. Each of the three parts
 of a chunk takes one turn, and parts of different kinds overlap. How many turns do all
 chunks take?)",
-         .answer = warpwise::Number{.value = 34,
-                                    .unit = "turns",
-                                    .shown_by =
-                                        warpwise::TableCell{
-                                            "As the rules have it", {"4", "32"}, "turns"}},
+         .answer =
+             warpwise::Number{
+                 .value = 34,
+                 .unit = "turns",
+                 .shown_by = warpwise::TableCell{"schedule", {"4", "32"}, "turns"}},
          .because = R"(The copies in take 32 turns, one after the other. The last
 chunk takes two more, to compute and to copy out.)"});
     if (lesson.measures()) {

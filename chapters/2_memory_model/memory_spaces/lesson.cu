@@ -243,12 +243,12 @@ void expect_predicted_requests(warpwise::Lesson& lesson) {
         lesson.expect(counts->global_load.sectors == predicted.sectors,
                       step + ": as many sectors as predicted");
         lesson.expect(counts->shared_load.wavefronts == predicted.shared_passes,
-                      step + ": as many passes over shared memory as predicted");
+                      step + ": as many wavefronts of shared memory as predicted");
         lesson.expect(counts->constant_load.wavefronts == predicted.constant_passes,
-                      step + ": as many passes over constant memory as predicted");
+                      step + ": as many wavefronts of constant memory as predicted");
         lesson.expect(counts->global_store.requests == warps &&
                           counts->global_store.sectors == 4 * warps,
-                      step + ": one store of 4 sectors a warp");
+                      step + ": one store of 4 sectors per warp");
     }
 }
 
@@ -293,8 +293,8 @@ void show_lifetimes(warpwise::Lesson& lesson) {
          {"shared", &Found::shared, false, "the kernel, from 0"},
          {"global (__device__)", &Found::global, true, "the kernel"},
          {"constant", &Found::constant, true, "the host: cudaMemcpyToSymbol"},
-         {"texture", &Found::texture, true, "the host: a copy to what is behind it"},
-         {"page-locked host", &Found::page_locked, true, "the host, then a copy"},
+         {"texture", &Found::texture, true, "the host: a copy to what it points to"},
+         {"pinned host", &Found::page_locked, true, "the host, then a copy"},
          {"mapped host", &Found::mapped, true, "the kernel, and no copy"}}};
     std::vector<std::vector<std::string>> rows;
     for (const Row& kind : kinds) {
@@ -310,7 +310,7 @@ void show_lifetimes(warpwise::Lesson& lesson) {
     }
     lesson.expect(seen_by_host == std::array<int, launches>{1, 2, 3},
                   "the host sees mapped memory without a copy");
-    lesson.table("A counter of launches in each kind of memory",
+    lesson.table({"counters", "A counter of launches in each kind of memory"},
                  {"memory", "launch 1", "launch 2", "launch 3", "counted by"}, rows);
 }
 
@@ -397,13 +397,14 @@ public:
     }
 
     void print() const {
-        const std::string title = "One load after the other, one thread";
         if (!lesson_.measures()) {
-            lesson_.show_recorded(title);
+            lesson_.show_recorded("latency");
             return;
         }
-        lesson_.table(title + text_of(", at %.0f MHz", hertz_ * 1e-6),
-                      {"place", "chain", "cycles", "ns"}, rows_);
+        lesson_.table(
+            {"latency",
+             text_of("One load after the other, one thread, at %.0f MHz", hertz_ * 1e-6)},
+            {"place", "chain", "cycles", "ns"}, rows_);
     }
 
 private:
@@ -518,7 +519,7 @@ should it be? A kernel can keep its data in eight kinds of memory. The kind deci
 sees the data, how long they exist, who may write them, and how long a thread waits for
 a load.)");
     lesson.table(
-        "Eight kinds of memory",
+        {"kinds", "Eight kinds of memory"},
         {"memory", "comes from", "seen by", "until", "kernels", "host"},
         {{"register", "local variable", "a thread", "it ends", "write", "-"},
          {"local", "array of a thread", "a thread", "it ends", "write", "-"},
@@ -526,8 +527,7 @@ a load.)");
          {"global", "cudaMalloc, __device__", "all threads", "cudaFree", "write", "copies"},
          {"constant", "__constant__, 64 KiB", "all threads", "the end", "read", "copies"},
          {"texture", "object over global", "all threads", "destroyed", "read", "copies"},
-         {"page-locked", "cudaMallocHost", "the host", "cudaFreeHost", "by copies",
-          "writes"},
+         {"pinned", "cudaMallocHost", "the host", "cudaFreeHost", "by copies", "writes"},
          {"mapped", "cudaHostAlloc", "both", "cudaFreeHost", "write", "writes"}});
     lesson.predict(
         {.question = R"(Keys are random. Besides the load of its keys, how many
@@ -542,7 +542,7 @@ after the other?)",
          .answer =
              warpwise::Choice{{"shared memory", "constant memory", "texture memory"}, 1},
          .because = R"(Constant memory serves one address at a time. About 20 of 32
-random keys differ, and each of them takes a pass of its own.)"});
+random keys differ, and each of them takes a wavefront of its own.)"});
     lesson.steps<LookUp>(
         {.gpu = {std::size_t{1} << 26},
          .cpu = {std::size_t{1} << 14},
@@ -558,9 +558,9 @@ random keys differ, and each of them takes a pass of its own.)"});
                      {1009},
                      {4099},
                      {50021}}},
-        {{"look_up_registers", "an entry a lane, shuffled", in_registers},
-         {"look_up_local", "a copy a thread", in_local_memory},
-         {"look_up_shared", "a copy a block", in_shared_memory},
+        {{"look_up_registers", "one entry per lane, shuffled", in_registers},
+         {"look_up_local", "one copy per thread", in_local_memory},
+         {"look_up_shared", "one copy per block", in_shared_memory},
          {"look_up_global", "one for all", in_global_memory},
          {"look_up_constant", "one for all, one address at a time", in_constant_memory},
          {"look_up_texture", "one for all, by the texture unit", in_texture},
@@ -579,7 +579,7 @@ long.)");
 in each kind of memory that it may write. Where it may not write, the host counts. The
 kernel sets its register, its local, and its shared counter to 0 first.)");
     lesson.predict({.question = R"(Of the eight counters (register, local, shared, global,
-constant, texture, page-locked, and mapped memory), how many are 3 after three launches?)",
+constant, texture, pinned, and mapped memory), how many are 3 after three launches?)",
                     .answer = warpwise::Number{.value = 5, .unit = "counters"},
                     .because = R"(What belongs to a thread or a block begins anew in each
 launch: registers, local, and shared memory. Everything else lasts.)"});
@@ -592,22 +592,19 @@ else lasts until it is freed or the program ends. Nothing clears shared memory: 
     lesson.question(
         R"(How long does a load take? A chain shows it: each word says where the next
 one is, so that a single thread has to wait for every load.)");
-    lesson.predict(
-        {.question = R"(How many multiplications with an addition, one after the
-other, fit into the time of one load from mapped memory of the host on a GPU? The order
-of magnitude counts.)",
-         .answer =
-             warpwise::Measured{
-                 .by =
-                     warpwise::CellRatio{
-                         warpwise::TableCell{
-                             "One load after the other, one thread", {"mapped host"}, "ns"},
-                         warpwise::TableCell{"One load after the other, one thread",
-                                             {"register (multiply and add)"},
-                                             "ns"}},
-                 .factor = 3},
-         .because = R"(The load has to cross the bus to the host and back, which
-takes about a microsecond. An operation takes a few clock cycles.)"});
+    lesson.predict({.question = R"(How many multiplications with an addition, one after
+the other, fit into the time of one load from mapped memory of the host on a GPU? The
+order of magnitude counts.)",
+                    .answer =
+                        warpwise::Measured{
+                            .by =
+                                warpwise::CellRatio{
+                                    warpwise::TableCell{"latency", {"mapped host"}, "ns"},
+                                    warpwise::TableCell{
+                                        "latency", {"register (multiply and add)"}, "ns"}},
+                            .factor = 3},
+                    .because = R"(The load has to cross the bus to the host and back,
+which takes about a microsecond. An operation takes a few clock cycles.)"});
     show_latencies(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()

@@ -205,22 +205,21 @@ void show_pitches(warpwise::Lesson& lesson) {
         rows.push_back({std::to_string(cols), std::to_string(width),
                         std::to_string(memory.pitch()), text_of("%.0f %%", 100 * padding)});
     }
-    lesson.table("What cudaMallocPitch makes of it",
-                 {"floats a row", "width in bytes", "pitch in bytes", "padding"}, rows);
+    lesson.table({"pitch", "What cudaMallocPitch makes of it"},
+                 {"floats per row", "width in bytes", "pitch in bytes", "padding"}, rows);
 }
 
 // The same picture with rows a little shorter or longer. Counted on the CPU device, timed
 // on a GPU.
 void show_row_lengths(warpwise::Lesson& lesson) {
     const bool measures = lesson.measures();
-    const std::string title = "Sectors a request, for rows of different lengths";
     const warpwise::Record& recorded = lesson.recorded();
     constexpr std::size_t kColsOfGpu =
         8192;  // the first width; a CPU needs no rows as wide to count
     const std::size_t first_cols = measures ? kColsOfGpu : 1024;
     const std::size_t picture_rows =
         measures ? 8192 : 32;  // so few that every block is counted
-    std::vector<std::string> header = {"floats a row", "a row begins at",
+    std::vector<std::string> header = {"floats per row", "a row begins at",
                                        "tight, predicted", "pitched, predicted"};
     header.push_back(measures ? "tight GB/s" : "tight, counted");
     header.push_back(measures ? "pitched GB/s" : "pitched, counted");
@@ -271,14 +270,16 @@ void show_row_lengths(warpwise::Lesson& lesson) {
         }
         if (recorded) {
             const std::string cols_of_gpu = std::to_string(kColsOfGpu + more);
-            cells.back().push_back(recorded.cell(title, {cols_of_gpu}, "tight GB/s"));
-            cells.back().push_back(recorded.cell(title, {cols_of_gpu}, "pitched GB/s"));
+            cells.back().push_back(
+                recorded.cell("row_lengths", {cols_of_gpu}, "tight GB/s"));
+            cells.back().push_back(
+                recorded.cell("row_lengths", {cols_of_gpu}, "pitched GB/s"));
         }
     }
-    lesson.table(recorded
-                     ? title + "; GB/s for rows of 8192 floats and up, " + recorded.where()
-                     : title,
-                 header, cells);
+    lesson.table(
+        {"row_lengths", "Sectors per request, for rows of different lengths",
+         recorded ? "GB/s for rows of 8192 floats and up " + recorded.where() : ""},
+        header, cells);
 }
 
 // Step 3 with a multiple of the columns that a warp takes at a time: all accesses are
@@ -358,9 +359,9 @@ second time. Step 3, with 16 bytes per access, gains far more.)"});
                      {3, 4099},
                      {16400, 3},
                      {8, 1027}}},
-        {{"flip_tight", "rows right behind each other", run_flip_tight},
+        {{"flip_tight", "rows without gaps", run_flip_tight},
          {"flip_pitched", "rows of cudaMallocPitch", run_flip_pitched},
-         {"flip_pitched_float4", "16 bytes an access", run_flip_pitched_float4}});
+         {"flip_pitched_float4", "16 bytes per access", run_flip_pitched_float4}});
     expect_float4(lesson);
 
     lesson.conclusion(

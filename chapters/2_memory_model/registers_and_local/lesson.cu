@@ -201,10 +201,10 @@ void report_resources(warpwise::Lesson& lesson) {
                           name + "the samples are in registers");
         }
     }
-    lesson.table(on_gpu ? "As the runtime reports it for this GPU"
-                        : "As nvcc 13.0 reports it for compute capability 9.0",
-                 {"kernel", "registers", "local bytes", "shared bytes", "threads on an SM"},
-                 rows);
+    lesson.table(
+        {"resources", on_gpu ? "As the runtime reports it for this GPU"
+                             : "As nvcc 13.0 reports it for compute capability 9.0"},
+        {"kernel", "registers", "local bytes", "shared bytes", "threads on an SM"}, rows);
 }
 
 // On the CPU device: what the kernels ask of global and shared memory. All four ask the

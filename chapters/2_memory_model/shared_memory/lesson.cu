@@ -34,7 +34,7 @@ namespace {
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
-constexpr int kRadius = 16;  // of the steps; the tables behind them have others as well
+constexpr int kRadius = 16;  // of the steps; the tables after them have others as well
 
 // The four kernels for one radius.
 struct Kernels {
@@ -257,16 +257,17 @@ void show_requests(warpwise::Lesson& lesson) {
         rows.push_back(row);
     }
     lesson.table(
-        "Asked for 32 outputs: global requests (their sectors) + requests to shared memory",
+        {"requests",
+         "Asked for 32 outputs: global requests (their sectors) + requests to shared "
+         "memory"},
         {"radius", "from global", "from tile", "fours from tile", "fours from global"},
         rows);
 }
 
 // Useful GB/s by radius: measured on a GPU; else, what was recorded.
 void show_bandwidths(warpwise::Lesson& lesson) {
-    const std::string title = "Useful GB/s by radius";
     if (!lesson.measures()) {
-        lesson.show_recorded(title);
+        lesson.show_recorded("radius");
         return;
     }
     std::size_t free_bytes = 0, all_bytes = 0;
@@ -287,7 +288,7 @@ void show_bandwidths(warpwise::Lesson& lesson) {
         }
     }
     lesson.table(
-        title,
+        {"radius", "Useful GB/s by radius"},
         {"radius", "from global", "from tile", "fours from tile", "fours from global"},
         rows);
 }
@@ -339,7 +340,7 @@ and the tile needs as many loads from shared memory.)"});
         {{"serial", "two loops on one core", serial, warpwise::StepKind::host},
          {"smooth_from_global", "a thread loads its whole window", from_global},
          {"smooth_from_tile", "the block loads a tile with a halo", from_tile},
-         {"smooth_fours_from_tile", "four outputs a thread, float4", fours_from_tile},
+         {"smooth_fours_from_tile", "four outputs per thread, float4", fours_from_tile},
          {"smooth_fours_from_global", "the same without the tile", fours_from_global}});
     lesson.conclusion(
         R"(Straight from global memory: 33 loads and 160 sectors. With a tile, the 8 warps
@@ -355,9 +356,8 @@ on a GPU?)",
              warpwise::Measured{
                  .by =
                      warpwise::CellRatio{
-                         warpwise::TableCell{"Useful GB/s by radius", {"1"}, "from tile"},
-                         warpwise::TableCell{
-                             "Useful GB/s by radius", {"1"}, "from global"}},
+                         warpwise::TableCell{"radius", {"1"}, "from tile"},
+                         warpwise::TableCell{"radius", {"1"}, "from global"}},
                  .unit = "times",
                  .factor = 1.2},
          .because = R"(There is little to save, so the barrier and the way through

@@ -192,7 +192,7 @@ struct StepFacts {
 };
 constexpr std::array<StepFacts, 7> steps_of_the_lesson = {
     {{"serial", "a loop on one core of the host", serial, 0, 0, 5.62},
-     {"laplace_naive", "a thread an element, three loads", naive, 3 * 8, 14 * 8, 0.246},
+     {"laplace_naive", "one thread per element, three loads", naive, 3 * 8, 14 * 8, 0.246},
      {"laplace_tile", "a tile in shared memory, edges by two threads", tile, 8 + 2,
       4 * 8 + 2, 0.166},
      {"laplace_texture", "three fetches from a texture", texture, 0, 0, 0.117},
@@ -200,7 +200,7 @@ constexpr std::array<StepFacts, 7> steps_of_the_lesson = {
       std::nullopt},
      {"laplace_texture_barrier", "a barrier between fetches and sum", texture_barrier, 0, 0,
       0.156},
-     {"laplace_float4", "four elements a thread, shuffles", float4_laplace, 3 * 2, 18 * 2,
+     {"laplace_float4", "four elements per thread, shuffles", float4_laplace, 3 * 2, 18 * 2,
       std::nullopt}}};
 
 void expect_predicted_loads(warpwise::Lesson& lesson) {
@@ -220,7 +220,7 @@ void expect_predicted_loads(warpwise::Lesson& lesson) {
     }
 }
 
-const std::string kTableOf2008 = "1 Mi floats: GTX 260 and Core 2 E8400 (2008)";
+constexpr const char* kTableOf2008 = "in_2008";
 
 // Microseconds of each step at kOldSize: measured on a GPU; else, what was recorded. Empty
 // where nothing is.
@@ -276,8 +276,10 @@ void show_2008_and_today(warpwise::Lesson& lesson) {
     }
     std::string now;
     if (!today.empty())
-        now = lesson.measures() ? ", and today" : ", and as " + lesson.recorded().where();
-    lesson.table(kTableOf2008 + now, header, rows);
+        now = lesson.measures() ? "today on this machine"
+                                : "today " + lesson.recorded().where();
+    lesson.table({kTableOf2008, "1 Mi floats: GTX 260 and Core 2 E8400 (2008)", now},
+                 header, rows);
 }
 
 // ---- 2-D textures -----------------------------------------------------------------------
@@ -352,7 +354,7 @@ void show_fractions(warpwise::Lesson& lesson) {
     lesson.expect(
         eight_bits,
         "between texels of 0 and 1, the texture returns the fraction rounded to 8 bits");
-    lesson.table("Linear filtering between a texel of 0 and a texel of 1",
+    lesson.table({"filtering", "Linear filtering between a texel of 0 and a texel of 1"},
                  {"fraction asked for", "returned", "that is", "error"}, rows);
 }
 
@@ -418,9 +420,11 @@ void show_filter_errors(warpwise::Lesson& lesson) {
         rows.push_back({along_rows ? "along its rows" : "anywhere",
                         text_of("%.1e", from_exact), text_of("%.1e", from_8_bits)});
     }
-    lesson.table(
-        "A random image with values from -1 to 1, sampled at 4096 places: largest distance",
-        {"places", "from exact interpolation", "from weights rounded to 8 bits"}, rows);
+    lesson.table({"filter_errors",
+                  "A random image with values from -1 to 1, sampled at 4096 places: "
+                  "largest distance"},
+                 {"places", "from exact interpolation", "from weights rounded to 8 bits"},
+                 rows);
 }
 
 // Four texels 10 20 30 40, and what is read left and right of them.
@@ -455,7 +459,8 @@ void show_border_modes(warpwise::Lesson& lesson) {
         for (const float value : samples) row.push_back(text_of("%.0f", value));
         rows.push_back(row);
     }
-    lesson.table("Four texels 10, 20, 30, 40, read at texel x", header, rows);
+    lesson.table({"addressing", "Four texels 10, 20, 30, 40, read at texel x"}, header,
+                 rows);
 }
 
 }  // namespace
@@ -548,8 +553,7 @@ in the mode wrap?)",
          .answer =
              warpwise::Number{
                  .value = 10,
-                 .shown_by =
-                     warpwise::TableCell{"Four texels 10, 20, 30, 40", {"wrap"}, "x = 4"}},
+                 .shown_by = warpwise::TableCell{"addressing", {"wrap"}, "x = 4"}},
          .because = R"(Wrap goes on with the other end, so texel 4 is texel 0
 again. Clamp returns 40, and border 0.)"});
     show_border_modes(lesson);

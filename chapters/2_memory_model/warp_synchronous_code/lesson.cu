@@ -114,9 +114,10 @@ void show_predictions(warpwise::Lesson& lesson) {
         lesson.expect(counts->shared().requests == predicted.shared_requests * blocks,
                       step + ": as many requests to shared memory as predicted");
     }
-    lesson.table(
-        "A block of 8 warps: predicted, and held against the counters where there are some",
-        {"step", "barriers", "requests to shared memory"}, rows);
+    lesson.table({"counts",
+                  "A block of 8 warps: predicted, and held against the counters where "
+                  "there are some"},
+                 {"step", "barriers", "requests to shared memory"}, rows);
 }
 
 // ---- right and wrong tails --------------------------------------------------------------
@@ -191,8 +192,8 @@ void show_tails(warpwise::Lesson& lesson) {
                                          : std::to_string(found) +
                                                (found == 1 ? " race" : " races"));
     }
-    lesson.table("Seven tails, and the sums of 4 tiles" +
-                     std::string(on_gpu ? "" : " in four orders of the lanes"),
+    lesson.table({"tails", "Seven tails, and the sums of 4 tiles" +
+                               std::string(on_gpu ? "" : " in four orders of the lanes")},
                  header, rows);
 }
 
@@ -222,9 +223,9 @@ of its eight rounds passes 64 barriers. How many barriers do the warps pass toge
 when the last warp works alone from 64 parts on?)",
          .answer = warpwise::Number{.value = 24,
                                     .unit = "barriers",
-                                    .shown_by = warpwise::TableCell{"A block of 8 warps",
-                                                                    {"tail_with_syncwarp"},
-                                                                    "barriers"}},
+                                    .shown_by =
+                                        warpwise::TableCell{
+                                            "counts", {"tail_with_syncwarp"}, "barriers"}},
          .because = R"(Two rounds and the beginning of the last warp's part need
 one barrier each, for each of 8 warps.)"});
     lesson.predict(
@@ -233,7 +234,7 @@ its last warp works alone. How many are left when that warp uses shuffles instea
          .answer =
              warpwise::Number{.value = 28,
                               .unit = "requests",
-                              .shown_by = warpwise::TableCell{"A block of 8 warps",
+                              .shown_by = warpwise::TableCell{"counts",
                                                               {"tail_with_shuffles"},
                                                               "requests to shared memory"}},
          .because = R"(Shuffles exchange registers, so what is left are the

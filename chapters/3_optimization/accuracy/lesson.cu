@@ -297,7 +297,7 @@ struct Counted {
 
 // "4", or "4 + 1 comparison".
 template <template <class> class Method>
-std::string operations_a_term() {
+std::string operations_per_term() {
     Method<Counted> sum{};
     Counted::additions = Counted::comparisons = 0;
     for (int i = 0; i < 100; ++i) sum.add(Counted{1});
@@ -315,14 +315,14 @@ struct Method {
     bool is_pairwise = false;
 };
 const std::array<Method, 7> methods = {
-    {{"float", in_a_row<Plain<float>>, plain_bound, operations_a_term<Plain>},
+    {{"float", in_a_row<Plain<float>>, plain_bound, operations_per_term<Plain>},
      {"never recomputed (wrong)", in_a_row<NeverRecomputed<float>>, plain_bound,
-      operations_a_term<NeverRecomputed>},
-     {"pairwise", in_pairs, plain_bound, operations_a_term<Plain>, true},
-     {"Kahan", in_a_row<Kahan<float>>, kahan_bound, operations_a_term<Kahan>},
-     {"Neumaier", in_a_row<Neumaier<float>>, neumaier_bound, operations_a_term<Neumaier>},
-     {"Sum2", in_a_row<Sum2<float>>, neumaier_bound, operations_a_term<Sum2>},
-     {"double", in_a_row<Plain<double>>, double_bound, operations_a_term<Plain>}}};
+      operations_per_term<NeverRecomputed>},
+     {"pairwise", in_pairs, plain_bound, operations_per_term<Plain>, true},
+     {"Kahan", in_a_row<Kahan<float>>, kahan_bound, operations_per_term<Kahan>},
+     {"Neumaier", in_a_row<Neumaier<float>>, neumaier_bound, operations_per_term<Neumaier>},
+     {"Sum2", in_a_row<Sum2<float>>, neumaier_bound, operations_per_term<Sum2>},
+     {"double", in_a_row<Plain<double>>, double_bound, operations_per_term<Plain>}}};
 
 std::string scientific(double value) { return text_of("%.1e", value); }
 
@@ -333,7 +333,7 @@ void compare_methods(warpwise::Lesson& lesson) {
         {"uniform", warpwise::uniform<float>(262144, 1, 0, 1)},
         {"alternating", alternating(65536)},
         {"cancelling", cancelling(2049, 1e7)}};
-    std::vector<std::string> header = {"method", "additions a term"};
+    std::vector<std::string> header = {"method", "additions per term"};
     std::vector<std::vector<std::string>> rows;
     for (const Method& method : methods) rows.push_back({method.name, method.operations()});
     for (const auto& [input, values] : inputs) {
@@ -361,8 +361,8 @@ void compare_methods(warpwise::Lesson& lesson) {
         lesson.expect(exact.error_of(sums[3]) < exact.error_of(sums[0]),
                       input + ": Kahan beats the plain sum");
     }
-    lesson.table("Relative error of one thread's sum, and what theory promises", header,
-                 rows);
+    lesson.table({"terms", "Relative error of one thread's sum, and what theory promises"},
+                 header, rows);
 }
 
 // The price in memory traffic is the same for all: one load of 16 bytes for four terms.
@@ -413,7 +413,8 @@ void show_condition_curve(warpwise::Lesson& lesson) {
                       scientific(condition) +
                           ": Neumaier's sum of floats has every digit of a float");
     }
-    lesson.table("Relative error of the sum against its condition number", header, rows);
+    lesson.table({"condition", "Relative error of the sum against its condition number"},
+                 header, rows);
 }
 
 // ---- the price, with the memory out of the way ------------------------------------------
@@ -431,9 +432,8 @@ warpwise::Candidate in_registers(const DeviceBuffer<float>& d_values,
 }
 
 void show_price(warpwise::Lesson& lesson) {
-    const std::string title = "Time of an addition to a sum in registers, plain float = 1";
     if (!lesson.measures()) {
-        lesson.show_recorded(title);
+        lesson.show_recorded("price");
         return;
     }
     const unsigned blocks =
@@ -455,7 +455,8 @@ void show_price(warpwise::Lesson& lesson) {
     for (std::size_t k = 0; k < timings.size(); ++k) {
         rows.push_back({names[k], text_of("%.2f", timings[k].median / timings[0].median)});
     }
-    lesson.table(title, {"method", "time"}, rows);
+    lesson.table({"price", "Time of an addition to a sum in registers, plain float = 1"},
+                 {"method", "time"}, rows);
 }
 
 }  // namespace
@@ -558,13 +559,9 @@ the memory is out of the way. What does a compensation cost there?)");
         {.question = R"(Terms are in registers, so nothing waits for the memory. How
 many times as long as a plain addition does a term of Sum2 take, with its seven
 additions, on a GPU?)",
-         .answer =
-             warpwise::Measured{
-                 .by =
-                     warpwise::TableCell{
-                         "Time of an addition to a sum in registers", {"Sum2"}, "time"},
-                 .unit = "times",
-                 .factor = 1.3},
+         .answer = warpwise::Measured{.by = warpwise::TableCell{"price", {"Sum2"}, "time"},
+                                      .unit = "times",
+                                      .factor = 1.3},
          .because = R"(Where only arithmetic is left, each addition counts.)"});
     show_price(lesson);
     lesson.conclusion(

@@ -181,7 +181,7 @@ void show_neighbors(warpwise::Lesson& lesson) {
             rows[k].back() = text_of("%.2f", timings[k].median / timings[0].median);
         }
     }
-    lesson.table("branch_by_lane, with other degrees",
+    lesson.table({"degrees", "branch_by_lane, with other degrees"},
                  {"degrees", "kinds in a warp", "lanes, predicted",
                   measures ? "time, first = 1" : "lanes, counted"},
                  rows);
@@ -347,7 +347,8 @@ void expect_roots(warpwise::Lesson& lesson) {
                       step + ": as many rounds as predicted, and little else");
     }
     if (!warpwise::Lesson::on_gpu()) {
-        lesson.table("Random degrees: active lanes, and what a warp goes through",
+        lesson.table({"random_degrees",
+                      "Random degrees: active lanes, and what a warp goes through"},
                      {"step", "lanes, predicted", "counted", "rounds, predicted",
                       "stretches, counted"},
                      rows);
@@ -389,7 +390,7 @@ void expect_hailstones(warpwise::Lesson& lesson) {
                           step + ": as many active lanes as predicted");
         }
     }
-    lesson.table("Active lanes, from the lengths of 8192 random hailstones",
+    lesson.table({"hailstones", "Active lanes, from the lengths of 8192 random hailstones"},
                  {"step", "predicted", "counted"}, rows);
 }
 
@@ -454,16 +455,12 @@ halved if it is even, and replaced by 3 n + 1 if it is odd, until it is 1. For n
         {.question = R"(Each lane follows a hailstone of its own, which takes its
 own number of rounds. How many of the 32 lanes are active on average, until the last
 lane is done?)",
-         .answer =
-             warpwise::Number{
-                 .value = 15.4,
-                 .unit = "lanes",
-                 .factor = 1.35,
-                 .shown_by =
-                     warpwise::TableCell{
-                         "Active lanes, from the lengths of 8192 random hailstones",
-                         {"halve_or_triple"},
-                         "predicted"}},
+         .answer = warpwise::Number{.value = 15.4,
+                                    .unit = "lanes",
+                                    .factor = 1.35,
+                                    .shown_by = warpwise::TableCell{"hailstones",
+                                                                    {"halve_or_triple"},
+                                                                    "predicted"}},
          .because = R"(The longest of 32 lengths decides, which is about twice the
 average. Lanes that halve and lanes that triple wait for each other, too.)"});
     lesson.steps<Hailstones>(
@@ -472,8 +469,8 @@ average. Lanes that halve and lanes that triple wait for each other, too.)"});
          .awkward = {{0}, {1}, {31}, {32}, {33}, {255}, {257}, {1009}, {4099}}},
         {{"serial_hailstones", "one core of the host", serial_hailstones,
           warpwise::StepKind::host},
-         {"halve_or_triple", "a number a thread", run_hailstones<halve_or_triple>},
-         {"triple_and_halve", "a tripling and all halvings a round",
+         {"halve_or_triple", "one number per thread", run_hailstones<halve_or_triple>},
+         {"triple_and_halve", "a tripling and all halvings per round",
           run_hailstones<triple_and_halve>},
          {"refill_lanes", "lanes that are done take the next number", run_refill}});
     expect_hailstones(lesson);

@@ -255,7 +255,7 @@ void vendor_cub(Dot& problem) {
 // and 16 in steps 11 to 13. A tree: each of 8 warps stores its values, each warp with work
 // in a round makes two loads and a store, and thread 0 reads the sum; 256 + 3 * 255 + 1 =
 // 1022 lanes take part. With shuffles 8 lanes store, and 8 load at once. A ticket: one lane
-// stores is_last, and behind a barrier 8 warps read it. The last block has a tree more, and
+// stores is_last, and after a barrier 8 warps read it. The last block has a tree more, and
 // one load.
 struct Predicted {
     const char* step;
@@ -316,16 +316,17 @@ void show_predictions(warpwise::Lesson& lesson) {
                       step + ": atomics");
     }
     lesson.table(
-        "Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 10, 16 blocks "
-        "after",
+        {"counts",
+         "Predicted for 65536 products: 256 tiles, 32 blocks in steps 5 to 10, 16 blocks "
+         "after"},
         {"step", "shared accesses", "lanes in each", "conflicts", "barriers", "loads",
          "atomics"},
         rows);
 }
 
-// ---- small and large vectors, and the roof for reading ----------------------------------
+// ---- small and large vectors, and read bandwidth ----------------------------------------
 
-// Roof R: reads both vectors and does nothing else.
+// Read bandwidth: reads both vectors and does nothing else.
 template <unsigned Loads>
 void read_both(Dot& problem) {
     warpwise::read_only<Loads>(problem.d_a.data(), problem.d_b.data(), problem.d_a.bytes(),
@@ -333,7 +334,7 @@ void read_both(Dot& problem) {
 }
 
 // The steps from 5 on, step 13 with other numbers of loads and blocks, the vendor's
-// routines, and the roof.
+// routines, and what only reads.
 struct Timed {
     const char* name;
     void (*run)(Dot&);
@@ -358,10 +359,10 @@ const std::vector<Timed> timed = {
     {"cublasSdot", vendor_cublas},
     {"cub::DeviceReduce", vendor_cub},
 #endif
-    {"roof R, 4 loads", read_both<4>},
-    {"roof R, 8 loads", read_both<8>},
+    {"read, 4 loads", read_both<4>},
+    {"read, 8 loads", read_both<8>},
 };
-bool is_roof(const std::string& name) { return name.starts_with("roof"); }
+bool only_reads(const std::string& name) { return name.starts_with("read"); }
 
 constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{1} << 28;
 
@@ -385,7 +386,7 @@ std::vector<double> measure(warpwise::Lesson& lesson, std::size_t count) {
         seconds.push_back(timing.median);
     }
     for (const Timed& each : timed) {
-        if (is_roof(each.name)) continue;
+        if (only_reads(each.name)) continue;
         problem.poison();
         each.run(problem);
         lesson.expect(problem.compare().passed,
@@ -395,54 +396,54 @@ std::vector<double> measure(warpwise::Lesson& lesson, std::size_t count) {
 }
 
 void show_small_and_large(warpwise::Lesson& lesson) {
-    const std::string title = "2^20 elements, and ";
     if (!lesson.measures()) {
-        lesson.show_recorded(title);
+        lesson.show_recorded("sizes");
         return;
     }
     const std::size_t count = large_count();
     const std::vector<double> small = measure(lesson, kSmall),
                               large = measure(lesson, count);
-    double roof = std::numeric_limits<double>::max();
+    double read = std::numeric_limits<double>::max();
     for (std::size_t i = 0; i < timed.size(); ++i) {
-        if (is_roof(timed[i].name)) roof = std::min(roof, large[i]);
+        if (only_reads(timed[i].name)) read = std::min(read, large[i]);
     }
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < timed.size(); ++i) {
         rows.push_back({timed[i].name, text_of("%.1f", small[i] * 1e6),
                         text_of("%.1f", large[i] * 1e6),
                         text_of("%.0f", 8e-9 * static_cast<double>(count) / large[i]),
-                        text_of("%.3f", roof / large[i])});
+                        text_of("%.3f", read / large[i])});
     }
-    lesson.table(title + std::to_string(count),
-                 {"step", "2^20, us", "large, us", "large, GB/s", "of roof R"}, rows);
+    lesson.table({"sizes", "2^20 elements, and " + std::to_string(count)},
+                 {"step", "2^20, us", "large, us", "large, GB/s", "of read"}, rows);
 }
 
 }  // namespace
 
 void dot_product(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(A dot product reads two vectors once and leaves one number, so the memory should
-be the only limit. But many threads have to form one sum. The first three kernels add up 256
-products per block in shared memory, each with another tree. What do the trees cost?)");
-    lesson.predict({.question = R"(A tree has eight rounds, and a block has eight warps. In
-dot_modulo, round r keeps the threads whose index is a multiple of 2^r. How many warps
-have work, added up over the eight rounds?)",
+        R"(A dot product reads two vectors once and leaves one number, so the memory
+should be the only limit. But many threads have to form one sum. The first three kernels
+add up 256 products per block in shared memory, each with another tree. What do the
+trees cost?)");
+    lesson.predict({.question = R"(A tree has eight rounds, and a block has eight warps.
+In dot_modulo, round r keeps the threads whose index is a multiple of 2^r. How many
+warps have work, added up over the eight rounds?)",
                     .answer = warpwise::Number{.value = 47, .unit = "warps"},
-                    .because = R"(8 + 8 + 8 + 8 + 8 + 4 + 2 + 1: as long as one thread of a
-warp has work, the warp has. In dot_halves it is 4 + 2 + 1 + 5 * 1.)"});
+                    .because = R"(8 + 8 + 8 + 8 + 8 + 4 + 2 + 1: as long as one thread of
+a warp has work, the warp has. In dot_halves it is 4 + 2 + 1 + 5 * 1.)"});
     show_predictions(lesson);
     lesson.conclusion(
-        R"(47 warps have work in dot_modulo, and 12 in the other two. But dot_strided_index
-still needs 47 wavefronts, because those depend on where the words lie and not on who loads
-them: its three accesses per round make 105 conflicts per tile. dot_halves needs 12. From
-step 5 on there is one tree per block instead of one per tile, which removes nearly all of
-this.)");
+        R"(47 warps have work in dot_modulo, and 12 in the other two. But
+dot_strided_index still needs 47 wavefronts, because those depend on where the words lie
+and not on who loads them: its three accesses per round make 105 conflicts per tile.
+dot_halves needs 12. From step 5 on there is one tree per block instead of one per tile,
+which removes nearly all of this.)");
 
     lesson.question(
-        R"(Steps 2 to 9 form the sum with other trees, and finish on the host, with atomics,
-or in the last block. Steps 10 to 13 change how the vectors are loaded. Which of these
-matters for a large vector?)");
+        R"(Steps 2 to 9 form the sum with other trees, and finish on the host, with
+atomics, or in the last block. Steps 10 to 13 change how the vectors are loaded. Which
+of these matters for a large vector?)");
     lesson.predict(
         {.question = R"(In step 9 the 2048 threads of a full SM have 16 KB in
 flight, more than the 12 KB that Little's law asks for. Step 10 has four times as many.
@@ -456,11 +457,12 @@ are in flight than their loads add up to. Steps 11 to 13 add far less.)"});
 
     std::vector<warpwise::Step<Dot>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},
-        {"dot_modulo", "a tree a tile, every second thread", block_per_tile<dot_modulo>},
+        {"dot_modulo", "one tree per tile, every second thread",
+         block_per_tile<dot_modulo>},
         {"dot_strided_index", "the same pairs, the first threads",
          block_per_tile<dot_strided_index>},
         {"dot_halves", "upper half to lower half", block_per_tile<dot_halves>},
-        {"dot_grid_stride", "threads add first, one tree a block", grid_stride},
+        {"dot_grid_stride", "threads add first, one tree per block", grid_stride},
         {"dot_atomic", "blocks add with atomics, not the host", atomic_finish},
         {"dot_last_block", "the block with the last ticket finishes",
          last_block<tree_of_halves>},
@@ -484,18 +486,18 @@ are in flight than their loads add up to. Steps 11 to 13 add far less.)"});
                       steps);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()
-            ? R"(Steps 6 to 9 should all take about the same time here: they improve what is
-done once per block, and a block has many thousands of products. What is left to gain is
-more bytes in flight, and step 10 is the step that brings them.)"
-            : R"(Steps 2 to 4 make the same loads and differ in shared memory only. Step 10
-makes as many requests as step 9, and steps 11 to 13 make a quarter of them, for the same
-sectors. No counter shows how many bytes are in flight at a time, so only a time can tell
-which of these steps pay.)");
+            ? R"(Steps 6 to 9 should all take about the same time here: they improve what
+is done once per block, and a block has many thousands of products. What is left to gain
+is more bytes in flight, and step 10 is the step that brings them.)"
+            : R"(Steps 2 to 4 make the same loads and differ in shared memory only. Step
+10 makes as many requests as step 9, and steps 11 to 13 make a quarter of them, for the
+same sectors. No counter shows how many bytes are in flight at a time, so only a time
+can tell which of these steps pay.)");
 
     lesson.question(
-        R"(Roof R is a kernel that only reads both vectors: nothing that reads them can be
-faster. How close do the steps come to it for a large vector, and what decides the time of a
-small one?)");
+        R"(`read` is a kernel that only reads both vectors: nothing that reads them can be
+faster. How close do the steps come to it for a large vector, and what decides the time
+of a small one?)");
     lesson.prediction(
         R"(Which of steps 6 to 9 should help with 2^20 elements? And for the large vector:
 is one block per SM enough in step 13, and is one load of 16 bytes of each vector
@@ -503,10 +505,10 @@ enough?)");
     show_small_and_large(lesson);
     lesson.conclusion(
         R"(For the large vector steps 6 to 9 make no difference. What counts is bytes in
-flight: step 10 comes close to roof R, and in step 13 one block per SM, or one load of 16
-bytes, is almost enough. The small vector gains most from step 6, which saves the copy and
-the host's loop. The last block is not faster than the atomics, and cheaper trees save
-little.)");
+flight: step 10 comes close to read bandwidth, and in step 13 one block per SM, or one
+load of 16 bytes, is almost enough. The small vector gains most from step 6, which saves
+the copy and the host's loop. The last block is not faster than the atomics, and cheaper
+trees save little.)");
 }
 
 }  // namespace optimization

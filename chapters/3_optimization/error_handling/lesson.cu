@@ -203,8 +203,8 @@ void show_last_error(warpwise::Lesson& lesson) {
     answers.emplace_back("cudaMalloc(...), which succeeds", cudaMalloc(&memory, 4));
     answers.emplace_back("cudaGetLastError()", cudaGetLastError());
     answers.emplace_back("cudaGetLastError(), again", cudaGetLastError());
-    lesson.table("Behind the launch of a block of 2048 threads", {"call", "returns"},
-                 rows_of(answers));
+    lesson.table({"refused_launch", "After the launch of a block of 2048 threads"},
+                 {"call", "returns"}, rows_of(answers));
     constexpr std::array<bool, 6> fails = {false, true, true, false, true, false};
     for (std::size_t i = 0; i < fails.size(); ++i) {
         const bool failed = answers[i].second != cudaSuccess;
@@ -217,7 +217,7 @@ void show_last_error(warpwise::Lesson& lesson) {
     lesson.expect(contains(blamed, "cudaErrorInvalidDevice"),
                   "an error that nobody took is found at the next look");
     lesson.text(
-        "And behind a launch in perfect order, after a cudaSetDevice(9999) at which nobody "
+        "And after a launch in perfect order, after a cudaSetDevice(9999) at which nobody "
         "looked:\n\n    " +
         blamed);
     warpwise::check(cudaFree(memory));
@@ -226,7 +226,7 @@ void show_last_error(warpwise::Lesson& lesson) {
 
 // ---- each mistake in a process of its own -----------------------------------------------
 
-enum class Shows { at_the_call, behind_the_launch, when_waited_for, never };
+enum class Shows { at_the_call, after_the_launch, when_waited_for, never };
 
 struct Mistake {
     const char* name;
@@ -272,19 +272,19 @@ const std::vector<Mistake>& mistakes() {
              twice<<<1, 2048>>>(array_of_ones(), kCount);
              return cudaSuccess;
          },
-         Shows::behind_the_launch, false, refused},
+         Shows::after_the_launch, false, refused},
         {"a grid without blocks", "twice<<<0, 128>>>",
          [] {
              twice<<<0, 128>>>(array_of_ones(), kCount);
              return cudaSuccess;
          },
-         Shows::behind_the_launch, false, refused},
+         Shows::after_the_launch, false, refused},
         {"1 MB of shared memory", "twice<<<1, 128, 1000000>>>",
          [] {
              twice<<<1, 128, 1000000>>>(array_of_ones(), kCount);
              return cudaSuccess;
          },
-         Shows::behind_the_launch, false, refused},
+         Shows::after_the_launch, false, refused},
         {"a null pointer in a kernel",
          "twice<<<1, 128>>>",
          [] {
@@ -323,7 +323,7 @@ const std::vector<Mistake>& mistakes() {
          Shows::when_waited_for,
          true,
          {cudaErrorLaunchFailure, cudaErrorIllegalInstruction}},
-        {"one element behind an array",
+        {"one element past the end of an array",
          "twice_and_one_more<<<1, 128>>>",
          [] {
              twice_and_one_more<<<1, 128>>>(array_of_ones(), kCount);
@@ -358,12 +358,12 @@ Answers answers_after_a_dead_kernel() {
     void* memory = nullptr;
     Answers answers;
     twice<<<1, 128>>>(nullptr, kCount);
-    answers.emplace_back("cudaGetLastError(), behind the launch", cudaGetLastError());
+    answers.emplace_back("cudaGetLastError(), after the launch", cudaGetLastError());
     answers.emplace_back("cudaMemcpy of another array",
                          cudaMemcpy(&first, d_data, sizeof first, cudaMemcpyDeviceToHost));
     answers.emplace_back("cudaMalloc", cudaMalloc(&memory, 4));
     do_nothing<<<1, 1>>>();
-    answers.emplace_back("cudaGetLastError(), behind another launch", cudaGetLastError());
+    answers.emplace_back("cudaGetLastError(), after another launch", cudaGetLastError());
     answers.emplace_back("cudaDeviceSynchronize()", cudaDeviceSynchronize());
     return answers;
 }
@@ -404,7 +404,7 @@ Answers answers_in(const std::vector<std::string>& lines, std::string* found = n
 // When the mistake showed, by the first answer that was not cudaSuccess.
 Shows shown_by(const Answers& answers) {
     if (answers[0].second != cudaSuccess) return Shows::at_the_call;
-    if (answers[1].second != cudaSuccess) return Shows::behind_the_launch;
+    if (answers[1].second != cudaSuccess) return Shows::after_the_launch;
     if (answers[2].second != cudaSuccess) return Shows::when_waited_for;
     return Shows::never;
 }
@@ -449,15 +449,17 @@ void show_mistakes(warpwise::Lesson& lesson) {
     }
     std::vector<std::string> header = {"mistake", "call", "reported by", "error", "sticky"};
     if (warpwise::can_instrument()) header.push_back("the CPU device says");
-    lesson.table("What each mistake looks like, each made in a process of its own", header,
-                 rows);
+    lesson.table(
+        {"mistakes", "What each mistake looks like, each made in a process of its own"},
+        header, rows);
 }
 
 void show_dead_kernel(warpwise::Lesson& lesson) {
     const Answers answers =
         answers_in(warpwise::SecondProcess("error_handling", kVariable, kChain).wait());
-    lesson.table("A kernel writes to a null pointer. Then, one after the other:",
-                 {"call", "returns"}, rows_of(answers));
+    lesson.table(
+        {"dead_kernel", "A kernel writes to a null pointer. Then, one after the other:"},
+        {"call", "returns"}, rows_of(answers));
     lesson.expect(answers.size() == 5, "the second process has answered");
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const bool failed = answers[i].second == cudaErrorIllegalAddress;

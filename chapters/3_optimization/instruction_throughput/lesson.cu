@@ -235,7 +235,6 @@ double at_most(const Operation& operation, const Documented& chip) {
 
 void show_operations(warpwise::Lesson& lesson) {
     const bool measures = lesson.measures();
-    const std::string title = "Operations per clock and multiprocessor";
     const Documented* chip = measures ? nullptr : &kHopper;
     if (measures) {
         const int major = attribute(cudaDevAttrComputeCapabilityMajor);
@@ -246,7 +245,7 @@ void show_operations(warpwise::Lesson& lesson) {
     }
     const warpwise::Record& recorded = lesson.recorded();
     std::vector<std::string> header = {"operation", "machine code", "instructions",
-                                       "at most a clock"};
+                                       "at most per clock"};
     if (measures) header.insert(header.end(), {"measured", "share"});
     if (recorded) header.push_back(recorded.label() + ", measured");
     std::vector<std::vector<std::string>> rows;
@@ -265,15 +264,15 @@ void show_operations(warpwise::Lesson& lesson) {
                                 : text_of("%.2f", outcome.operations_per_clock / limit));
         }
         if (recorded)
-            rows.back().push_back(recorded.cell(title, {operation.code}, "measured"));
+            rows.back().push_back(recorded.cell("rates", {operation.code}, "measured"));
     }
     std::string where;
     if (recorded) {
-        where = ", " + recorded.where();
+        where = recorded.where();
     } else if (!measures) {
-        where = " of compute capability 9.0: documented, not measured";
+        where = "compute capability 9.0: documented, not measured";
     }
-    lesson.table(title + where, header, rows);
+    lesson.table({"rates", "Operations per clock and multiprocessor", where}, header, rows);
 }
 
 // ---- what the cheap functions get wrong -------------------------------------------------
@@ -339,7 +338,8 @@ void show_errors(warpwise::Lesson& lesson) {
         lesson.expect(ulps <= function.most,
                       std::string(function.code) + ": no worse than documented");
     }
-    lesson.table("Largest errors of " + std::to_string(count) + " random x, against double",
+    lesson.table({"errors", "Largest errors of " + std::to_string(count) +
+                                " random x, against double"},
                  {"function", "x", "absolute", "in ulp", "documented for a GPU"}, rows);
 }
 
@@ -430,12 +430,8 @@ GPU? The order of magnitude counts.)",
              warpwise::Measured{
                  .by =
                      warpwise::CellRatio{
-                         warpwise::TableCell{"Operations per clock and multiprocessor",
-                                             {"32 bit v * n"},
-                                             "measured"},
-                         warpwise::TableCell{"Operations per clock and multiprocessor",
-                                             {"sinf(v) + a"},
-                                             "measured"}},
+                         warpwise::TableCell{"rates", {"32 bit v * n"}, "measured"},
+                         warpwise::TableCell{"rates", {"sinf(v) + a"}, "measured"}},
                  .unit = "times",
                  .factor = 3},
          .because = R"(A product is one instruction. A sine first reduces its

@@ -85,7 +85,7 @@ void show_structure(warpwise::Lesson& lesson) {
                         text_of("%.2f", static_cast<double>(structure.operations) /
                                             structure.longest)});
     }
-    lesson.table("A polynomial of 256 terms",
+    lesson.table({"chains", "A polynomial of 256 terms"},
                  {"chains", "operations", "one after the other", "side by side"}, rows);
 }
 
@@ -151,14 +151,14 @@ void show_chains(warpwise::Lesson& lesson) {
                 text_of("%.2f", operations / static_cast<double>(end - begin)));
         }
     }
-    const std::vector<std::string> header = {"warps a scheduler", "1 chain", "2 chains",
+    const std::vector<std::string> header = {"warps per scheduler", "1 chain", "2 chains",
                                              "4 chains", "8 chains"};
-    const std::string title = "Operations a cycle against warps a scheduler, ";
-    lesson.table(title + "predicted", header, predicted);
+    const std::string title = "Operations per cycle against warps per scheduler, ";
+    lesson.table({"predicted_rates", title + "predicted"}, header, predicted);
     if (measures) {
-        lesson.table(title + "measured", header, measured);
+        lesson.table({"measured_rates", title + "measured"}, header, measured);
     } else {
-        lesson.show_recorded(title + "measured");
+        lesson.show_recorded("measured_rates");
     }
 }
 
@@ -252,7 +252,7 @@ void run_parts(ColumnSums& problem) {
 struct Predicted {
     const char* step;
     double loads;  // per thread, in flight when it waits
-    unsigned threads_an_sm;
+    unsigned threads_per_sm;
 };
 constexpr std::array<Predicted, 6> predictions = {{{"one_load", 1, 256},
                                                    {"two_loads", 2, 256},
@@ -265,15 +265,15 @@ void predict_loads(warpwise::Lesson& lesson) {
     constexpr double bandwidth = 4.8e12, latency = 332e-9, sms = 132;
     std::vector<std::vector<std::string>> rows;
     for (const Predicted& step : predictions) {
-        const double bytes = step.loads * sizeof(float) * step.threads_an_sm;
+        const double bytes = step.loads * sizeof(float) * step.threads_per_sm;
         rows.push_back(
-            {step.step, text_of("%.0f", step.loads), std::to_string(step.threads_an_sm),
+            {step.step, text_of("%.0f", step.loads), std::to_string(step.threads_per_sm),
              text_of("%.0f", bytes / 1024),
              text_of("%.0f", std::min(bandwidth, bytes * sms / latency) * 1e-9)});
     }
-    lesson.table("Predicted for an H200 and 33792 columns",
-                 {"step", "loads under way a thread", "threads an SM",
-                  "KiB under way an SM", "GB/s at most"},
+    lesson.table({"bytes_in_flight", "Predicted for an H200 and 33792 columns"},
+                 {"step", "loads in flight per thread", "threads per SM",
+                  "KiB in flight per SM", "GB/s at most"},
                  rows);
 }
 
@@ -306,12 +306,11 @@ that does it need?)");
 If the terms are dealt out to 8 chains, which are joined in the end, how many operations
 must come one after the other? Within a factor of 1.5 is right.)",
          .answer =
-             warpwise::Number{.value = 45,
-                              .unit = "operations",
-                              .factor = 1.5,
-                              .shown_by = warpwise::TableCell{"A polynomial of 256 terms",
-                                                              {"8"},
-                                                              "one after the other"}},
+             warpwise::Number{
+                 .value = 45,
+                 .unit = "operations",
+                 .factor = 1.5,
+                 .shown_by = warpwise::TableCell{"chains", {"8"}, "one after the other"}},
          .because = R"(31 for the terms of a chain, and 14 to make x^8 and to join
 the chains.)"});
     show_structure(lesson);
@@ -325,18 +324,13 @@ first, and in the end the chains are joined.)");
 SM's four schedulers can issue one operation per cycle, and an operation takes 4 cycles, so
 4 must be in flight: from 4 warps with one chain, from one warp with 4 chains, or from 2
 warps with 2.)");
-    lesson.predict(
-        {.question = R"(An operation takes 4 cycles. A scheduler has 4 warps, and
+    lesson.predict({.question = R"(An operation takes 4 cycles. A scheduler has 4 warps, and
 each of them follows one chain. How many operations per cycle does it issue on a GPU?)",
-         .answer =
-             warpwise::Measured{
-                 .by =
-                     warpwise::TableCell{
-                         "Operations a cycle against warps a scheduler, measured",
-                         {"4"},
-                         "1 chain"},
-                 .factor = 1.1},
-         .because = R"(In the 4 cycles in which one operation is in flight, the 4
+                    .answer =
+                        warpwise::Measured{
+                            .by = warpwise::TableCell{"measured_rates", {"4"}, "1 chain"},
+                            .factor = 1.1},
+                    .because = R"(In the 4 cycles in which one operation is in flight, the 4
 warps offer 4 independent ones.)"});
     show_chains(lesson);
     lesson.conclusion(
@@ -375,7 +369,7 @@ time.)"});
                      {1009, 3},
                      {200, 1}}},
         {{"serial", "one core of the host", serial, warpwise::StepKind::host},
-         {"one_load", "a thread a column, row by row", run<sum_one_by_one>},
+         {"one_load", "one thread per column, row by row", run<sum_one_by_one>},
          {"two_loads", "2 loads before the first use", run<sum_in_batches<2>>},
          {"four_loads", "4 loads", run<sum_in_batches<4>>},
          {"eight_loads", "8 loads", run<sum_in_batches<8>>},
@@ -387,7 +381,7 @@ time.)"});
 warp waits. The rate grows with the loads in flight, but less than predicted, because the
 last of several loads arrives later than the first. Step 6 hides the exponentials and
 nothing else: no more loads are in flight than in step 5. Step 7 has eight times as many
-threads, and comes close to the roof.)");
+threads, and comes close to copy bandwidth.)");
 }
 
 }  // namespace optimization

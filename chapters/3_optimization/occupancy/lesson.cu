@@ -130,7 +130,7 @@ void launch(Kernel kernel, Scale& problem, std::size_t ballast = 0,
 }
 
 template <Kernel kernel>
-void one_block_an_sm(Scale& problem) {
+void one_block_per_sm(Scale& problem) {
     launch(kernel, problem, ballast_for(multiprocessor_of(this_device()), 1));
 }
 
@@ -202,8 +202,9 @@ std::string show_an_example(warpwise::Lesson& lesson, const Multiprocessor& sm,
     const std::size_t shared =
         round_up(block.shared_bytes + sm.reserved_bytes_of_a_block, sm.shared_unit);
     lesson.table(
-        "A block of 256 threads with 40 registers each and 20000 bytes of shared memory, "
-        "on this device",
+        {"resources",
+         "A block of 256 threads with 40 registers each and 20000 bytes of shared memory, "
+         "on this device"},
         {"what", "an SM has", "a block takes", "blocks"},
         {{"blocks", number(sm.blocks), "1", number(sm.blocks)},
          {"threads", number(sm.warps) + " warps", number(warps) + " warps",
@@ -249,10 +250,10 @@ void show_registers(warpwise::Lesson& lesson, const Multiprocessor& sm) {
             }
         }
     }
-    lesson.table(
-        "Resident blocks and occupancy by registers a thread",
-        {"registers a thread", "96 threads", "256 threads", "512 threads", "1024 threads"},
-        rows);
+    lesson.table({"registers", "Resident blocks and occupancy by registers per thread"},
+                 {"registers per thread", "96 threads", "256 threads", "512 threads",
+                  "1024 threads"},
+                 rows);
 }
 
 // ---- sweeps -----------------------------------------------------------------------------
@@ -289,8 +290,9 @@ std::string sweep_block_sizes(warpwise::Lesson& lesson, const Multiprocessor& sm
         candidates.push_back(
             {[&problem, threads] { launch(scale_one, problem, 0, threads); }});
     }
-    std::vector<std::string> header = {"threads a block", "warps", "blocks an SM",
-                                       "occupancy",       "limit", "KiB under way an SM"};
+    std::vector<std::string> header = {
+        "threads per block", "warps", "blocks per SM",
+        "occupancy",         "limit", "KiB in flight per SM"};
     if (lesson.measures()) {
         header.push_back("GB/s");
         const std::vector<warpwise::Timing> timings =
@@ -299,7 +301,8 @@ std::string sweep_block_sizes(warpwise::Lesson& lesson, const Multiprocessor& sm
             rows[i].push_back(gigabytes_per_second(problem, timings[i]));
         }
     }
-    lesson.table("Occupancy against block size, one float a thread", header, rows);
+    lesson.table({"block_size", "Occupancy against block size, one float per thread"},
+                 header, rows);
 
     int grid = 0, threads = 0;
     check(cudaOccupancyMaxPotentialBlockSize(&grid, &threads, scale_one));
@@ -319,7 +322,7 @@ std::string sweep_block_sizes(warpwise::Lesson& lesson, const Multiprocessor& sm
 void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
     const bool measures = lesson.measures();
     Scale problem({size_of_sweeps(lesson)});
-    std::vector<std::string> header = {"blocks an SM", "occupancy"};
+    std::vector<std::string> header = {"blocks per SM", "occupancy"};
     for (const Variant& variant : variants) header.emplace_back(variant.name);
     std::vector<std::vector<std::string>> bytes, rates;
     std::vector<warpwise::Candidate> candidates;
@@ -329,7 +332,7 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
         bytes.push_back({std::to_string(blocks), percent(share)});
         for (const Variant& variant : variants) {
             const std::string name = std::string(variant.name) + ", " +
-                                     std::to_string(blocks) + " blocks an SM: ";
+                                     std::to_string(blocks) + " blocks per SM: ";
             const std::size_t ballast = ballast_for(sm, blocks);
             const auto run = [&problem, &variant, ballast] {
                 launch(variant.kernel, problem, ballast);
@@ -352,8 +355,9 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
                 std::to_string(variant.bytes_in_flight * kThreads * blocks / 1024));
         }
     }
-    lesson.table("KiB under way an SM against blocks an SM, blocks of 256 threads", header,
-                 bytes);
+    lesson.table({"bytes_in_flight",
+                  "KiB in flight per SM against blocks per SM, blocks of 256 threads"},
+                 header, bytes);
 
     const std::vector<warpwise::Timing> timings =
         measures ? warpwise::measure_in_turn(candidates, {.seconds = 0.1})
@@ -363,11 +367,11 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
         if (i % variants.size() == 0) rates.push_back({row[0], row[1]});
         rates.back().push_back(gigabytes_per_second(problem, timings[i]));
     }
-    const std::string title = "GB/s against blocks an SM, blocks of 256 threads";
     if (measures) {
-        lesson.table(title, header, rates);
+        lesson.table({"bandwidth", "GB/s against blocks per SM, blocks of 256 threads"},
+                     header, rates);
     } else {
-        lesson.show_recorded(title);
+        lesson.show_recorded("bandwidth");
     }
 }
 
@@ -424,7 +428,7 @@ void sweep_grids(warpwise::Lesson& lesson, const Multiprocessor& sm) {
             rows.back().push_back(text_of("%.2f", timings[i].median / timings[0].median));
         }
     }
-    lesson.table("Waves of a grid, one block an SM", header, rows);
+    lesson.table({"waves", "Waves of a grid, one block per SM"}, header, rows);
 }
 
 }  // namespace
@@ -528,15 +532,15 @@ times as long, because with all its blocks one_float comes near the memory's lim
                      {4097},
                      {40961}}},
         {{"serial", "one core of the host", serial, warpwise::StepKind::host},
-         {"one_float", "a float a thread, all blocks that fit",
+         {"one_float", "one float per thread, all blocks that fit",
           [](Scale& problem) { launch(scale_one, problem); }},
-         {"one_float_one_block", "a single block an SM", one_block_an_sm<scale_one>},
+         {"one_float_one_block", "a single block per SM", one_block_per_sm<scale_one>},
          {"four_floats_one_block", "4 loads before the first use",
-          one_block_an_sm<scale_many<4>>},
+          one_block_per_sm<scale_many<4>>},
          {"eight_floats_one_block", "8 loads before the first use",
-          one_block_an_sm<scale_many<8>>},
+          one_block_per_sm<scale_many<8>>},
          {"four_float4_one_block", "4 loads of 16 bytes before the first use",
-          one_block_an_sm<scale_vectors<4>>}});
+          one_block_per_sm<scale_vectors<4>>}});
     lesson.conclusion(
         R"(All steps move the same bytes. Occupancy tells step 2 from the others; what tells
 the others from each other, the loads in flight, is not among the counters. On an H200, step

@@ -95,7 +95,7 @@ std::vector<Case> cases(Arrays& d) {
     const auto in = [&d] { return d.matrix.data(); };
     const auto out = [&d] { return d.out.data(); };
     return {
-        {"decay_rows", "exp once a row, not once an element",
+        {"decay_rows", "exp once per row, not once per element",
          "out may overlap rate, so rate[row] may change; and exp may set errno", all, all,
          [=, &d](const Version& v) {
              v.of(v.loops.decay_rows)(in(), d.rate.data(), out(), d.rows, d.cols);
@@ -272,14 +272,14 @@ void measure_loops(warpwise::Lesson& lesson) {
         obstacles.push_back({test.name, test.obstacle});
     }
     if (rows.empty()) return;
-    lesson.table(std::string("Nanoseconds an element, by ") + loops_o3.compiler +
-                     ", matrix " + size.text() + ", vectors of " +
-                     std::to_string(arrays.length),
+    lesson.table({"loops", std::string("Nanoseconds per element, by ") + loops_o3.compiler +
+                               ", matrix " + size.text() + ", vectors of " +
+                               std::to_string(arrays.length)},
                  {"loop", "by hand", "-O1", "by hand", "gain", "-O3", "by hand", "gain",
                   "did -O3 do it?"},
                  rows);
-    lesson.table("What is in the compiler's way", {"loop", "what it has to get around"},
-                 obstacles);
+    lesson.table({"obstacles", "What is in the compiler's way"},
+                 {"loop", "what it has to get around"}, obstacles);
     const std::string faster = text_of("%g times as fast", kDifference);
     const std::string pays =
         std::to_string(left_to_us) + " of " + std::to_string(rows.size());

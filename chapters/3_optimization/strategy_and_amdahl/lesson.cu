@@ -161,7 +161,6 @@ std::size_t values_of_sweep(const warpwise::Lesson& lesson) {
 void sweep_degrees(warpwise::Lesson& lesson) {
     const bool measures = lesson.measures();
     const std::size_t count = values_of_sweep(lesson);
-    const std::string title = "The least time of each ";
     const warpwise::Record& recorded = lesson.recorded();
     double bandwidth = kH200Bandwidth, peak = kH200Peak;
     std::vector<std::string> header = {"degree", "operations/byte", "the bytes",
@@ -212,13 +211,14 @@ void sweep_degrees(warpwise::Lesson& lesson) {
         }
         if (recorded)
             rows.back().push_back(
-                recorded.cell(title + "by", {std::to_string(degree)}, "measured"));
+                recorded.cell("least_times", {std::to_string(degree)}, "measured"));
     }
     const std::string how =
         measures ? "by this GPU's copy and its peak, " + std::to_string(count) + " values"
                  : std::string("on an H200, for 2^28 values, worked out");
-    lesson.table(title + how + (recorded ? "; times " + recorded.where() : ""), header,
-                 rows);
+    lesson.table({"least_times", "The least time of each " + how,
+                  recorded ? "times " + recorded.where() : ""},
+                 header, rows);
 }
 
 // ---- Amdahl -----------------------------------------------------------------------------
@@ -293,8 +293,9 @@ void show_amdahl(warpwise::Lesson& lesson) {
                               " blocks: " + found);
         }
     }
-    lesson.table("Speed-up against the number of blocks, for three serial shares", header,
-                 rows);
+    lesson.table(
+        {"amdahl", "Speed-up against the number of blocks, for three serial shares"},
+        header, rows);
 }
 
 // A program of two parts on 16 blocks each: A has 20 % of the work, B has 80 %.
@@ -321,7 +322,7 @@ void show_80_20(warpwise::Lesson& lesson) {
         rows.push_back({change.what, text_of("%.2f", change.predicted),
                         after > 0 ? text_of("%.2f", before / after) : "-"});
     }
-    lesson.table("The whole program, times as fast",
+    lesson.table({"whole_program", "The whole program, times as fast"},
                  {"change", "worked out", lesson.measures() ? "timed" : "counted"}, rows);
 }
 
@@ -436,10 +437,11 @@ each of these leaves its results in build/results:
                         moves ? text_of("%.4g", point.gb_per_s()) : "-",
                         text_of("%.2f", roofline->share(point))});
     }
-    lesson.table("Best steps on " + roofline->machine + ", " + roofline->date + "; copy " +
-                     text_of("%.0f GB/s", roofline->gb_per_s) + ", FP32 peak " +
-                     text_of("%.1f Top/s", roofline->gop_per_s * 1e-3),
-                 {"mark", "lesson", "step", "op/byte", "Gop/s", "GB/s", "of its roof"},
+    lesson.table({"best_steps",
+                  "Best steps on " + roofline->machine + ", " + roofline->date + "; copy " +
+                      text_of("%.0f GB/s", roofline->gb_per_s) + ", FP32 peak " +
+                      text_of("%.1f Top/s", roofline->gop_per_s * 1e-3)},
+                 {"mark", "lesson", "step", "op/byte", "Gop/s", "GB/s", "of its limit"},
                  rows);
     lesson.conclusion(
         R"(Below the rising line, look at bytes: fewer of them, better requests, more in
@@ -516,14 +518,14 @@ thread are four independent chains of them.)"});
         steps);
     lesson.conclusion(
         lesson.measures()
-            ? R"(A step that is near the roof is done, whatever else could be improved. One
+            ? R"(A step that is near its limit is done, whatever else could be improved. One
 that is far from it is limited by its operations, or by waiting. Steps 3 and 4 have the same
 formula: if step 4 is slower, the cause is the order in which it reads the coefficients, and
 no column shows that.)"
             : R"(Steps 1 to 5 make the same requests, and step 6 makes a quarter of them. On
-an H200 steps 2, 3, 5, and 6 paid, and step 6 reached the roof. Steps 4, 7, and 8 cost time.
-Steps 3 and 4 differ in the order of the coefficients only, so this order is why step 4 is
-slower, and no column shows it.)");
+an H200 steps 2, 3, 5, and 6 paid, and step 6 reached copy bandwidth. Steps 4, 7, and 8 cost
+time. Steps 3 and 4 differ in the order of the coefficients only, so this order is why
+step 4 is slower, and no column shows it.)");
 
     lesson.question(
         warpwise::Lesson::on_gpu()
@@ -541,9 +543,7 @@ among 128 blocks. How many times as fast does it become?)",
                  .value = 17.41,
                  .unit = "times",
                  .factor = 1.05,
-                 .shown_by =
-                     warpwise::TableCell{
-                         "Speed-up against the number of blocks", {"128"}, "5 %, Amdahl"}},
+                 .shown_by = warpwise::TableCell{"amdahl", {"128"}, "5 %, Amdahl"}},
          .because = R"(1 / (0.05 + 0.95 / 128). No number of blocks makes it 20
 times as fast.)"});
     show_amdahl(lesson);
@@ -559,14 +559,12 @@ part B takes 80 %.)");
     lesson.predict(
         {.question = R"(Part A takes 20 % of a program's time, and part B 80 %. How
 many times as fast is the program when B becomes twice as fast?)",
-         .answer =
-             warpwise::Number{
-                 .value = 1.67,
-                 .unit = "times",
-                 .factor = 1.02,
-                 .shown_by = warpwise::TableCell{"The whole program, times as fast",
-                                                 {"B twice as fast"},
-                                                 "worked out"}},
+         .answer = warpwise::Number{.value = 1.67,
+                                    .unit = "times",
+                                    .factor = 1.02,
+                                    .shown_by = warpwise::TableCell{"whole_program",
+                                                                    {"B twice as fast"},
+                                                                    "worked out"}},
          .because = R"(1 / (0.2 + 0.4). Ten times as fast, A would bring only 1.22.)"});
     show_80_20(lesson);
     lesson.conclusion(

@@ -230,9 +230,9 @@ void show_clocks(warpwise::Lesson& lesson, const std::vector<Clock>& clocks) {
     properties.push_back({"CUDA events", "never",
                           text_of("no; but 1 s has steps of %.0f ns", digits * 1e6),
                           "what the device does, and nothing else"});
-    lesson.table("The clocks of this machine",
+    lesson.table({"clocks", "The clocks of this machine"},
                  {"clock", "counts", "tick, ns", "step, ns", "call, ns"}, measured);
-    lesson.table("And what they are good for",
+    lesson.table({"uses", "And what they are good for"},
                  {"clock", "jumps or stands still", "wraps", "use it for"}, properties);
 }
 
@@ -289,7 +289,7 @@ void show_what_they_count(warpwise::Lesson& lesson, const std::vector<Clock>& cl
                           name + ": goes on while the program sleeps");
         }
     }
-    lesson.table("How many milliseconds go by",
+    lesson.table({"counted_time", "How many milliseconds go by"},
                  {"clock", "asleep for 20 ms", "two threads work 20 ms each"}, rows);
 }
 
@@ -341,7 +341,7 @@ Measured time_stand_in(warpwise::Lesson& lesson, int work) {
     return {wrong, right};
 }
 
-constexpr const char* kMistakeTable = "A kernel, timed in both ways";
+constexpr const char* kMistakeTable = "mistake";
 
 void show_classic_mistake(warpwise::Lesson& lesson) {
     const bool on_gpu = warpwise::Lesson::on_gpu();
@@ -366,11 +366,10 @@ void show_classic_mistake(warpwise::Lesson& lesson) {
             rows.back().push_back(recorded.cell(kMistakeTable, {name}, "wrong by"));
         lesson.expect(wrong <= right, name + ": waiting takes no less");
     }
-    lesson.table(
-        std::string(on_gpu ? kMistakeTable
-                           : "A thread that works for another one, timed in both ways") +
-            ", median of 5",
-        header, rows);
+    lesson.table({kMistakeTable,
+                  std::string(on_gpu ? "A kernel" : "A thread that works for another one") +
+                      ", timed in both ways, median of 5"},
+                 header, rows);
 }
 
 // Instead of that on a GPU with --once.
@@ -383,7 +382,8 @@ void show_recorded_mistake(warpwise::Lesson& lesson) {
         rows.push_back({name, recorded.cell(kMistakeTable, {name}, "wrong by")});
     }
     if (recorded)
-        lesson.table(kMistakeTable + (", " + recorded.where()), {"work", "wrong by"}, rows);
+        lesson.table({kMistakeTable, "A kernel, timed in both ways", recorded.where()},
+                     {"work", "wrong by"}, rows);
 }
 
 // On the CPU device a kernel has ended when its launch returns: asked as a program would
@@ -439,11 +439,12 @@ void show_small_kernels(warpwise::Lesson& lesson) {
             seconds.push_back(way.measure(way.launches));
         rows.push_back({way.name, text_of("%.2f", median(seconds) / way.launches * 1e6)});
     }
-    const std::string title = "Microseconds for each launch of a kernel that does nothing";
     if (measures) {
-        lesson.table(title, {"way", "us a launch"}, rows);
+        lesson.table(
+            {"launches", "Microseconds for each launch of a kernel that does nothing"},
+            {"way", "us per launch"}, rows);
     } else {
-        lesson.show_recorded(title);
+        lesson.show_recorded("launches");
     }
 }
 
@@ -493,7 +494,7 @@ void show_samples(warpwise::Lesson& lesson) {
         if (lesson.measures())
             rows.push_back(row_of("device: launch a kernel and wait", seconds));
     }
-    lesson.table("41 measurements of the same thing, in microseconds",
+    lesson.table({"samples", "41 measurements of the same thing, in microseconds"},
                  {"what", "the first", "minimum", "median", "maximum", "middle 80 %"},
                  rows);
 }
@@ -559,12 +560,12 @@ GPU?)",
              warpwise::Measured{
                  .by =
                      warpwise::CellRatio{
-                         warpwise::TableCell{"Microseconds for each launch",
+                         warpwise::TableCell{"launches",
                                              {"host clock, one launch, one wait"},
-                                             "us a launch"},
-                         warpwise::TableCell{"Microseconds for each launch",
+                                             "us per launch"},
+                         warpwise::TableCell{"launches",
                                              {"host clock, 1000 launches, one wait"},
-                                             "us a launch"}},
+                                             "us per launch"}},
                  .unit = "times",
                  .factor = 1.5},
          .because = R"(The single launch contains the way to the device and back.

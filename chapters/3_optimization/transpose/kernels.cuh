@@ -14,8 +14,8 @@ constexpr std::size_t kSectorBytes = 32;
 // Slow because neighboring threads read neighboring rows: the 32 lanes of a load touch 32
 // sectors and use 4 bytes of each. (What they write lies side by side.) And there are only
 // as many threads as rows, far too few to keep a GPU busy.
-__global__ void transpose_row_a_thread(const float* in, float* out, std::size_t rows,
-                                       std::size_t cols) {
+__global__ void transpose_row_per_thread(const float* in, float* out, std::size_t rows,
+                                         std::size_t cols) {
     const std::size_t row = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     for (std::size_t col = 0; col < cols; ++col)
@@ -27,8 +27,8 @@ __global__ void transpose_row_a_thread(const float* in, float* out, std::size_t 
 // Slow because a store has to send its 4 bytes on to the L2 cache, each in a sector of its
 // own. (A sector of which a load used only 4 bytes may still be in the cache when the next
 // column wants its neighbors.)
-__global__ void transpose_column_a_thread(const float* in, float* out, std::size_t rows,
-                                          std::size_t cols) {
+__global__ void transpose_column_per_thread(const float* in, float* out, std::size_t rows,
+                                            std::size_t cols) {
     const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (col >= cols) return;
     for (std::size_t row = 0; row < rows; ++row)
@@ -128,8 +128,8 @@ __global__ void transpose_swizzled_tile(const float* in, float* out, std::size_t
 // then most requests touch a fifth sector.
 constexpr unsigned kElements = kTile / kBlockRows;  // of a thread
 
-__global__ void transpose_four_a_thread(const float* in, float* out, std::size_t rows,
-                                        std::size_t cols) {
+__global__ void transpose_four_per_thread(const float* in, float* out, std::size_t rows,
+                                          std::size_t cols) {
     __shared__ float tile[kTile][kTile];
     const unsigned x = threadIdx.x;
     const Corner corner = corner_of_block(cols, kTile);

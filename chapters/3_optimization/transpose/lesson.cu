@@ -2,11 +2,11 @@
 // stored row after row.
 //
 // Nothing is computed; four bytes are read and four are written for each element, as in a
-// copy. So a copy is the roof. But neighbors of the input end up `rows` floats apart in the
-// output: a warp that reads neighbors writes far apart, and one that writes neighbors reads
-// far apart. The way out leads through shared memory, where words may lie anywhere as long
-// as their banks differ. Then it is a copy, with the same question: how many bytes are in
-// flight?
+// copy. So a copy is the limit. But neighbors of the input end up `rows` floats apart in
+// the output: a warp that reads neighbors writes far apart, and one that writes neighbors
+// reads far apart. The way out leads through shared memory, where words may lie anywhere as
+// long as their banks differ. Then it is a copy, with the same question: how many bytes are
+// in flight?
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -104,16 +104,16 @@ struct Transpose {
 constexpr unsigned kLineThreads = 64;
 
 void row_per_thread(Transpose& problem) {
-    transpose_row_a_thread<<<warpwise::blocks_for(problem.rows, kLineThreads),
-                             kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
-                                             problem.rows, problem.cols);
+    transpose_row_per_thread<<<warpwise::blocks_for(problem.rows, kLineThreads),
+                               kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
+                                               problem.rows, problem.cols);
     warpwise::check_launch();
 }
 
 void column_per_thread(Transpose& problem) {
-    transpose_column_a_thread<<<warpwise::blocks_for(problem.cols, kLineThreads),
-                                kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
-                                                problem.rows, problem.cols);
+    transpose_column_per_thread<<<warpwise::blocks_for(problem.cols, kLineThreads),
+                                  kLineThreads>>>(problem.d_in.data(), problem.d_out.data(),
+                                                  problem.rows, problem.cols);
     warpwise::check_launch();
 }
 
@@ -226,17 +226,17 @@ struct Method {
     double wavefronts_per_tile_load;             // of a request; 0: no tile
 };
 constexpr std::array<Method, 17> methods = {
-    {{"transpose_row_a_thread", "a thread reads a row", row_per_thread, 32, 4, 0},
-     {"transpose_column_a_thread", "a thread writes a row", column_per_thread, 4, 32, 0},
-     {"transpose_naive", "a thread an element, 2-D blocks", naive, 4, 32, 0},
+    {{"transpose_row_per_thread", "a thread reads a row", row_per_thread, 32, 4, 0},
+     {"transpose_column_per_thread", "a thread writes a row", column_per_thread, 4, 32, 0},
+     {"transpose_naive", "one thread per element, 2-D blocks", naive, 4, 32, 0},
      {"transpose_tile", "through a tile in shared memory",
       run_tiles<transpose_tile, kTile, kTile, kTile>, 4, 4, 32},
      {"transpose_padded_tile", "the tile padded",
       run_tiles<transpose_padded_tile, kTile, kTile, kTile>, 4, 4, 1},
      {"transpose_swizzled_tile", "the tile swizzled",
       run_tiles<transpose_swizzled_tile, kTile, kTile, kTile>, 4, 4, 1},
-     {"transpose_four_a_thread", "four elements a thread",
-      run_tiles<transpose_four_a_thread, kTile, kLanes, kBlockRows>, 4, 4, 1},
+     {"transpose_four_per_thread", "four elements per thread",
+      run_tiles<transpose_four_per_thread, kTile, kLanes, kBlockRows>, 4, 4, 1},
      {"transpose_sixteen_per_thread", "sixteen elements per thread, same tile",
       run_tiles<transpose_sixteen_per_thread, kTile, kLanes, kFewRows>, 4, 4, 1},
      {"transpose_wide_four_per_thread", "64 x 64, four elements per thread",
@@ -361,8 +361,9 @@ void compare_row_lengths(warpwise::Lesson& lesson) {
                             warpwise::ratio_text(predicted_store / least), store});
         }
     }
-    lesson.table("Sectors touched, as multiples of those that the matrix fills",
-                 {"matrix", "step", "loads", "counted", "stores", "counted"}, rows);
+    lesson.table(
+        {"sectors", "Sectors touched, as multiples of those that the matrix fills"},
+        {"matrix", "step", "loads", "counted", "stores", "counted"}, rows);
 }
 
 // ---- what a clock says ------------------------------------------------------------------
@@ -409,7 +410,7 @@ void print_measured_rates(warpwise::Lesson& lesson) {
     }
     std::vector<std::string> header = {"step"};
     for (const Shape& shape : timed_shapes) header.push_back(shape.text());
-    lesson.table("GB/s for each shape", header, rows);
+    lesson.table({"shapes", "GB/s for each shape"}, header, rows);
 }
 
 }  // namespace
@@ -457,7 +458,8 @@ tile[32][33] they are in 32 banks, and one wavefront is enough.)"});
             ? R"(Without a tile one side is always scattered: 32 sectors instead of 4. With
 a tile both sides touch 4, but a column of tile[32][32] takes 32 wavefronts; with padding or
 a swizzle it takes one. Steps 8 and 10 to 12 have 64 bytes per thread in flight. A step that
-stops far below the roof has too few bytes in flight, or a limit that no counter shows.)"
+stops far below copy bandwidth has too few bytes in flight, or a limit that no counter
+shows.)"
             : R"(Without a tile one side is always scattered: 32 sectors instead of 4. With
 a tile both sides touch 4, but a column of tile[32][32] takes 32 wavefronts; with padding or
 a swizzle it takes one. Steps 8 and 10 to 12 have 64 bytes per thread in flight. Counters do
@@ -491,7 +493,7 @@ matrices, too?)");
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
-        lesson.show_recorded("GB/s for each shape");
+        lesson.show_recorded("shapes");
     }
     lesson.conclusion(
         R"(Where rows begin anywhere, whole sectors decide: a sector that two tiles store in

@@ -196,7 +196,7 @@ const std::vector<Method>& methods() {
     return all;
 }
 
-// Sectors that a warp's store touches on average when the elements behind `column` are
+// Sectors that a warp's store touches on average when the elements after `column` are
 // eliminated: warps take 32 columns each, from `first_col` on, in rows that are `pitch`
 // floats apart.
 double predicted_sectors(unsigned n, std::size_t pitch, unsigned column,
@@ -238,13 +238,14 @@ void show_sectors(warpwise::Lesson& lesson) {
         add(n + 1, column + 1, launch_eliminate);
         add(system.pitch, (column + 1) / kLanes * kLanes, launch_eliminate_aligned);
     }
-    lesson.table("Sectors for each store of a warp while one column is eliminated, n = 126",
-                 {"column", "tight, predicted", "counted", "aligned, predicted", "counted"},
-                 rows);
+    lesson.table(
+        {"sectors",
+         "Sectors for each store of a warp while one column is eliminated, n = 126"},
+        {"column", "tight, predicted", "counted", "aligned, predicted", "counted"}, rows);
 }
 
 // 8 bytes for each element that an elimination column by column changes: all rows but one,
-// and all columns behind.
+// and all columns after it.
 double least_bytes(unsigned n) { return 4.0 * n * (n - 1.0) * (n + 1.0); }
 
 void show_launches_and_bytes(warpwise::Lesson& lesson) {
@@ -298,8 +299,9 @@ void show_launches_and_bytes(warpwise::Lesson& lesson) {
         rows.push_back(
             {"wide_loads, column 0 of n = 768", "1", "1", text_of("%.2f", ratio)});
     }
-    lesson.table("For each column, n = 96; bytes over 8 for each element that changes",
-                 {"step", "launches, predicted", "counted", "bytes moved, counted"}, rows);
+    lesson.table(
+        {"columns", "For each column, n = 96; bytes over 8 for each element that changes"},
+        {"step", "launches, predicted", "counted", "bytes moved, counted"}, rows);
 }
 
 #ifndef __CPU_DEVICE__
@@ -342,17 +344,17 @@ std::vector<std::vector<std::string>> measure_rates(warpwise::Lesson& lesson) {
 
 void show_rates(warpwise::Lesson& lesson) {
     if (!lesson.measures()) {
-        lesson.show_recorded("Three sizes");
+        lesson.show_recorded("sizes");
         return;
     }
 #ifndef __CPU_DEVICE__
     const std::vector<std::string> header = {
         "n", "wide_loads ms", "of copy", "blocked ms", "vendor ms", "blocked over vendor"};
     if (const auto rows = measure_rates(lesson); !rows.empty()) {
-        lesson.table(
-            "Three sizes; of copy: the bytes that wide_loads has to move, over "
-            "cudaMemcpy's rate",
-            header, rows);
+        lesson.table({"sizes",
+                      "Three sizes; of copy: the bytes that wide_loads has to move, over "
+                      "cudaMemcpy's rate"},
+                     header, rows);
     }
 #endif
 }

@@ -284,7 +284,8 @@ void show_matrices_of_all_kinds(warpwise::Lesson& lesson,
         rows.back()[1] = solvability.text();
         rows.back().push_back(error_of_x);
     }
-    lesson.table("Backward error, n = " + std::to_string(n), header, rows);
+    lesson.table({"backward_error", "Backward error, n = " + std::to_string(n)}, header,
+                 rows);
 }
 
 }  // namespace examples

@@ -300,8 +300,9 @@ void count_loads(warpwise::Lesson& lesson) {
     }
     if (rows.empty()) return;  // on a GPU, and with --no-counters
     lesson.table(
-        "What each multiply-add of a warp asks for, 128 x 128 x 64: counted, and as "
-        "predicted",
+        {"counts",
+         "What each multiply-add of a warp asks for, 128 x 128 x 64: counted, and as "
+         "predicted"},
         {"step", "floats of global memory per lane", "loads from shared memory",
          "wavefronts"},
         rows);
@@ -349,7 +350,7 @@ void show_errors(warpwise::Lesson& lesson) {
         rows.push_back(
             {std::to_string(k), text_of("%.1e", last.first), text_of("%.1e", last.second)});
     }
-    lesson.table("Largest relative error against k",
+    lesson.table({"error", "Largest relative error against k"},
                  {"k", "product_tile", "product_tile_kahan"}, rows);
     constexpr double half_unit = std::numeric_limits<float>::epsilon() / 2;
     lesson.expect(last.second <= 2 * half_unit,
@@ -409,7 +410,7 @@ void print_measured_rates(warpwise::Lesson& lesson) {
             rows[i].push_back(
                 text_of("%.1f", problem.work().operations / timings[i].median * 1e-12));
     }
-    lesson.table("TFLOP/s for each shape", rates_header(), rows);
+    lesson.table({"shapes", "TFLOP/s for each shape"}, rates_header(), rows);
 }
 
 const std::vector<warpwise::Size> awkward = {
@@ -524,7 +525,7 @@ cublasSgemm with its math mode set so that it does not round the inputs.)");
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {
-        lesson.show_recorded("TFLOP/s for each shape");
+        lesson.show_recorded("shapes");
     }
     lesson.conclusion(
         R"(On an H200 the large gains come with sums in registers, whose operands each

@@ -15,10 +15,10 @@ struct TunedSizes : BlockOrderSizes {
 // trying:
 //   - The multiply-adds go down one column of the outer product and up the next, so that
 //     each has a factor in common with the one before it. This operand waits in the operand
-//     cache (`.reuse` in the machine code), and two operands remain to be read. The
-//     register file has two banks, and on chips of 2020 each bank was measured to deliver
-//     one operand per cycle (Huerta and others, Analyzing Modern NVIDIA GPU cores, 2025).
-//     So these two operands should lie in different banks.
+//     cache (`.reuse` in the machine code), and two operands remain to be read. On chips of
+//     2020, two banks of registers were measured, which deliver one operand per cycle each
+//     (Huerta and others, Analyzing Modern NVIDIA GPU cores, 2025). We assume the same for
+//     an H200: then these two operands should lie in different banks.
 //   - The sums are copied before they are stored, for the same reason: see below.
 //   - A warp's tile is 32 x 64 instead of 64 x 32. Tried, and slower on an H200:
 //     thread tiles of 16 x 8, which step 23 shows.
@@ -145,9 +145,9 @@ __global__ void __launch_bounds__(Tiling<Sizes>::threads, Sizes::blocks_per_sm)
         for (unsigned j = 0; j < T::TN; j += 4) {
             const std::size_t col = corner.col + first_col + j / 4 * T::next_cols;
             // A store of 16 bytes takes four neighboring registers. nvcc would keep the
-            // sums in such groups all along, and half of the multiply-adds would read two
-            // operands from one bank of the register file. It cannot omit + 0, which turns
-            // -0 into +0, so what is stored are copies.
+            // sums in such groups all along, and if registers lie in two banks, half of the
+            // multiply-adds would read two operands from one bank. nvcc cannot omit + 0,
+            // which turns -0 into +0, so what is stored are copies.
             float four[4];
             for (unsigned e = 0; e < 4; ++e) four[e] = sums[i][j + e] + 0.0f;
             if (row < x.m) store_four(c + row * x.n, col, x.n, four);

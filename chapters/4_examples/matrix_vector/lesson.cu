@@ -235,7 +235,7 @@ void vendor_cublas(Product& p) {
 
 // ---- which kernel wins where ------------------------------------------------------------
 
-// The roof R: reads both halves of the matrix and does nothing else.
+// Read bandwidth: reads both halves of the matrix and does nothing else.
 void run_read_only(Product& p) {
     const float* const matrix = p.d_matrix.data();
     const std::size_t half = p.rows * p.pitch / 8 * 4;  // floats, a multiple of 16 bytes
@@ -260,12 +260,12 @@ const std::vector<Contender> contenders = {
     {"multiply", multiply, 0},
 #ifndef __CPU_DEVICE__
     {"cuBLAS", vendor_cublas, 0},
-    {"roof R", run_read_only, 0},
+    {"read", run_read_only, 0},
 #endif
 };
 // Among them; before it are the steps that it picks from.
 constexpr std::size_t kMultiply = 7;
-bool is_roof(const Contender& contender) { return contender.run == run_read_only; }
+bool only_reads(const Contender& contender) { return contender.run == run_read_only; }
 
 // Shapes of about as many elements, if that takes no more than so many rows: narrow ones,
 // wide ones, some that are multiples of nothing, and some tight ones.
@@ -323,9 +323,11 @@ void count_shapes(warpwise::Lesson& lesson) {
     if (loads.front().size() == 1) return;  // nothing was counted
     std::vector<std::string> header = {"rows x cols"};
     for (const Contender& contender : contenders) header.push_back(contender.name);
-    lesson.table("Bytes that loads move, as a multiple of the matrix", header, loads);
-    lesson.table("Requests to global and shared memory, for each KiB of the matrix", header,
-                 requests);
+    lesson.table({"bytes", "Bytes that loads move, as a multiple of the matrix"}, header,
+                 loads);
+    lesson.table(
+        {"requests", "Requests to global and shared memory, for each KiB of the matrix"},
+        header, requests);
 }
 
 // GB/s of all contenders, measured in turn; "-" where a step has so few threads that it
@@ -349,7 +351,7 @@ std::vector<std::vector<std::string>> measure_shapes(warpwise::Lesson& lesson) {
                 continue;
             candidates.push_back({[&problem, &contender] { contender.run(problem); }});
             places.push_back(i);
-            if (is_roof(contender)) continue;
+            if (only_reads(contender)) continue;
             problem.poison();
             contender.run(problem);
             lesson.expect(problem.compare().passed,
@@ -360,9 +362,9 @@ std::vector<std::vector<std::string>> measure_shapes(warpwise::Lesson& lesson) {
         for (std::size_t i = 0; i < timings.size(); ++i) {
             const double matrix =
                 sizeof(float) *
-                static_cast<double>(shape.rows * problem.pitch);  // the roof's
+                static_cast<double>(shape.rows * problem.pitch);  // what `read` moves
             const double bytes =
-                is_roof(contenders[places[i]]) ? matrix : problem.work().bytes;
+                only_reads(contenders[places[i]]) ? matrix : problem.work().bytes;
             speeds[places[i]] = bytes / timings[i].median * 1e-9;
         }
         rows.push_back({shape.name()});
@@ -378,13 +380,13 @@ std::vector<std::vector<std::string>> measure_shapes(warpwise::Lesson& lesson) {
 void show_shapes(warpwise::Lesson& lesson) {
     if (!warpwise::Lesson::on_gpu()) count_shapes(lesson);
     if (!lesson.measures()) {
-        lesson.show_recorded("GB/s by shape");
+        lesson.show_recorded("shapes");
         return;
     }
     std::vector<std::string> header = {"rows x cols"};
     for (const Contender& contender : contenders) header.push_back(contender.name);
     header.push_back("multiply / best step");
-    lesson.table("GB/s by shape", header, measure_shapes(lesson));
+    lesson.table({"shapes", "GB/s by shape"}, header, measure_shapes(lesson));
 }
 
 // What the loads of each step have to come to, for 256 rows of 256 columns.

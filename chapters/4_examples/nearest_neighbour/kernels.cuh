@@ -163,9 +163,9 @@ __global__ void index_of_key(const Key* keys, unsigned count, unsigned* nearest)
 
 // Sizes of steps 7 and 8, the best of what was tried on an H200. Registers limit kOwn. A
 // larger kTile makes the search of a tile longer.
-constexpr unsigned kTeam = 64;   // threads per block
-constexpr unsigned kOwn = 12;    // points per thread
-constexpr unsigned kTile = 256;  // points in shared memory
+constexpr unsigned kBlockThreads = 64;  // threads per block
+constexpr unsigned kOwn = 12;           // points per thread
+constexpr unsigned kTile = 256;         // points in shared memory
 
 // A point in the tile of steps 7 and 8. Registers seem to lie in two banks, even and odd
 // numbers (not documented; see the page), and two of one bank are not read at once. 16
@@ -204,18 +204,18 @@ struct Direct {
 };
 
 template <class Form>
-__global__ void __launch_bounds__(kTeam, 8)
+__global__ void __launch_bounds__(kBlockThreads, 8)
     nearest_minimum(const float4* points, unsigned count, unsigned tiles_per_block,
                     Key* keys) {
     __shared__ Candidate tile[kTile];
-    const unsigned first_of_block = blockIdx.x * kTeam * kOwn;
+    const unsigned first_of_block = blockIdx.x * kBlockThreads * kOwn;
     const unsigned first_own = first_of_block + threadIdx.x;
     Point own[kOwn];
     float best[kOwn];
     unsigned best_tile[kOwn];
 #pragma unroll
     for (unsigned p = 0; p < kOwn; ++p) {
-        own[p] = point_of(points[min(first_own + p * kTeam, count - 1)]);
+        own[p] = point_of(points[min(first_own + p * kBlockThreads, count - 1)]);
         best[p] = INFINITY;
         best_tile[p] = kNone;
     }
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(kTeam, 8)
     const unsigned end = min(begin + tiles_per_block, (count + kTile - 1) / kTile);
     for (unsigned t = begin; t < end; ++t) {
         const unsigned first = t * kTile;
-        for (unsigned k = threadIdx.x; k < kTile; k += kTeam) {
+        for (unsigned k = threadIdx.x; k < kTile; k += kBlockThreads) {
             tile[k] = first + k < count ? Form::candidate(point_of(points[first + k]))
                                         : Form::nobody();
         }
@@ -231,7 +231,8 @@ __global__ void __launch_bounds__(kTeam, 8)
         float least[kOwn];
 #pragma unroll
         for (unsigned p = 0; p < kOwn; ++p) least[p] = INFINITY;
-        if (first + kTile <= first_of_block || first >= first_of_block + kTeam * kOwn) {
+        if (first + kTile <= first_of_block ||
+            first >= first_of_block + kBlockThreads * kOwn) {
 #pragma unroll 16
             for (unsigned k = 0; k < kTile; ++k) {
                 const Candidate other = tile[k];
@@ -245,7 +246,7 @@ __global__ void __launch_bounds__(kTeam, 8)
                 const Candidate other = tile[k];
 #pragma unroll
                 for (unsigned p = 0; p < kOwn; ++p) {
-                    const bool is_itself = first + k == first_own + p * kTeam;
+                    const bool is_itself = first + k == first_own + p * kBlockThreads;
                     if (!is_itself)
                         least[p] = fminf(least[p], Form::measure(own[p], other));
                 }
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(kTeam, 8)
     }
 #pragma unroll
     for (unsigned p = 0; p < kOwn; ++p) {
-        const unsigned i = first_own + p * kTeam;
+        const unsigned i = first_own + p * kBlockThreads;
         if (i >= count || best_tile[p] == kNone) continue;
         atomicMin(&keys[i], key_of(Form::distance(own[p], best[p]), best_tile[p]));
     }

@@ -249,10 +249,10 @@ template <class Form>
 void minimum(Cloud& problem) {
     if (problem.count == 0) return;
     const auto [grid, tiles_per_block] =
-        split(nearest_minimum<Form>, problem.count, kTeam, kOwn, kTile);
+        split(nearest_minimum<Form>, problem.count, kBlockThreads, kOwn, kTile);
     problem.d_keys.fill_bytes(0xFF);
-    nearest_minimum<Form><<<grid, kTeam>>>(problem.d_points4.data(), problem.count,
-                                           tiles_per_block, problem.d_keys.data());
+    nearest_minimum<Form><<<grid, kBlockThreads>>>(problem.d_points4.data(), problem.count,
+                                                   tiles_per_block, problem.d_keys.data());
     warpwise::check_launch();
     find_in_tile<Form><<<warpwise::blocks_for(problem.count, kThreads / 32), kThreads>>>(
         problem.d_points4.data(), problem.count, problem.d_keys.data(),
@@ -287,7 +287,8 @@ const std::vector<Method> methods = {
      48 / 4.0, 9, 1024},
     {"nearest_several", "eight points per thread", all_in_a_block, 87 / 8.0, 3, 128},
     {"nearest_split", "blocks share the other points", split_others, 87 / 8.0, 0, 128},
-    {"nearest_minimum", "first how far, then who", minimum<Direct>, 1367 / 192.0, 0, 128},
+    {"nearest_minimum", "first the distance, then the index", minimum<Direct>, 1367 / 192.0,
+     0, 128},
     {"nearest_expanded", "|a|^2 - 2ab + |b|^2", expanded, 791 / 192.0, 0, 128},
 };
 
@@ -347,7 +348,7 @@ void show_loads(warpwise::Lesson& lesson) {
                       name + "shared loads");
         lesson.expect(counts->shared().conflicts() == 0, name + "no bank conflicts");
     }
-    lesson.table("Loads for 32 points, each against 1024",
+    lesson.table({"loads", "Loads for 32 points, each against 1024"},
                  {"step", "from global memory", "from shared memory"}, rows);
 }
 
@@ -374,9 +375,10 @@ void show_cancellation(warpwise::Lesson& lesson) {
                   "nearest_expanded is nearly exact around the origin");
     lesson.expect(wrong.back() > kCount / 2,
                   "nearest_expanded is useless far from the origin");
-    lesson.table("Of " + std::to_string(kCount) +
-                     " points, how many get another neighbor than the closest?",
-                 {"coordinates around", "nearest_minimum", "nearest_expanded"}, rows);
+    lesson.table(
+        {"neighbors", "Of " + std::to_string(kCount) +
+                          " points, how many get another neighbor than the closest?"},
+        {"coordinates around", "nearest_minimum", "nearest_expanded"}, rows);
 }
 
 // ---- the limit --------------------------------------------------------------------------
@@ -409,7 +411,7 @@ std::vector<double> measure(warpwise::Lesson& lesson) {
 // instruction it is.
 void show_limit(warpwise::Lesson& lesson) {
     if (!lesson.measures()) {
-        lesson.show_recorded("2^17 points against each other");
+        lesson.show_recorded("limit");
         return;
     }
     int device = 0, kilohertz = 0;
@@ -429,11 +431,12 @@ void show_limit(warpwise::Lesson& lesson) {
     rows.push_back({"serial, scaled up from 2^13", "-", "-",
                     text_of("%.0f", milliseconds.back()), "-"});
     lesson.table(
-        "2^17 points against each other: the limit by instructions of compute capability "
-        "9.0, " +
-            std::to_string(processors) + " multiprocessors at " +
-            text_of("%.0f", kilohertz * 1e-3) + " MHz",
-        {"step", "instructions a pair", "limit, ms", "measured, ms", "share"}, rows);
+        {"limit",
+         "2^17 points against each other: the limit by instructions of compute capability "
+         "9.0, " +
+             std::to_string(processors) + " multiprocessors at " +
+             text_of("%.0f", kilohertz * 1e-3) + " MHz"},
+        {"step", "instructions per pair", "limit, ms", "measured, ms", "share"}, rows);
 }
 
 }  // namespace
@@ -447,12 +450,11 @@ distance, and how much of that can go?)");
         {.question = R"(A distance takes six instructions: three subtractions, a
 multiplication, and two fused multiply-adds. How many instructions per pair does a plain
 loop take, with its loads, the comparison, and the loop itself?)",
-         .answer =
-             warpwise::Measured{.by = warpwise::TableCell{"2^17 points against each other",
-                                                          {"nearest_global"},
-                                                          "instructions a pair"},
-                                .unit = "instructions",
-                                .factor = 1.3},
+         .answer = warpwise::Measured{.by = warpwise::TableCell{"limit",
+                                                                {"nearest_global"},
+                                                                "instructions per pair"},
+                                      .unit = "instructions",
+                                      .factor = 1.3},
          .because = R"(Three loads, a comparison, and keeping the smaller distance
 and its index cost more than the distance itself.)"});
     std::vector<warpwise::Step<Cloud>> steps;
@@ -482,7 +484,7 @@ warp make in the plain loop?)",
          .answer = warpwise::Number{.value = 3075,
                                     .unit = "loads",
                                     .factor = 1.01,
-                                    .shown_by = warpwise::TableCell{"Loads for 32 points",
+                                    .shown_by = warpwise::TableCell{"loads",
                                                                     {"nearest_global"},
                                                                     "from global memory"}},
          .because = R"(3 * 1024 for the others and 3 for its own. With a tile in

@@ -371,15 +371,15 @@ void show_overflow(warpwise::Lesson& lesson) {
             rows.back().push_back(text_of("%.10g", results[k]) + (agrees ? "" : " !"));
         }
     }
-    lesson.table("The distance of a few ints",
+    lesson.table({"ints", "The distance of a few ints"},
                  {"vectors", "exact", "in 32 bits", "in 64 bits", "in double"}, rows);
 }
 
 // ---- times, on a GPU --------------------------------------------------------------------
 
-// The roof R: reads both vectors and does nothing else.
+// Read bandwidth: reads both vectors and does nothing else.
 template <class T>
-void roof(Distance<T>& problem) {
+void read_both(Distance<T>& problem) {
     warpwise::read_only<8>(problem.d_a.data(), problem.d_b.data(), problem.d_a.bytes(),
                            problem.d_drawn.data());
 }
@@ -398,7 +398,7 @@ std::size_t large_count() {
 }
 
 // The steps from 4 on, step 5 with other numbers of loads, the vendor's routines, and the
-// roof, which comes last.
+// read, which comes last.
 template <class T>
 void measure(warpwise::Lesson& lesson, std::vector<std::vector<std::string>>& rows) {
     std::vector<Method<T>> timed = {{"distance_last_block", last_block<T>},
@@ -412,7 +412,7 @@ void measure(warpwise::Lesson& lesson, std::vector<std::vector<std::string>>& ro
     unchecked = timed.size();
     if (!std::is_same_v<T, int>) timed.push_back({"cuBLAS dot product", vendor_dot<T>});
 #endif
-    timed.push_back({"roof R", roof<T>});
+    timed.push_back({"read", read_both<T>});
     std::vector<double> microseconds, gigabytes_per_second;
     for (const bool is_small : {true, false}) {
         Distance<T> problem(warpwise::Size{is_small ? kSmall : large_count<T>()});
@@ -443,15 +443,15 @@ void measure(warpwise::Lesson& lesson, std::vector<std::vector<std::string>>& ro
 
 void show_times(warpwise::Lesson& lesson) {
     if (!lesson.measures()) {
-        lesson.show_recorded("2^20 elements, and 1 GiB");
+        lesson.show_recorded("sizes");
         return;
     }
     std::vector<std::vector<std::string>> rows;
     measure<float>(lesson, rows);
     measure<double>(lesson, rows);
     measure<int>(lesson, rows);
-    lesson.table("2^20 elements, and 1 GiB a vector (or what fits)",
-                 {"type", "step", "2^20, us", "large, GB/s", "of roof R"}, rows);
+    lesson.table({"sizes", "2^20 elements, and 1 GiB per vector (or what fits)"},
+                 {"type", "step", "2^20, us", "large, GB/s", "of read"}, rows);
 }
 
 }  // namespace
@@ -529,20 +529,19 @@ int, and a load of 16 bytes holds half as many of them. The vectors have 65536 e
     lesson.predict(
         {.question = R"(In step 4 each lane loads one element. How many sectors does
 a load of a warp touch when the elements are doubles?)",
-         .answer =
-             warpwise::Number{
-                 .value = 8,
-                 .unit = "sectors",
-                 .shown_by = warpwise::TableCell{"Loads and barriers of 65536 elements",
-                                                 {"double", "distance_last_block"},
-                                                 "sectors/load"}},
+         .answer = warpwise::Number{.value = 8,
+                                    .unit = "sectors",
+                                    .shown_by = warpwise::TableCell{"counts",
+                                                                    {"double",
+                                                                     "distance_last_block"},
+                                                                    "sectors/load"}},
          .because = R"(32 neighboring doubles are 256 bytes. A load of floats
 touches 4 sectors.)"});
     std::vector<std::vector<std::string>> rows;
     show_counts<float>(lesson, rows);
     show_counts<double>(lesson, rows);
     show_counts<int>(lesson, rows);
-    lesson.table("Loads and barriers of 65536 elements, predicted",
+    lesson.table({"counts", "Loads and barriers of 65536 elements, predicted"},
                  {"type", "step", "loads", "sectors/load", "barriers"}, rows);
     lesson.conclusion(
         R"(With one element per lane, a load touches 4 sectors for float and int, and 8
@@ -550,16 +549,16 @@ for double. With 16 bytes per lane it touches 16 for every type, so step 5 issue
 quarter of the loads of step 4 for float and int, and half of them for double.)");
     lesson.question(
         R"(What do the types cost in time? Each int needs a conversion to double before it
-is subtracted. Roof R is a kernel that reads the same bytes and adds nothing.)");
+is subtracted. `read` is a kernel that reads the same bytes and adds nothing.)");
     lesson.prediction(
         R"(Do the conversions make int slower than float? For which type is one element
-per lane furthest from roof R?)");
+per lane furthest from read bandwidth?)");
     show_times(lesson);
     lesson.conclusion(
         R"(On an H200, int is as fast as float, so the conversions hide behind the loads.
-In step 4 both are further from roof R than double, probably because their loads are half as
-wide and leave too few bytes in flight. The vectors of 2^20 elements spend most of their
-time there on starting and finishing the kernel.)");
+In step 4 both are further from read bandwidth than double, probably because their loads are
+half as wide and leave too few bytes in flight. The vectors of 2^20 elements spend most
+of their time there on starting and finishing the kernel.)");
 }
 
 }  // namespace examples

@@ -77,9 +77,9 @@ int main(int argc, char** argv) {
     float* potential = device_array<float>(kPoints);
     double* sums = device_array<double>(1000);
     std::vector<Variant> variants;
-    const auto add = [&](std::string name, auto kernel, int points_a_thread, unsigned batch) {
+    const auto add = [&](std::string name, auto kernel, int points_per_thread, unsigned batch) {
         const unsigned rounds = kTotal / batch;
-        const unsigned blocks = static_cast<unsigned>(kPoints / kThreads) / points_a_thread;
+        const unsigned blocks = static_cast<unsigned>(kPoints / kThreads) / points_per_thread;
         variants.push_back({name, [=] { kernel<<<blocks, kThreads>>>(d_charges, potential, batch, rounds); },
                             1.0 * kPoints * batch * rounds,
                             [=] {

@@ -108,11 +108,11 @@ int main(int argc, char** argv) {
     fill<<<1056, 256>>>(samples, count);
     CHECK(cudaGetLastError());
     std::vector<Variant> variants;
-    const auto add = [&](std::string name, auto kernel, unsigned blocks_an_sm = 0, bool ring_in_shared = true) {
+    const auto add = [&](std::string name, auto kernel, unsigned blocks_per_sm = 0, bool ring_in_shared = true) {
         const std::size_t own = ring_in_shared ? kWindow * kThreads * sizeof(int) : 0;
         std::size_t more = 0;  // dynamic shared memory that nobody uses, so that only so many blocks fit
-        if (blocks_an_sm > 0) {
-            const std::size_t each = std::min<std::size_t>(228 * 1024 / blocks_an_sm - 1024, 227 * 1024) / 128 * 128;
+        if (blocks_per_sm > 0) {
+            const std::size_t each = std::min<std::size_t>(228 * 1024 / blocks_per_sm - 1024, 227 * 1024) / 128 * 128;
             more = each > own ? each - own : 0;
             CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(227 * 1024 - own)));

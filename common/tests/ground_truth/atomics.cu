@@ -20,7 +20,7 @@ __device__ void add_to_listed(const unsigned* index, T* totals) {
 
 __global__ void global_add_int_own_address(const unsigned* index, int* totals) { add_to_listed(index, totals); }
 __global__ void global_add_int_one_address(const unsigned* index, int* totals) { add_to_listed(index, totals); }
-__global__ void global_add_int_four_addresses_a_warp(const unsigned* index, int* totals) {
+__global__ void global_add_int_four_addresses_per_warp(const unsigned* index, int* totals) {
     add_to_listed(index, totals);
 }
 __global__ void global_add_int_histogram(const unsigned* index, int* totals) { add_to_listed(index, totals); }
@@ -28,7 +28,7 @@ __global__ void global_add_int_scattered(const unsigned* index, int* totals) { a
 
 __global__ void global_add_float_own_address(const unsigned* index, float* totals) { add_to_listed(index, totals); }
 __global__ void global_add_float_one_address(const unsigned* index, float* totals) { add_to_listed(index, totals); }
-__global__ void global_add_float_four_addresses_a_warp(const unsigned* index, float* totals) {
+__global__ void global_add_float_four_addresses_per_warp(const unsigned* index, float* totals) {
     add_to_listed(index, totals);
 }
 __global__ void global_add_float_histogram(const unsigned* index, float* totals) { add_to_listed(index, totals); }
@@ -191,7 +191,7 @@ std::vector<unsigned> own() {
     return index;
 }
 
-std::vector<unsigned> four_a_warp() {
+std::vector<unsigned> four_per_warp() {
     std::vector<unsigned> index(kCount);
     for (unsigned i = 0; i < kCount; ++i) index[i] = i / kWarpSize * 4 + i % 4;
     return index;
@@ -312,13 +312,14 @@ const std::vector<Case>& atomic_cases() {
     static const std::vector<Case> cases = {
         {"global_add_int_own_address", [] { check_add(global_add_int_own_address, own); }},
         {"global_add_int_one_address", [] { check_add(global_add_int_one_address, one); }},
-        {"global_add_int_four_addresses_a_warp", [] { check_add(global_add_int_four_addresses_a_warp, four_a_warp); }},
+        {"global_add_int_four_addresses_per_warp",
+         [] { check_add(global_add_int_four_addresses_per_warp, four_per_warp); }},
         {"global_add_int_histogram", [] { check_add(global_add_int_histogram, histogram); }},
         {"global_add_int_scattered", [] { check_add(global_add_int_scattered, scattered); }},
         {"global_add_float_own_address", [] { check_add(global_add_float_own_address, own); }},
         {"global_add_float_one_address", [] { check_add(global_add_float_one_address, one); }},
-        {"global_add_float_four_addresses_a_warp",
-         [] { check_add(global_add_float_four_addresses_a_warp, four_a_warp); }},
+        {"global_add_float_four_addresses_per_warp",
+         [] { check_add(global_add_float_four_addresses_per_warp, four_per_warp); }},
         {"global_add_float_histogram", [] { check_add(global_add_float_histogram, histogram); }},
         {"global_add_64_bit_own_address", [] { check_add(global_add_64_bit_own_address, own); }},
         {"global_add_64_bit_histogram", [] { check_add(global_add_64_bit_histogram, histogram); }},

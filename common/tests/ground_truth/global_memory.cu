@@ -67,12 +67,12 @@ __global__ void float4_offset_1(const float4* in, float4* out) { copy<Shifted<1>
 // ---- orders -----------------------------------------------------------------------------------------------------
 
 __global__ void load_one_address(const float* in, float* out) { copy<Grouped<kCount>, Contiguous>(in, out); }
-__global__ void load_one_address_a_warp(const float* in, float* out) { copy<Grouped<32>, Contiguous>(in, out); }
+__global__ void load_one_address_per_warp(const float* in, float* out) { copy<Grouped<32>, Contiguous>(in, out); }
 __global__ void load_reversed(const float* in, float* out) { copy<Reversed, Contiguous>(in, out); }
 __global__ void store_reversed(const float* in, float* out) { copy<Contiguous, Reversed>(in, out); }
 
 /// All lanes of a warp store the same value at the same address.
-__global__ void store_one_address_a_warp(const float* in, float* out) {
+__global__ void store_one_address_per_warp(const float* in, float* out) {
     const unsigned warp = thread_in_grid() / 32;
     out[warp] = in[warp];
 }
@@ -166,7 +166,7 @@ void check_copy(void (*kernel)(const T*, T*), Shape shape = {}, unsigned threads
 void check_store_one_address() {
     const std::vector<float> in = random_elements<float>(kCount / kWarpSize);
     const DeviceBuffer<float> d_in(in);
-    run_and_compare(store_one_address_a_warp, {}, in, d_in.data());
+    run_and_compare(store_one_address_per_warp, {}, in, d_in.data());
 }
 
 template <class T>
@@ -251,10 +251,10 @@ const std::vector<Case>& global_memory_cases() {
         {"doubles_offset_1", [] { check_copy<Shifted<1>, Shifted<3>>(doubles_offset_1); }},
         {"float4_offset_1", [] { check_copy<Shifted<1>, Shifted<3>>(float4_offset_1); }},
         {"load_one_address", [] { check_copy<Grouped<kCount>, Contiguous>(load_one_address); }},
-        {"load_one_address_a_warp", [] { check_copy<Grouped<32>, Contiguous>(load_one_address_a_warp); }},
+        {"load_one_address_per_warp", [] { check_copy<Grouped<32>, Contiguous>(load_one_address_per_warp); }},
         {"load_reversed", [] { check_copy<Reversed, Contiguous>(load_reversed); }},
         {"store_reversed", [] { check_copy<Contiguous, Reversed>(store_reversed); }},
-        {"store_one_address_a_warp", [] { check_store_one_address(); }},
+        {"store_one_address_per_warp", [] { check_store_one_address(); }},
         {"gather_random_1_byte", [] { check_gather(gather_random_1_byte); }},
         {"gather_random_4_bytes", [] { check_gather(gather_random_4_bytes); }},
         {"gather_random_8_bytes", [] { check_gather(gather_random_8_bytes); }},

@@ -47,7 +47,7 @@ namespace {
 // ---- results --------------------------------------------------------------------------------------------------------
 
 json check(bool passed) {
-    return {{"passed", passed},   {"largest_error", 0.0},        {"tolerance", 1e-6},
+    return {{"passed", passed},    {"largest_error", 0.0},        {"tolerance", 1e-6},
             {"sizes_compared", 3}, {"mismatches", json::array()}, {"failures", json::array()}};
 }
 
@@ -136,7 +136,7 @@ json lesson(const std::string& name, const std::vector<json>& steps) {
 
 json with_roof(json lesson, double gb_per_s) {
     lesson["roof"] = {
-        {"name", "roof C"}, {"bytes", 1e9}, {"gb_per_s", gb_per_s}, {"seconds", timed({}, 1e-3)["seconds"]}};
+        {"name", "copy"}, {"bytes", 1e9}, {"gb_per_s", gb_per_s}, {"seconds", timed({}, 1e-3)["seconds"]}};
     return lesson;
 }
 
@@ -549,7 +549,7 @@ TEST_CASE("what is no results of a chapter is refused with the reason") {
 
 // ---- choosing plots -------------------------------------------------------------------------------------------------
 
-TEST_CASE("on a GPU bandwidth is plotted against the roof and the vendor's routine") {
+TEST_CASE("on a GPU bandwidth is plotted against the copy and the vendor's routine") {
     json vendor = at_rate(step(0, "vendor", "vendor"), 4400);
     vendor["number"] = nullptr;
     const ChapterResults results = parsed(chapter_results(
@@ -565,7 +565,7 @@ TEST_CASE("on a GPU bandwidth is plotted against the roof and the vendor's routi
     REQUIRE(chart.marks.size() == 2);
     CHECK(chart.marks[0].value == 4000);
     CHECK(chart.marks[1].value == 4400);
-    CHECK_THAT(charts[0].caption, ContainsSubstring("fast is the fastest with 4300 GB/s, 1.07 of the roof") &&
+    CHECK_THAT(charts[0].caption, ContainsSubstring("fast is the fastest with 4300 GB/s, 1.07 of copy bandwidth") &&
                                       ContainsSubstring("0.98 of the vendor's routine") &&
                                       ContainsSubstring("slow is the slowest"));
 }
@@ -705,7 +705,7 @@ TEST_CASE("a roofline puts steps without bytes at no intensity, and tensor cores
 }
 
 TEST_CASE("tables called 'against' become curves, others stay tables") {
-    const warpwise::TableResult table{"time against size",
+    const warpwise::TableResult table{{"times", "time against size"},
                                       {"size", "mine", "library"},
                                       {{"1 KiB", "2 us", "1 us"}, {"1 MiB", "3 ms", "-"}, {"1 GiB", "3 s", "2 s"}}};
     const std::optional<Chart> chart = curves_of(table);
@@ -717,7 +717,7 @@ TEST_CASE("tables called 'against' become curves, others stay tables") {
     CHECK(curves.series[0].points[1] == std::pair(1048576.0, 3e-3));
     CHECK(curves.y_axis == "time");
     warpwise::TableResult other = table;
-    other.title = "time and size";
+    other.title.text = "time and size";
     CHECK_FALSE(curves_of(other));
     other = table;
     other.rows[1][1] = "unknown";
@@ -779,8 +779,11 @@ TEST_CASE("the page holds every part, and nothing that a browser would load") {
                          {"prediction", "More?"},
                          {"conclusion", "Again:\n\n    basics add --size 64Ki"}});
     add["texts"] = {"|--|"};
-    add["tables"] = {
-        {{"title", "Own table"}, {"header", {"what", ""}}, {"rows", json::array({json::array({"one", "2"})})}}};
+    add["drawings"] = {{{"name", "bars"}, {"text", "    1 >#<"}}};
+    add["tables"] = {{{"name", "own"},
+                      {"title", "Own table"},
+                      {"header", {"what", ""}},
+                      {"rows", json::array({json::array({"one", "2"})})}}};
     Progress progress;
     progress.exercises["grid_stride"] = {"2026-11-20", 4, 2, false};
     const std::string page = page_of(basics(), chapter_results({add}, true), progress);
@@ -866,7 +869,8 @@ TEST_CASE("whatever results hold is text in the page") {
     add["steps"][0]["figures"] = {{{"column", evil}, {"value", 1.0}, {"unit", evil}}};
     add["story"] = told({{"question", evil}, {"conclusion", "`" + evil + "`:"}});
     add["texts"] = {evil};
-    add["tables"] = {{{"title", evil}, {"header", {evil}}, {"rows", {{evil}}}}};
+    add["drawings"] = {{{"name", evil}, {"text", evil}}};
+    add["tables"] = {{{"name", evil}, {"title", evil}, {"note", evil}, {"header", {evil}}, {"rows", {{evil}}}}};
     add["expectations"] = {{{"what", evil}, {"passed", false}}};
     add["failure"] = evil;
     json results = chapter_results({add});

@@ -1,8 +1,8 @@
 // Where a recorded figure stands in the results of its lesson, as a text:
 //
-//     add_float4 / GB/s                                          a step and a column: time, spread, GB/s, of roof, Gop/s ...
-//     roof / time
-//     Lane k reads element k * stride / 8 / useful GB/s          a table by the beginning of its title, a row, a column
+//     add_float4 / GB/s                                          a step and a column: time, spread, GB/s, of copy, Gop/s ...
+//     copy / time                                                the copy that the steps are compared with
+//     stride / 8 / useful GB/s                                   a table by its name, a row, a column
 //
 // A row is named by its first cell, or by as many as it takes, with commas between them. Steps of the same name are
 // "vendor", "vendor (2)" ...
@@ -65,13 +65,13 @@ function figuresOfSteps({ steps, roof }) {
         const step = steps[index];
         addTimes(name, step);
         add(name, 'Gop/s', step.gop_per_s, 'gigabytes');
-        add(name, 'of roof', step.share_of_roof);
+        add(name, 'of copy', step.share_of_roof);
         add(name, 'of vendor', step.share_of_vendor);
         add(name, 'speed-up', step.speed_up);
         add(name, 'error', step.comparison?.largest_error);
         for (const { column, value } of step.figures ?? []) add(name, column, value);
     });
-    if (roof) addTimes('roof', roof);
+    if (roof) addTimes('copy', roof);
     return all;
 }
 
@@ -86,16 +86,9 @@ function nameOfRow(rows, row) {
     return undefined;
 }
 
-/// The shortest beginning of a title that no other table's has: up to a comma or a semicolon, or all of it.
-function nameOfTable(tables, table) {
-    const beginning = table.title.split(/[,;:] /)[0];
-    return tables.filter((other) => other.title.startsWith(beginning)).length === 1 ? beginning : table.title;
-}
-
 function figuresOfTables({ tables }) {
     const all = [];
     for (const table of tables) {
-        const name = nameOfTable(tables, table);
         const columns = numbered(table.header);
         for (const row of table.rows) {
             const rowName = nameOfRow(table.rows, row);
@@ -105,7 +98,7 @@ function figuresOfTables({ tables }) {
                 if (!match) return;
                 const unit = [match[2] ?? '', table.header[column], table.title].map((text) => anyUnit.exec(text)?.[1]).find(Boolean);
                 all.push({
-                    address: `${name} / ${rowName} / ${columns[column]}`, value: Number(match[1].replaceAll(',', '')),
+                    address: `${table.name} / ${rowName} / ${columns[column]}`, value: Number(match[1].replaceAll(',', '')),
                     dimension: 'plain', unit,
                 });
             });
@@ -118,19 +111,17 @@ function figuresOfTables({ tables }) {
 /// plain, in the unit of their cell, column or title, where one is named.
 export const addressedFigures = (lesson) => [...figuresOfSteps(lesson), ...figuresOfTables(lesson)];
 
-/// The figure at an address, or undefined. Tables may have got longer titles meanwhile.
+/// The figure at an address, or undefined. A row may be named by more cells than it takes.
 export function figureAt(lesson, address) {
     const all = addressedFigures(lesson);
     const same = all.find((figure) => figure.address === address);
     if (same) return same;
     for (const table of lesson.tables) {
-        if (!table.title) continue;
         const columns = numbered(table.header);
         for (const row of table.rows) {
             for (let cells = 1; cells <= row.length; ++cells) {
                 for (const [column, name] of columns.entries()) {
-                    const end = ` / ${row.slice(0, cells).join(', ')} / ${name}`;
-                    if (!address.endsWith(end) || !table.title.startsWith(address.slice(0, -end.length))) continue;
+                    if (address !== `${table.name} / ${row.slice(0, cells).join(', ')} / ${name}`) continue;
                     const match = cellNumber.exec(row[column]);
                     if (match) return { address, value: Number(match[1].replaceAll(',', '')), dimension: 'plain' };
                 }

@@ -168,12 +168,12 @@ export function problemsOfSource(text, own, lessons) {
 /// {run, lesson}, has today: in columns "... on an H200", else in the whole table.
 export function problemsOfShownRecords(lesson, own) {
     const problems = [];
-    for (const { title, header, rows } of lesson.tables.filter((table) => / recorded on one /.test(table.title))) {
-        const columns = header.flatMap((name, column) => (/\bH200\b/.test(name) ? [column] : []));
+    for (const { name, header, rows } of lesson.tables.filter((table) => /\brecorded on one /.test(table.note ?? ''))) {
+        const columns = header.flatMap((head, column) => (/\bH200\b/.test(head) ? [column] : []));
         const cells = rows.flatMap((row) => (columns.length > 0 ? columns.map((column) => row[column]) : row));
-        const nothing = cells.every((cell) => cell === '-') ? 'no recorded figure is found for this table, perhaps because a title or a column was renamed' : undefined;
+        const nothing = cells.every((cell) => cell === '-') ? 'no recorded figure is found for this table, perhaps because the table or a column was renamed' : undefined;
         const message = nothing ?? cells.map((cell) => problemOfText(own.run, own.lesson, cell, own.source)).find(Boolean);
-        if (message) problems.push(`"${title}": ${message}`);
+        if (message) problems.push(`${name}: ${message}`);
     }
     return problems;
 }

@@ -6,7 +6,7 @@ const step = (name, number, microseconds, rate) => ({
     name, number, change: 'x', kind: 'device', comparison: { passed: true, largest_error: 0 },
     seconds: { median: microseconds * 1e-6, p10: microseconds * 1e-6, p90: microseconds * 1e-6 }, gb_per_s: rate, speed_up: 1,
 });
-const lesson = { name: 'copying', steps: [step('naive', 1, 552, 3890.4), step('wide', 2, 745, 4325.2)], tables: [{ title: 'Rates', header: ['stride', 'GB/s'], rows: [['8', '928']] }] };
+const lesson = { name: 'copying', steps: [step('naive', 1, 552, 3890.4), step('wide', 2, 745, 4325.2)], tables: [{ name: 'rates', title: 'Rates', header: ['stride', 'GB/s'], rows: [['8', '928']] }] };
 const run = { device: { kind: 'cuda' }, lessons: [lesson] };
 const own = { run, lesson, source: 'run copying' };
 const lessons = new Map([['copying', own], ['moving', { run, lesson: { ...lesson, name: 'moving', steps: [step('slow', 1, 99, 77)], tables: [] }, source: 'run moving' }]]);
@@ -67,13 +67,13 @@ test('a wrong number in a marked listing of the README is found', () => {
 });
 
 test('a table of the CPU device shows the figures that are recorded today', () => {
-    const shown = (title, header, row) => problemsOfShownRecords({ tables: [{ title, header, rows: [row] }] }, own);
-    const title = 'Rates; GB/s recorded on one NVIDIA H200 (copying --device cuda, 2026-11-22)';
-    assert.deepEqual(shown(title, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '928']), []);
-    assert.match(shown(title, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '929'])[0], /929 is not in run copying/);
-    assert.match(shown(title, ['stride', 'GB/s'], ['8', '929'])[0], /929 is not in/);
-    assert.match(shown(title, ['stride', 'GB/s on an H200'], ['8', '-'])[0], /no recorded figure is found/);
-    assert.deepEqual(shown('Rates', ['stride', 'counted'], ['8', '929']), []);
+    const shown = (note, header, row) => problemsOfShownRecords({ tables: [{ name: 'rates', title: 'Rates', note, header, rows: [row] }] }, own);
+    const note = 'GB/s recorded on one NVIDIA H200 (copying --device cuda, 2026-11-22)';
+    assert.deepEqual(shown(note, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '928']), []);
+    assert.match(shown(note, ['stride', 'counted', 'GB/s on an H200'], ['8', '12345', '929'])[0], /929 is not in run copying/);
+    assert.match(shown(note, ['stride', 'GB/s'], ['8', '929'])[0], /929 is not in/);
+    assert.match(shown(note, ['stride', 'GB/s on an H200'], ['8', '-'])[0], /no recorded figure is found/);
+    assert.deepEqual(shown(undefined, ['stride', 'counted'], ['8', '929']), []);
 });
 
 test('nothing of this repository claims what is not recorded', () => {

@@ -2,13 +2,9 @@
 //
 //     fs.writeFileSync(file, textOfRun(minimizedRun(JSON.parse(text))));
 //
-// Left out are the lesson's expectations and its texts (they are in its source, but those that draw what was measured), the addresses of wrong values, times other
-// than median, 10 % and 90 %, members that are null or empty, and digits after the eighth (of counts: after the point). The launches of a step
+// Left out are the lesson's expectations and its texts (they are in its source), the addresses of wrong values, times other than median, 10 % and 90 %, members that are null or empty, and digits after the eighth (of counts: after the point). The launches of a step
 // become their sum, "counted".
 import { countedOf } from './counted.mjs';
-
-/// How texts begin that a lesson writes of what it measured, and that a page shows.
-const measuredTexts = { host_memory_and_streams: ['As it was, by events'] };
 
 const short = (value) => (Math.abs(value) >= 1e8 ? Math.round(value) : Number.isInteger(value) ? value : Number(value.toPrecision(8)));
 
@@ -44,12 +40,12 @@ export function minimizedLesson(lesson) {
         name, device, date, command, size,
         roof: roof ? { name: roof.name, gb_per_s: roof.gb_per_s, seconds: timesOf(roof.seconds) } : null,
         diagnostics, failure, passed,
-        texts: lesson.texts?.filter((text) => measuredTexts[name]?.some((begin) => text.startsWith(begin))) ?? [],
+        drawings: lesson.drawings,
     });
     return {
         ...brief,
         steps: (lesson.steps ?? []).map((step) => shortened(minimizedStep(step))),
-        tables: (lesson.tables ?? []).map(({ title, header, rows }) => ({ title, header, rows })),
+        tables: (lesson.tables ?? []).map(({ name, title, note, header, rows }) => ({ name, title, ...(note && { note }), header, rows })),
     };
 }
 

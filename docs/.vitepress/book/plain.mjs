@@ -7,12 +7,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createMarkdownRenderer } from 'vitepress';
 import { changedLines } from '../markdown/changes.mjs';
-import { inChinese } from '../markdown/chinese.mjs';
+import { inChinese, tableInChinese } from '../markdown/chinese.mjs';
 import { definition } from '../markdown/definitions.mjs';
 import { bookMarkdown } from '../markdown/index.mjs';
 import { body, placeOf } from './pages.mjs';
 import { root } from './repository.mjs';
-import { lessonTable, lessonText, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from './results.mjs';
+import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from './results.mjs';
 import { sidebar } from './sidebar.mjs';
 import { languageOf, strings } from './strings.mjs';
 
@@ -98,7 +98,7 @@ function plainPage(page, book, folder) {
     const named = (content) => {
         const [, runName, lessonName, rest] = /^\s*(\S+)\s+(\S+)(?:\s+(.+?))?\s*$/.exec(content);
         const run = recordedRun(runName);
-        return { runName, run, lesson: recordedLesson(run, lessonName), which: rest?.replace(/^"(.*)"$/, '$1') };
+        return { runName, run, lesson: recordedLesson(run, lessonName), which: rest };
     };
     const table = (header, left, rows) => [row(header), row(left.map((is) => (is ? '---' : '---:'))), ...rows.map(row)].join('\n');
 
@@ -124,17 +124,19 @@ function plainPage(page, book, folder) {
         },
         results(content) {
             const { runName, run, lesson, which } = named(content);
-            const drawing = which && lessonText(lesson, which);
+            const drawing = which && lessonDrawing(lesson, which);
             if (drawing) return `${fence('text', drawing.lines.join('\n'))}\n${from(runName, lesson.name)}`;
-            const { title, header, left, rows, note } = which === undefined || which === 'steps' ? stepTable(run, lesson, language) : lessonTable(lesson, which);
+            const recorded = which === undefined || which === 'steps' ? stepTable(run, lesson, language) : lessonTable(lesson, which);
+            const { title, header, left, rows, note, steps } = language === 'zh' ? tableInChinese(recorded, lesson.name).table : recorded;
             const translated = say(lesson.name);
             const head = header.map((each) => {
                 if (typeof each === 'string') return cell(translated(each));
                 const name = translated(each.text);
                 return `[${cell(name === each.text ? name : `${name} ${each.text}`)}](${toPage(each.page, each.anchor)})`;
             });
-            const shown = table(head, left, rows.map((cells) => cells.map((each) => cell(translated(String(each))))));
-            return [title && `**${cell(translated(title))}**`, shown, [note, from(runName, lesson.name)].filter(Boolean).join(' ')].filter(Boolean).join('\n\n');
+            const shown = table(head, left, rows.map((cells) => cells.map(cell)));
+            const heading = note && !steps ? `${title}${language === 'zh' ? '；' : '; '}${note}` : title;
+            return [title && `**${cell(heading)}**`, shown, [steps && note, from(runName, lesson.name)].filter(Boolean).join(' ')].filter(Boolean).join('\n\n');
         },
         bars(content) {
             const { runName, run, lesson } = named(content);

@@ -18,11 +18,11 @@ const step = (name, microseconds, rate, more = {}) => ({
 });
 const coalescing = (factor = 1) => ({
     name: 'coalescing', size: [1024], texts: ['A text.'], expectations: [{ what: 'it is', passed: true }], diagnostics: [], failure: null, passed: true,
-    roof: { name: 'roof C', bytes: 1, gb_per_s: 4200, seconds: { median: 1e-3, p10: 1e-3, p90: 1e-3 } },
+    roof: { name: 'copy', bytes: 1, gb_per_s: 4200, seconds: { median: 1e-3, p10: 1e-3, p90: 1e-3 } },
     steps: [step('naive', 552 * factor, 3890 / factor), step('wide', 1234.5 * factor, 77)],
     tables: [
-        { title: 'Rates, at 1980 MHz', header: ['stride', 'offset', 'GB/s'], rows: [['8', '0', String(928 / factor)], ['8', '1', '500'], ['16', '0', '500']] },
-        { title: 'Launches', header: ['floats', 'time, us'], rows: [['1024', '6.5'], ['2048', '1,024']] },
+        { name: 'rates', title: 'Rates, at 1980 MHz', header: ['stride', 'offset', 'GB/s'], rows: [['8', '0', String(928 / factor)], ['8', '1', '500'], ['16', '0', '500']] },
+        { name: 'launches', title: 'Launches', header: ['floats', 'time, us'], rows: [['1024', '6.5'], ['2048', '1,024']] },
     ],
 });
 const runOf = (lesson, more = {}) => ({
@@ -37,11 +37,11 @@ test('each figure of a lesson has an address', () => {
     const addresses = addressedFigures(lesson).map((figure) => figure.address);
     assert.equal(new Set(addresses).size, addresses.length);
     assert.equal(figureAt(lesson, 'naive / GB/s').value, 3890);
-    assert.equal(figureAt(lesson, 'roof / time').value, 1e-3);
-    assert.equal(figureAt(lesson, 'Rates / 8, 0 / GB/s').value, 928);
-    assert.equal(figureAt(lesson, 'Rates, at 1980 MHz / 16 / GB/s').value, 500);
-    assert.equal(figureAt(lesson, 'Launches / 2048 / time, us').value, 1024);
-    assert.equal(figureAt(lesson, 'Launches / 4096 / time, us'), undefined);
+    assert.equal(figureAt(lesson, 'copy / time').value, 1e-3);
+    assert.equal(figureAt(lesson, 'rates / 8, 0 / GB/s').value, 928);
+    assert.equal(figureAt(lesson, 'rates / 16 / GB/s').value, 500);
+    assert.equal(figureAt(lesson, 'launches / 2048 / time, us').value, 1024);
+    assert.equal(figureAt(lesson, 'launches / 4096 / time, us'), undefined);
     assert.equal(figureAt(lesson, 'narrow / GB/s'), undefined);
 });
 
@@ -57,8 +57,8 @@ test('a number of a text is found by value, unit, and as many digits as it has',
     assert.deepEqual(found('0.55 ms'), ['naive / time']);
     assert.deepEqual(found('1.23 ms'), ['wide / time']);
     assert.deepEqual(found('3.89 TB/s'), ['naive / GB/s']);
-    assert.deepEqual(found('6.5 us'), ['Launches / 1024 / time, us']);
-    assert.deepEqual(found('500 GB/s'), ['Rates / 8, 1 / GB/s', 'Rates / 16 / GB/s']);
+    assert.deepEqual(found('6.5 us'), ['launches / 1024 / time, us']);
+    assert.deepEqual(found('500 GB/s'), ['rates / 8, 1 / GB/s', 'rates / 16 / GB/s']);
     assert.deepEqual(found('3891 GB/s'), []);
     assert.deepEqual(found('552\nus'), ['naive / time']);
     assert.deepEqual(numbersIn('1,234, 552; 8, 16').map(({ number }) => number), ['1,234', '552', '8', '16']);
@@ -74,9 +74,9 @@ const lesson = { source: 'h200_chapter_2 coalescing', before: coalescing(), afte
 const mark = (content, more = '') => `<Measured source="h200_chapter_2 coalescing"${more}>${content}</Measured>`;
 
 test('marks are renewed by their address, or by a number that stands only once', () => {
-    const page = [mark('552 us'), mark('0.928 TB/s', ' at="Rates / 8, 0 / GB/s"'), mark('3890 after 552', ' at="naive / GB/s; naive / GB/s"')];
+    const page = [mark('552 us'), mark('0.928 TB/s', ' at="rates / 8, 0 / GB/s"'), mark('3890 after 552', ' at="naive / GB/s; naive / GB/s"')];
     assert.deepEqual(renewedMarks(page[0], lesson), { text: mark('1104 us'), unresolved: [] });
-    assert.deepEqual(renewedMarks(page[1], lesson).text, mark('0.464 TB/s', ' at="Rates / 8, 0 / GB/s"'));
+    assert.deepEqual(renewedMarks(page[1], lesson).text, mark('0.464 TB/s', ' at="rates / 8, 0 / GB/s"'));
     assert.match(renewedMarks(page[2], lesson).unresolved[0].message, /552 is not in the old data at "naive \/ GB\/s"/);
     const other = '<Measured source="h200_chapter_2 histogram">552 us</Measured>';
     assert.deepEqual(renewedMarks(other, lesson), { text: other, unresolved: [] });

@@ -108,7 +108,7 @@ const counters = [
       value: (counts) => added(counts, sharedAccesses, 'wavefronts') - added(counts, sharedAccesses, 'least_wavefronts') },
     { header: 'const rd', anchor: 'constant-reads', worth: (least, most) => most > 1.005, text: ratioText,
       value: (counts) => ratio(of(counts, 'constant_load', 'wavefronts'), of(counts, 'constant_load', 'requests')) },
-    { header: 'queued', anchor: 'queued-atomics', worth: notZero, text: countText,
+    { header: 'serialized', anchor: 'serialized-atomics', worth: notZero, text: countText,
       value: (counts) => added(counts, ['global_atomic', 'shared_atomic'], 'same_address') },
     { header: 'lanes', anchor: 'active-lanes', worth: (least) => least < 31.95, text: (lanes) => lanes.toFixed(1),
       value: (counts) => ratio(counts.active_lanes, counts.steps) },
@@ -157,7 +157,7 @@ const resultText = (comparison) =>
 const nameOf = (step, words) =>
     step.number ? `${step.number} ${step.name}` : step.name === 'vendor' ? words.vendor : `${step.name} (${words.vendor})`;
 
-/// {header, left, rows, note, title}: the table of a lesson's steps, as the program prints it. On a GPU times and rates, on the CPU
+/// {header, left, rows, note, title, steps}: the table of a lesson's steps, as the program prints it. On a GPU times and rates, on the CPU
 /// device counts; times of host code only with a GPU, where the machine is known.
 export function stepTable(run, lesson, language = 'en') {
     const words = strings[language];
@@ -198,26 +198,24 @@ export function stepTable(run, lesson, language = 'en') {
         rows,
         note: sampled && !timed ? words.sampled(sampled.blocks, sampled.of_blocks) : undefined,
         title: lesson.size ? `${words.size} ${lesson.size.join(' x ')}` : undefined,
+        steps: steps.map((step) => step.name),
     };
 }
 
-/// A table that the lesson printed, by its title, by the beginning of it, or by its number from 1.
-export function lessonTable(lesson, which) {
-    const tables = lesson.tables;
-    const table = /^\d+$/.test(which)
-        ? tables[Number(which) - 1]
-        : tables.find((candidate) => candidate.title === which) ?? tables.find((candidate) => candidate.title.startsWith(which));
-    if (!table) throw new Error(`lesson '${lesson.name}' has no table '${which}'; it has ${tables.map((each) => `"${each.title}"`).join(', ') || 'none'}`);
+/// A table that the lesson printed, by its name: {header, left, rows, name, title, note}.
+export function lessonTable(lesson, name) {
+    const table = lesson.tables.find((candidate) => candidate.name === name);
+    if (!table) throw new Error(`lesson '${lesson.name}' has no table '${name}'; it has ${lesson.tables.map((each) => each.name).join(', ') || 'none'}`);
     const numeric = (column) => table.rows.every((row) => /^(?:-?[\d.,]+(?:e[+-]?\d+)?(?: ?(?:%|x|[kMGT]?i?B|[num]?s))?|-|)$/.test(row[column] ?? ''));
-    return { header: table.header, left: table.header.map((_, column) => !numeric(column)), rows: table.rows, title: table.title };
+    return { header: table.header, left: table.header.map((_, column) => !numeric(column)), rows: table.rows, name, title: table.title, note: table.note };
 }
 
-/// A text that the lesson wrote of what it measured, by the beginning of it, or undefined: {text, lines}, a sentence and the
-/// lines below it, which are to be shown as they are.
-export function lessonText(lesson, which) {
-    const found = lesson.texts?.find((text) => text.startsWith(which));
+/// A drawing of what the lesson measured, by its name, or undefined: {text, lines}, a sentence and the lines below it, which are to
+/// be shown as they are.
+export function lessonDrawing(lesson, name) {
+    const found = lesson.drawings?.find((drawing) => drawing.name === name);
     if (!found) return undefined;
-    const lines = found.split('\n');
+    const lines = found.text.split('\n');
     const begin = lines.findIndex((line) => line.startsWith('    '));
     const end = lines.findLastIndex((line) => line.startsWith('    ')) + 1;
     return { text: [...lines.slice(0, begin), ...lines.slice(end)].join(' ').trim(), lines: lines.slice(begin, end).map((line) => line.slice(4)) };
@@ -248,7 +246,7 @@ export function stepBars(run, lesson, language = 'en') {
 export function figuresOf(run, lesson) {
     const tables = [...lesson.tables];
     if (lesson.steps.length > 0) tables.push(stepTable(run, lesson));
-    const cells = tables.flatMap((table) => [table.title ?? '', ...table.rows.flat()]);
+    const cells = tables.flatMap((table) => [table.title ?? '', table.note ?? '', ...table.rows.flat()]);
     const plain = cells.flatMap((cell) => [...String(cell).matchAll(/\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?/g)].map((match) => Number(match[0].replaceAll(',', ''))));
     const timings = [...lesson.steps, ...(lesson.roof ? [lesson.roof] : [])];
     return {

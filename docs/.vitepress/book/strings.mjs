@@ -11,7 +11,7 @@ export const strings = {
         result: 'result',
         time: 'time',
         spread: 'spread',
-        ofRoof: 'of roof',
+        ofRoof: 'of copy',
         ofVendor: 'of vendor',
         speedUp: 'speed-up',
         vendor: 'vendor',
@@ -20,7 +20,7 @@ export const strings = {
         recorded: 'recorded run',
         chapter: (number, title) => `${number} ${title}`,
         barsOf: { gb: 'GB/s: longer is better', gop: 'Gop/s: longer is better', time: 'time: shorter is better' },
-        roofLine: 'The line is the roof',
+        roofLine: 'The line is copy bandwidth',
     },
     zh: {
         predict: '先预测，再看答案',
@@ -33,7 +33,7 @@ export const strings = {
         result: '结果',
         time: '时间',
         spread: '波动',
-        ofRoof: '占上限',
+        ofRoof: '占拷贝',
         ofVendor: '占厂商库',
         speedUp: '加速比',
         vendor: '厂商库',
@@ -42,7 +42,7 @@ export const strings = {
         recorded: '记录的运行',
         chapter: (number, title) => `${number} ${chapterTitles[title] ?? title}`,
         barsOf: { gb: 'GB/s：越长越好', gop: 'Gop/s：越长越好', time: '时间：越短越好' },
-        roofLine: '竖线是上限 (roof)',
+        roofLine: '竖线是拷贝带宽',
     },
 };
 

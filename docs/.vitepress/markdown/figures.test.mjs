@@ -60,8 +60,8 @@ test('outside of lessons a date in the section is enough', () => {
 test('a measured figure that names its place has to be the one that stands there', () => {
     const measured = (text, at) => messages(`<Measured source="h200_chapter_2 coalescing" at="${at}">${text}</Measured>`);
     assert.deepEqual(measured('552 us', 'energy_from_structures / time'), []);
-    assert.deepEqual(measured('928 to 500 GB/s', 'Lane k reads element k * stride / 8 / useful GB/s; Lane k reads element k * stride / 16 / useful GB/s'), []);
-    assert.match(measured('928 GB/s', 'Lane k reads element k * stride / 9 / useful GB/s')[0], /928 GB\/s is not in h200_chapter_2 coalescing at "Lane.*", where there is 834/);
+    assert.deepEqual(measured('928 to 500 GB/s', 'stride / 8 / useful GB/s; stride / 16 / useful GB/s'), []);
+    assert.match(measured('928 GB/s', 'stride / 9 / useful GB/s')[0], /928 GB\/s is not in h200_chapter_2 coalescing at "stride.*", where there is 834/);
     assert.deepEqual(measured('552\nus', 'energy_from_structures / time'), []);
     assert.match(measured('552 us', 'energy_from_nowhere / time')[0], /has no figure at "energy_from_nowhere \/ time"/);
     assert.match(measured('552 us and 2 us', 'energy_from_structures / time')[0], /names 1 figures, and "552 us and 2 us" has 2/);

@@ -6,8 +6,8 @@
 //     ```change                what changed from one kernel to the next
 //     FILE: NAME -> NAME       (or FILE: NAME -> FILE: NAME)
 //     ```
-//     ```results               a recorded table: of the steps, or one of the lesson's own by number or title; or a drawing
-//     RUN LESSON [TABLE]       of what was measured, by the beginning of its text
+//     ```results               a recorded table: of the steps, or one of the lesson's own by its name; or a drawing of what was
+//     RUN LESSON [NAME]        measured, by its name
 //     ```
 //     ```bars                  recorded speeds of the steps against roof and vendor
 //     RUN LESSON
@@ -29,18 +29,18 @@ import katex from '@vscode/markdown-it-katex';
 import container from 'markdown-it-container';
 import { placeOf } from '../book/pages.mjs';
 import { root } from '../book/repository.mjs';
-import { lessonTable, lessonText, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
+import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
 import { sourceLink } from '../book/sources.mjs';
 import { languageOf, strings } from '../book/strings.mjs';
 import { changedLines } from './changes.mjs';
-import { inChinese, withoutChinese } from './chinese.mjs';
+import { inChinese, missingWord, tableInChinese, withoutChinese } from './chinese.mjs';
 import { definition } from './definitions.mjs';
 
 const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 /// The plugin for VitePress' markdown.config. `book` is readBook()'s; `failed({page, line, message})` is called for what
-/// cannot be resolved, and throws unless it is given; `untranslated({page, line, text})` for titles, heads and cells of
-/// tables that Chinese pages show in English.
+/// cannot be resolved, and throws unless it is given; `untranslated({page, line, message})` for titles, heads and cells
+/// of tables that Chinese pages show in English.
 export function bookMarkdown(md, { book, base = '/', failed, untranslated = () => {} }) {
     const { pages } = book;
     const fail = failed ?? (({ page, line, message }) => {
@@ -68,7 +68,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
     /// Reports those of the texts that nobody has translated.
     const wantChinese = (texts, token, here, lesson) => {
         if (here.language !== 'zh') return;
-        for (const text of texts.flatMap((whole) => withoutChinese(String(whole), lesson))) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, text });
+        for (const text of texts.flatMap((whole) => withoutChinese(String(whole), lesson))) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, message: missingWord(text, lesson) });
     };
     const link = (page, anchor, { prefix }) => `${base}${prefix}${page.replace(/\.md$/, '.html')}${anchor ? `#${anchor}` : ''}`;
 
@@ -163,15 +163,15 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const name = chinese === cell.text ? escape(cell.text) : `${escape(chinese)}<br><small>${escape(cell.text)}</small>`;
         return `<a href="${link(cell.page, cell.anchor, here)}">${name}</a>`;
     };
-    /// The table with all that has a translation translated; what the steps change, too, and not their names.
+    /// The table in the language of the page, with `say` for its heads.
     const tableInLanguage = (table, token, here, lesson) => {
-        const say = translated(here, lesson);
-        const steps = table.header[1] === here.words.change;
-        const cells = table.rows.flatMap((row) => (steps ? row.slice(1) : row));
-        const asked = [table.title ?? '', ...table.header.map((cell) => cell.text ?? cell), ...cells];
-        wantChinese(asked, token, here, lesson);
-        return { ...table, title: table.title && say(table.title), rows: table.rows.map((row) => row.map((cell) => say(String(cell)))), say };
+        if (here.language !== 'zh') return { ...table, say: String };
+        const { table: translated, say, missing } = tableInChinese(table, lesson);
+        for (const message of missing) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, message });
+        return { ...translated, say };
     };
+    /// The note of a table of the lesson's own stands behind its title, as the program prints it.
+    const titleOf = ({ title, note, steps }, { language }) => (note && !steps ? `${title}${language === 'zh' ? '；' : '; '}${note}` : title);
     const tableHtml = (table, below, here) => {
         const column = (index, cell = '') => (!table.left[index] ? ' class="number"' : String(cell).length > 20 ? ' class="long"' : '');
         const header = table.header.map((cell, index) => `<th scope="col"${column(index)}>${headerCell(cell, table.say, here)}</th>`).join('');
@@ -179,21 +179,21 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
             const cells = row.map((cell, index) => (index === 0 ? `<th scope="row"${column(0)}>${escape(cell)}</th>` : `<td${column(index, cell)}>${escape(cell)}</td>`));
             return `<tr>${cells.join('')}</tr>`;
         });
-        return `<figure class="results" v-pre>${table.title ? `<p class="results-title">${escape(table.title)}</p>` : ''}` +
+        return `<figure class="results" v-pre>${table.title ? `<p class="results-title">${escape(titleOf(table, here))}</p>` : ''}` +
             `<div class="scroll" tabindex="0"><table><thead><tr>${header}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div>` +
-            `<figcaption>${table.note ? `${escape(table.note)} ` : ''}${below}</figcaption></figure>\n`;
+            `<figcaption>${table.steps && table.note ? `${escape(table.note)} ` : ''}${below}</figcaption></figure>\n`;
     };
     const named = (token) => {
         const match = /^\s*(\S+)\s+(\S+)(?:\s+(.+?))?\s*$/.exec(token.content);
         if (!match) throw new Error(`\`\`\`${token.info} needs RUN LESSON`);
         const [, runName, lessonName, rest] = match;
         const run = recordedRun(runName);
-        return { runName, run, lesson: recordedLesson(run, lessonName), which: rest?.replace(/^"(.*)"$/, '$1') };
+        return { runName, run, lesson: recordedLesson(run, lessonName), which: rest };
     };
 
     const results = (state, token, here) => {
         const { runName, run, lesson, which } = named(token);
-        const drawing = which && lessonText(lesson, which);
+        const drawing = which && lessonDrawing(lesson, which);
         if (drawing) {
             const below = provenanceLine(runName, run, lesson.name, here);
             const content = `<figure class="results"><div class="scroll" tabindex="0"><pre v-pre>${escape(drawing.lines.join('\n'))}</pre></div>` +

@@ -9,8 +9,8 @@ constexpr int warps_in_block = 4;
 
 // A warp takes one output, and each of its lanes one coefficient; the 32 products are added
 // up with shuffles.
-// TODO 1: how many passes does a warp's read of `filter` take, and how many outputs does it
-// get for them?
+// TODO 1: how many wavefronts does a warp's read of `filter` take, and how many outputs
+// does it get for them?
 // TODO 2: let the lanes of a warp take something else side by side, so that all of them
 // need the same coefficient.
 __global__ void filter_by_warps(const float* in, float* out, int n) {

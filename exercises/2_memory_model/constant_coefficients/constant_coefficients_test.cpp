@@ -78,8 +78,8 @@ grading::Instrumented check_filter(std::size_t n) {
     return instrumented;
 }
 
-// "constant_coefficients.cu:17: 32 passes for each of 64 reads", one line for each line of
-// source that reads constants.
+// "constant_coefficients.cu:17: 32 wavefronts for each of 64 reads", one line for each line
+// of source that reads constants.
 std::string lines_that_read_constants(const grading::Instrumented& instrumented) {
     std::string text;
     for (const warpwise::LineCounts& line : warpwise::lines_of(instrumented.launches)) {
@@ -88,7 +88,7 @@ std::string lines_that_read_constants(const grading::Instrumented& instrumented)
         text += std::filesystem::path(line.file).filename().string() + ":" +
                 std::to_string(line.line) + ": " +
                 warpwise::ratio_text(reads.wavefronts_per_request()) +
-                " passes for each of " + warpwise::count_text(reads.requests) +
+                " wavefronts for each of " + warpwise::count_text(reads.requests) +
                 " reads of constant memory\n";
     }
     return text;
@@ -146,7 +146,8 @@ TEST_CASE("shares the outputs among many threads") {
     CHECK_THAT(d_out, grading::WrittenByBlocks(4));
 }
 
-// A read of constant memory takes a pass for each address that the lanes of a warp ask for.
+// A read of constant memory takes a wavefront for each address that the lanes of a warp ask
+// for.
 TEST_CASE("reads one coefficient at a time in a warp") {
     for (const std::size_t n : {4096, 1009}) {
         const grading::Instrumented instrumented = check_filter(n);
@@ -157,11 +158,11 @@ TEST_CASE("reads one coefficient at a time in a warp") {
         const warpwise::RequestCounts reads =
             warpwise::sum_of(instrumented.launches).constant_load;
         if (reads.requests == 0) FAIL("no __constant__ variable was read");
-        const double passes = reads.wavefronts_per_request();
-        if (passes > 1.05) {
+        const double wavefronts = reads.wavefronts_per_request();
+        if (wavefronts > 1.05) {
             FAIL_CHECK(
                 "A read of constant memory takes "
-                << warpwise::ratio_text(passes)
+                << warpwise::ratio_text(wavefronts)
                 << " passes on average; at most 1.05 are allowed.\n"
                 << lines_that_read_constants(instrumented)
                 << "Which coefficients do the lanes of a warp read at the same time?");
@@ -169,18 +170,18 @@ TEST_CASE("reads one coefficient at a time in a warp") {
     }
 }
 
-TEST_CASE("takes few passes for an output") {
+TEST_CASE("takes few wavefronts for an output") {
     constexpr std::size_t n = 4096;
     const grading::Instrumented instrumented = check_filter(n);
     if (instrumented.countable) {
         const warpwise::RequestCounts reads =
             warpwise::sum_of(instrumented.launches).constant_load;
-        const double passes = reads.wavefronts / n;
-        if (passes > 1.1) {
+        const double wavefronts = reads.wavefronts / n;
+        if (wavefronts > 1.1) {
             FAIL_CHECK(
                 "The reads of constant memory take "
-                << warpwise::ratio_text(passes)
-                << " passes per output; at most 1.1 are allowed.\n"
+                << warpwise::ratio_text(wavefronts)
+                << " wavefronts per output; at most 1.1 are allowed.\n"
                 << lines_that_read_constants(instrumented)
                 << "How many outputs does a warp get for one read of a coefficient?");
         }

@@ -96,7 +96,8 @@ grading::Instrumented check_counts(const std::string& what,
     return instrumented;
 }
 
-// Passes that the atomics of shared memory take for 32 bytes, on average: at most `limit`.
+// Wavefronts that the atomics of shared memory take for 32 bytes, on average: at most
+// `limit`.
 grading::InstrumentedMatcher SharedAtomicPassesAtMost(double limit, std::size_t bytes,
                                                       std::string hint) {
     const auto judge =
@@ -105,12 +106,12 @@ grading::InstrumentedMatcher SharedAtomicPassesAtMost(double limit, std::size_t 
             grading::note_left_out();
             return {true, "not counted on this device"};
         }
-        const double passes =
+        const double wavefronts =
             warpwise::sum_of(instrumented.launches).shared_atomic.wavefronts;
-        const double for_a_warp = passes / static_cast<double>(bytes) * 32;
+        const double for_a_warp = wavefronts / static_cast<double>(bytes) * 32;
         return {for_a_warp <= limit,
                 warpwise::ratio_text(for_a_warp) +
-                    " passes over shared memory for 32 bytes, at most " +
+                    " wavefronts of shared memory for 32 bytes, at most " +
                     warpwise::ratio_text(limit) + " allowed"};
     };
     return {judge, std::move(hint)};
@@ -165,8 +166,8 @@ TEST_CASE("moves little more than the bytes") {
                grading::BytesMovedAtMost(2.0 * many));
 }
 
-// One histogram per block: three to four passes with random bytes, one where all are equal.
-// 32 is the worst.
+// One histogram per block: three to four wavefronts with random bytes, one where all are
+// equal. 32 is the worst.
 TEST_CASE("does not queue at the counters in shared memory") {
     for (const auto& [what, bytes] : {std::pair{"random", random_bytes(many)},
                                       std::pair{"all the same", constant_bytes(many)},

@@ -204,7 +204,7 @@ void check(const Cases& cases) {
 }
 
 // NVIDIA H200: copy bandwidth as recorded (docs/results/h200_chapter_2.json, coalescing,
-// roof C); 132 SMs with 128 FP32 units and 4 warp schedulers each at 1.98 GHz, a fused
+// copy); 132 SMs with 128 FP32 units and 4 warp schedulers each at 1.98 GHz, a fused
 // multiply-add being two operations; a launch of an empty kernel as recorded
 // (h200_chapter_3.json, timers: events around 1000 launches).
 constexpr Chip h200 = {4212.4175e9, 132 * 128 * 2 * 1.98e9, 132 * 4 * 1.98e9, 4.14e-6};

@@ -2,10 +2,10 @@
 //
 // There are two loops, over outputs and over coefficients, and the question is which of
 // them the lanes of a warp share. With a coefficient for each lane, constant memory is
-// asked for 32 addresses at once and serves them one after the other: 32 passes for a
+// asked for 32 addresses at once and serves them one after the other: 32 wavefronts for a
 // single output. Here the lanes share the outputs, and go through the coefficients
-// together: each read is one address, one pass, for 32 outputs. It is 32 passes for 32
-// outputs, and the shuffles are gone as well.
+// together: each read is one address, one wavefront, for 32 outputs. It is 32 wavefronts
+// for 32 outputs, and the shuffles are gone as well.
 //
 // The input is read side by side either way; neighboring outputs read nearly the same of
 // it, which the L1 cache holds.

@@ -256,7 +256,7 @@ __global__ void update_under_lock(const int* values, int* lock, Statistics* stat
     atomicExch(lock, 0);
 }
 
-void one_thread_a_block_takes_a_lock() {
+void one_thread_per_block_takes_a_lock() {
     const std::vector<int> values = scrambled(40, 1000);
     DeviceBuffer<int> d_values(values), d_lock(std::vector<int>{0});
     DeviceBuffer<Statistics> d_statistics(std::vector<Statistics>(1));
@@ -285,7 +285,7 @@ __global__ void leaders_take_a_shared_lock(int* out) {
     if (threadIdx.x == 0) out[blockIdx.x] = 1000 * turns + sum;
 }
 
-void one_lane_a_warp_takes_a_shared_lock() {
+void one_lane_per_warp_takes_a_shared_lock() {
     DeviceBuffer<int> d_out(2);
     leaders_take_a_shared_lock<<<2, 256>>>(d_out.data());
     check_finished();
@@ -363,33 +363,33 @@ void two_warps_take_turns_with_one_buffer() {
 }  // namespace
 
 CaseList atomic_updates() {
-    return {
-        __FILE__,
-        {
-            {"shared_histogram_is_added_to_global", "cleared, counted, added: a barrier between each",
-             shared_histogram_is_added_to_global},
-            {"float_maximum_by_its_bits", "atomicMax on the bits of floats", float_maximum_by_its_bits},
-            {"multiplication_by_compare_and_swap", "a wrong guess is repeated", multiplication_by_compare_and_swap},
-            {"ring_counter_deals_evenly", "atomicInc wraps around", ring_counter_deals_evenly},
-            {"neighboring_shorts_by_compare_and_swap", "atomics of 2 bytes side by side",
-             neighboring_shorts_by_compare_and_swap},
-            {"atomic_counter_is_read_plainly_behind_a_barrier", "atomics before, reads behind the barrier",
-             atomic_counter_is_read_plainly_behind_a_barrier},
-            {"queue_is_filled_by_one_kernel_and_read_by_the_next", "a place for each by atomicAdd",
-             queue_is_filled_by_one_kernel_and_read_by_the_next},
-            {"places_are_asked_for_in_two_levels", "shared count, then one global atomicAdd a block",
-             places_are_asked_for_in_two_levels},
-            {"lists_grow_by_atomic_exchange", "each thread writes its own link", lists_grow_by_atomic_exchange},
-            {"hash_table_with_open_addressing", "keys by atomicCAS, counts by atomicAdd",
-             hash_table_with_open_addressing},
-            {"only_the_winner_of_a_swap_writes", "one winner for each place", only_the_winner_of_a_swap_writes},
-            {"one_thread_a_block_takes_a_lock", "plain updates between fences under a lock",
-             one_thread_a_block_takes_a_lock},
-            {"one_lane_a_warp_takes_a_shared_lock", "the same in shared memory", one_lane_a_warp_takes_a_shared_lock},
-            {"shared_flag_polled_by_another_warp", "fence, atomic flag, fence", shared_flag_polled_by_another_warp},
-            {"two_warps_take_turns_with_one_buffer", "a turn ends with a fence and an atomic",
-             two_warps_take_turns_with_one_buffer},
-        }};
+    return {__FILE__,
+            {
+                {"shared_histogram_is_added_to_global", "cleared, counted, added: a barrier between each",
+                 shared_histogram_is_added_to_global},
+                {"float_maximum_by_its_bits", "atomicMax on the bits of floats", float_maximum_by_its_bits},
+                {"multiplication_by_compare_and_swap", "a wrong guess is repeated", multiplication_by_compare_and_swap},
+                {"ring_counter_deals_evenly", "atomicInc wraps around", ring_counter_deals_evenly},
+                {"neighboring_shorts_by_compare_and_swap", "atomics of 2 bytes side by side",
+                 neighboring_shorts_by_compare_and_swap},
+                {"atomic_counter_is_read_plainly_behind_a_barrier", "atomics before, reads behind the barrier",
+                 atomic_counter_is_read_plainly_behind_a_barrier},
+                {"queue_is_filled_by_one_kernel_and_read_by_the_next", "a place for each by atomicAdd",
+                 queue_is_filled_by_one_kernel_and_read_by_the_next},
+                {"places_are_asked_for_in_two_levels", "shared count, then one global atomicAdd a block",
+                 places_are_asked_for_in_two_levels},
+                {"lists_grow_by_atomic_exchange", "each thread writes its own link", lists_grow_by_atomic_exchange},
+                {"hash_table_with_open_addressing", "keys by atomicCAS, counts by atomicAdd",
+                 hash_table_with_open_addressing},
+                {"only_the_winner_of_a_swap_writes", "one winner for each place", only_the_winner_of_a_swap_writes},
+                {"one_thread_per_block_takes_a_lock", "plain updates between fences under a lock",
+                 one_thread_per_block_takes_a_lock},
+                {"one_lane_per_warp_takes_a_shared_lock", "the same in shared memory",
+                 one_lane_per_warp_takes_a_shared_lock},
+                {"shared_flag_polled_by_another_warp", "fence, atomic flag, fence", shared_flag_polled_by_another_warp},
+                {"two_warps_take_turns_with_one_buffer", "a turn ends with a fence and an atomic",
+                 two_warps_take_turns_with_one_buffer},
+            }};
 }
 
 }  // namespace corpus

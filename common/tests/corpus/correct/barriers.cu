@@ -26,7 +26,7 @@ __global__ void smooth_double_buffered(float* values, int steps) {
     values[thread] = own;
 }
 
-void double_buffer_with_one_barrier_a_step() {
+void double_buffer_with_one_barrier_per_step() {
     auto expected = scrambled<float>(kThreads, 10);
     DeviceBuffer<float> d_values(expected);
     smooth_double_buffered<<<1, kThreads>>>(d_values.data(), 7);
@@ -540,8 +540,8 @@ CaseList barriers() {
     return {
         __FILE__,
         {
-            {"double_buffer_with_one_barrier_a_step", "the half written now was read before the last barrier",
-             double_buffer_with_one_barrier_a_step},
+            {"double_buffer_with_one_barrier_per_step", "the half written now was read before the last barrier",
+             double_buffer_with_one_barrier_per_step},
             {"scan_with_two_buffers", "ping-pong, one barrier a step", scan_with_two_buffers},
             {"scan_in_place_with_two_barriers", "read, barrier, write, barrier", scan_in_place_with_two_barriers},
             {"scan_up_and_down_a_tree", "the barrier stands at the start of each step", scan_up_and_down_a_tree},

@@ -160,7 +160,7 @@ __global__ void rotate_double_buffered(int* values, int steps) {
     values[lane] = own;
 }
 
-void one_syncwarp_a_step_with_two_buffers() {
+void one_syncwarp_per_step_with_two_buffers() {
     DeviceBuffer<int> d_values(sequence<int>(32, [](int i) { return 100 * i; }));
     rotate_double_buffered<<<1, 32>>>(d_values.data(), 9);
     check_finished();
@@ -515,8 +515,8 @@ CaseList warps() {
              halves_of_a_warp_with_masks_of_their_own},
             {"leader_tells_its_warp_through_shared_memory", "__syncwarp before and behind the read",
              leader_tells_its_warp_through_shared_memory},
-            {"one_syncwarp_a_step_with_two_buffers", "the half written now was read before the last __syncwarp",
-             one_syncwarp_a_step_with_two_buffers},
+            {"one_syncwarp_per_step_with_two_buffers", "the half written now was read before the last __syncwarp",
+             one_syncwarp_per_step_with_two_buffers},
             {"last_warp_is_not_full", "its mask names the lanes that exist", last_warp_is_not_full},
             {"second_stage_of_a_sum_in_one_warp", "the other warps have left", second_stage_of_a_sum_in_one_warp},
             {"compaction_by_ballot", "every keeper has a rank of its own", compaction_by_ballot},

@@ -1,4 +1,4 @@
-// Correct answer: counts the stream around by hand; portable page-locked memory
+// Correct answer: counts the stream around by hand; portable pinned memory
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 
 float* allocate_on_host(size_t count) {

@@ -1,4 +1,4 @@
-// Wrong answer: the kernel reads and writes page-locked memory itself
+// Wrong answer: the kernel reads and writes pinned memory itself
 // Rejected by: computes every element
 // Message: not written by any kernel
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"

@@ -1,6 +1,6 @@
 // Wrong answer: counters for each lane, laid out so that equal bytes meet in a bank
 // Rejected by: does not queue at the counters in shared memory
-// Message: 32 passes over shared memory for 32 bytes
+// Message: 32 wavefronts of shared memory for 32 bytes
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 #include <algorithm>
