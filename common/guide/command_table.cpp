@@ -202,7 +202,7 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_flag("--leaks", options.leaks, "memory that is never freed is an error, not only a note (CPU device)");
     app.add_flag("--lines", options.lines, "the kernels' source with the counts of each line");
     app.add_flag("--all-blocks", options.all_blocks, "instrument all blocks of a launch, not a sample");
-    app.add_option("--registers", options.registers, "registers a thread, for the theoretical occupancy")
+    app.add_option("--registers", options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255))
         ->type_name("N");
     app.add_option("-I", options.include_folders, "folder with headers; may be repeated")

@@ -1,5 +1,5 @@
 // Problem: one loop whose iterations do not depend on each other, out[i] = 1 + x + x^2 +
-// ... + x^63 with x = in[i]. It is run by one host thread, by a team of host threads
+// ... + x^63 with x = in[i]. It is run by one host thread, by several host threads
 // (OpenMP: fork, work, join), and by kernels. A launch is a fork as well: it starts device
 // threads and returns at once. The join is whatever waits for the device.
 //

@@ -125,7 +125,7 @@ void five_moves(VectorAdd& problem) {
     stop_on_error(cudaMemcpy(d_b, problem.b.data(), bytes, cudaMemcpyHostToDevice),
                   "copying b in");
 
-    // 3. launch: as many blocks as it takes to give every element a thread, and never 0,
+    // 3. launch: as many blocks as it takes to have a thread for each element, and never 0,
     // which is an error
     const std::size_t blocks =
         std::max<std::size_t>(1, (problem.count + kThreads - 1) / kThreads);

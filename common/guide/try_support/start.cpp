@@ -8,7 +8,7 @@
 //     WARPWISE_TRY=table,lines,launches,output-to-stderr
 //         table: print what kernels did; lines: and their source; launches: put them into the report;
 //         output-to-stderr: what the program prints to standard output goes there
-//     WARPWISE_TRY_REGISTERS=N                     registers a thread, for the theoretical occupancy
+//     WARPWISE_TRY_REGISTERS=N                     registers per thread, for the theoretical occupancy
 //     WARPWISE_TRY_TRACE=FILE                      gets what the warps of the first blocks did (lesson/trace_file.h)
 //     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "diagnostics": [...]} as JSON
 #include <fmt/format.h>
