@@ -17,7 +17,7 @@ struct Chart {
     std::string caption;  ///< plain text
 };
 
-/// Bars of the steps: on a GPU bandwidth, else operations a second, else time, against the roof and the vendor's
+/// Bars of the steps: on a GPU bandwidth, else operations a second, else time, against the copy and the vendor's
 /// routine; on the CPU device the one or two counters in which the steps differ most. None for a lesson without steps,
 /// or without anything that was measured or counted.
 std::vector<Chart> step_charts(const warpwise::LessonResult& lesson, const warpwise::DeviceInfo& device);

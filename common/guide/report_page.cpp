@@ -674,7 +674,7 @@ private:
                 row.cells.push_back({cell_html(cell)});
                 row_texts.push_back(trimmed(cell.text));
             }
-            const bool is_step = i < result.steps.size();  // the last ones are the roof and what only was recorded
+            const bool is_step = i < result.steps.size();  // the last ones are the copy and what only was recorded
             if (!one_size) {
                 const std::string size = is_step ? text_of(result.steps[i].size) : std::string();
                 row.cells.insert(row.cells.begin() + 1, HtmlCell{size});

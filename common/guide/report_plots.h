@@ -23,7 +23,7 @@ struct Bar {
 
 /// A line across all bars, to compare them with.
 struct Mark {
-    std::string label;  ///< "roof: 4255 GB/s"
+    std::string label;  ///< "copy: 4255 GB/s"
     double value = 0;
     bool is_roof = true;  ///< dashed; dotted otherwise
 };
@@ -57,7 +57,7 @@ struct RooflinePoint {
     double gop_per_s = 0;             ///< 1e9 operations per second, positive
 };
 
-/// Points under a roof of bandwidth and, where it is known, a ceiling of arithmetic; both axes logarithmic.
+/// Points under a limit of bandwidth and, where it is known, a ceiling of arithmetic; both axes logarithmic.
 struct Roofline {
     std::string title;
     double gb_per_s = 0;

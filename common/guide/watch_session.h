@@ -66,7 +66,7 @@ struct Job {
     Station lesson = {};                 ///< to build and run; or a page of the book, to be shown
 };
 
-/// The job that is under way.
+/// The job that is running.
 struct Work {
     bool is_running = false;
     int done = 0;        ///< steps of the build

@@ -6,7 +6,7 @@
 //                         .answer = warpwise::Fastest{{"one_per_thread", "grid_stride", "float4"}},
 //                         .because = "It keeps the most bytes in flight."});
 //         lesson.steps<VectorAdd>({.gpu = {1 << 28}, .cpu = {1 << 20}, .awkward = {{0}, {1}, {31}, {33}, {1009}}},
-//             {{"one_per_thread", "one element a thread", [](VectorAdd& problem) { ... }}, ...});
+//             {{"one_per_thread", "one element per thread", [](VectorAdd& problem) { ... }}, ...});
 //         lesson.conclusion("The one with the most bytes in flight ...");
 //     }
 #pragma once

@@ -37,7 +37,7 @@ struct StepResult {
     std::optional<Timing> timing;
     std::optional<double> gb_per_s;         ///< 1e9 bytes of Work::bytes a second
     std::optional<double> gop_per_s;        ///< 1e9 of Work::operations a second
-    std::optional<double> share_of_roof;    ///< gb_per_s over the roof's
+    std::optional<double> share_of_roof;    ///< gb_per_s over the copy's
     std::optional<double> share_of_vendor;  ///< time of the fastest vendor routine over this step's
     std::optional<double> speed_up;         ///< time of the first timed step over this step's
     std::vector<Figure> figures;

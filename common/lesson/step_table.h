@@ -26,7 +26,7 @@ TableResult without_empty_columns(const TableResult& table);
 /// Derives rates, shares and speed-ups from timings and work. Steps without a timing get none.
 void derive_rates(std::vector<StepResult>& steps, const std::optional<Roof>& roof);
 
-/// Lays out steps (after derive_rates) as a table: a row for each step, and one for the roof. On the CPU device only
+/// Lays out steps (after derive_rates) as a table: a row for each step, and one for the copy. On the CPU device only
 /// host steps have a time, and there are no columns for rates. Columns without any figure are left out.
 StepTable make_step_table(const std::vector<StepResult>& steps, const std::optional<Roof>& roof, bool on_gpu);
 

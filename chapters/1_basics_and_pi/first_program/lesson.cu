@@ -331,7 +331,7 @@ copies. So the host has the 9 after the copy out, and not before.)");
     lesson.question(
         R"(What happens when one of the moves is forgotten? Here that is done on purpose,
 with one thing missing at a time. "Rounding up" is the number of blocks: count / 256 instead
-of (count + 255) / 256. In the last two rows a block has 2048 threads, more than any GPU
+of (count + 255) / 256. In the last two rows blocks have 2048 threads, more than any GPU
 accepts. The first of them looks at the status, and the second does not.)");
     lesson.predict(
         {.question = R"(How many of the 1000 squares are right when the number of

@@ -289,7 +289,7 @@ void expect_float4(warpwise::Lesson& lesson) {
     Picture picture({rows, cols});
     if (const auto counts = lesson.count([&] { run_flip_pitched_float4(picture); })) {
         lesson.expect(counts->global_load.sectors_per_request() == 16,
-                      "float4 in pitched rows: 16 sectors a request");
+                      "float4 in pitched rows: 16 sectors per request");
         lesson.expect(counts->global_load.requests == rows * cols / 4 / kLanes,
                       "float4 in pitched rows: a quarter of the requests");
     }

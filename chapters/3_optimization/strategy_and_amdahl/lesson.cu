@@ -372,7 +372,7 @@ void expect_roofline_is_right(warpwise::Lesson& lesson) {
     lesson.expect(
         roofline->points[0].step == "fast" && roofline->share(roofline->points[0]) == 1,
         "made-up results: the fastest right step is the lesson's, the last of equals, and "
-        "on the roof");
+        "on the limit");
     lesson.expect(roofline->date == "2000-01-01 to 2000-01-02",
                   "made-up results: a lesson has a date of its own");
     lesson.expect(roofline->share(roofline->points[1]) == 0.5,

@@ -202,7 +202,7 @@ std::string power_text(int power) {
 
 }  // namespace
 
-// ---- points and roofs -------------------------------------------------------------------
+// ---- points and limits ------------------------------------------------------------------
 
 double RooflinePoint::intensity() const {
     return bytes > 0 ? operations / bytes : std::numeric_limits<double>::infinity();

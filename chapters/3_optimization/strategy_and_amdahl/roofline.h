@@ -68,7 +68,7 @@ std::optional<Roofline> roofline_of(const std::vector<ResultsFile>& files);
 /// runs. Absent when there are none.
 std::optional<Roofline> find_roofline();
 
-/// The plot, each line at most `width` characters: logarithmic axes, `.` the roofs, one
+/// The plot, each line at most `width` characters: logarithmic axes, `.` the limits, one
 /// letter per point; points without bytes in a strip of their own.
 std::vector<std::string> text_plot(const Roofline& roofline, std::size_t width = 74,
                                    std::size_t height = 20);
