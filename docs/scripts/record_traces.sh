@@ -145,7 +145,7 @@ record vector_add basics_and_pi vector_add 64Ki '{"warps": 2, "launches": [
     {"step": "add_one_per_thread"}, {"step": "add_grid_stride"}, {"step": "add_float4"}]}'
 record matrix_add basics_and_pi matrix_add 512x384 '{"warps": 2, "launches": [
     {"step": "add_x_down_rows"}, {"step": "add_x_along_rows"}]}'
-record pi basics_and_pi pi 64Ki '{"launches": [{"step": "sum_by_tree"}, {"step": "sum_by_shuffles"}]}'
+record pi basics_and_pi pi 64Ki '{"launches": [{"step": "sum_by_tree"}]}'
 
 record coalescing memory_model coalescing 64Ki '{"warps": 2, "launches": [
     {"kernel": "copy_with_gaps", "stride": 1}, {"kernel": "copy_with_gaps", "stride": 2},

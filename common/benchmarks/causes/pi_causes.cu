@@ -1,4 +1,4 @@
-// pi.md: what do the division and the converted index of steps 4 to 6 cost, each for itself?
+// pi_precision.md: what do the division and the converted index of step 1 cost, each for itself?
 // Two by two: (one division per slice | one for four slices) x (index of 64 bits converted | counter in float), in one
 // and the same loop over four slices per round. Then the lesson's own loops, and the compensated sum.
 #include "experiment.cuh"
@@ -94,8 +94,8 @@ KERNEL(x_four_div_counter_kahan, each, counter, true)
 KERNEL(x_one_div_index64_kahan, one_for_four, index64, true)
 KERNEL(x_one_div_counter_kahan, one_for_four, counter, true)
 
-// The lesson's step 6 as it stands.
-__global__ void x_lesson_step_6(double width, double* pi) {
+// The lesson's step 1, except that its blocks add by shuffles here.
+__global__ void x_lesson_step_1(double width, double* pi) {
     const uint64_t threads = uint64_t{gridDim.x} * blockDim.x;
     const float float_width = static_cast<float>(width);
     float sum = 0;
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
                             },
                             resources(kernel, kThreads)});
     };
-    add_variant("lesson, step 6", x_lesson_step_6);
+    add_variant("lesson, step 1", x_lesson_step_1);
     add_variant("4 divisions, 64-bit index", x_four_div_index64);
     add_variant("4 divisions, 32-bit index", x_four_div_index32);
     add_variant("4 divisions, float counter", x_four_div_counter);
