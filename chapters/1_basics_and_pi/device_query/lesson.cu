@@ -128,7 +128,7 @@ const std::vector<Property> kMemories = {
      [](std::optional<double> bits) { return show(bits, "bit"); },
      "bits moved by one transfer"},
     {"maps host memory", cudaDevAttrCanMapHostMemory, show_yes_no,
-     "kernels can read pinned host memory"},
+     "kernels can read memory of the host"},
     {"managed memory", cudaDevAttrManagedMemory, show_yes_no,
      "one pointer for host and device"},
 };

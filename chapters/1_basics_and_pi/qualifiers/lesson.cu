@@ -239,7 +239,7 @@ what.)");
                    "always, or never, copied into the caller"}});
     lesson.table(
         {"variables", "Variables"}, {"qualifier", "lives in", "visible to", "lifetime"},
-        {{"none, inside a kernel", "registers, else local memory", "one thread",
+        {{"none, inside a kernel", "registers, else device memory", "one thread",
           "the thread"},
          {"__shared__", "shared memory of the SM", "the threads of one block", "the block"},
          {"__device__", "global memory", "all threads; host by cudaMemcpy..Symbol",

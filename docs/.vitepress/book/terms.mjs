@@ -49,23 +49,28 @@ export function prose(text, titleAt = () => undefined) {
     return result.replace(/<\/?[A-Za-z][^>]*>/g, (tag) => (/^<\/?dfn/.test(tag) ? tag : blank(tag)));
 }
 
-/// The text of a lesson.cu that it prints: literals in question(), prediction() and conclusion(), every character at its place.
+/// The text of a lesson.cu that it may print, every character at its place: its string literals, wherever they stand, because cells of
+/// tables and descriptions of steps are often put together before they are printed. Not: names in backticks, literals that are one name
+/// with an underscore (kernels, tables), names of included files, and messages of expect(), which appear only when a check fails.
 export function printedText(source) {
     let result = blank(source);
-    for (const call of source.matchAll(/\b(?:question|prediction|conclusion)\(/g)) {
-        let at = call.index + call[0].length;
-        for (let depth = 1; depth > 0 && at < source.length; ++at) {
-            const rest = source.slice(at);
-            const literal = /^R"\(([^]*?)\)"/.exec(rest) ?? /^"((?:[^"\\\n]|\\.)*)"/.exec(rest);
-            if (literal) {
-                const begin = at + literal[0].indexOf('"') + (literal[0][0] === 'R' ? 2 : 1);
-                result = result.slice(0, begin) + literal[1].replace(/`[^`]*`/g, blank) + result.slice(begin + literal[1].length);
-                at += literal[0].length - 1;
-            } else if (rest.startsWith('//')) {
-                at += rest.indexOf('\n');
-            } else if (source[at] === '(') ++depth;
-            else if (source[at] === ')') --depth;
+    const token = /\/\/[^\n]*|^[ \t]*#include[^\n]*|'(?:\\.|[^'\\\n])'|R"\(([^]*?)\)"|"((?:[^"\\\n]|\\.)*)"|\bexpect\(|[()]/gm;
+    let depth = 0;
+    let failing = Infinity; // the depth outside of an expect()
+    for (const match of source.matchAll(token)) {
+        const [whole, raw, plainLiteral] = match;
+        if (whole === 'expect(') {
+            if (failing === Infinity) failing = depth;
+            ++depth;
+        } else if (whole === '(') ++depth;
+        else if (whole === ')') {
+            --depth;
+            if (depth <= failing) failing = Infinity;
         }
+        const literal = raw ?? plainLiteral;
+        if (literal === undefined || failing < Infinity || /^\w*_\w*$/.test(literal)) continue;
+        const begin = match.index + (raw === undefined ? 1 : 3);
+        result = result.slice(0, begin) + literal.replace(/`[^`]*`/g, blank) + result.slice(begin + literal.length);
     }
     return result;
 }
@@ -83,6 +88,15 @@ function filesOfKernels(chapter, lesson) {
     const folder = `chapters/${chapter.folder}/${lesson}`;
     if (!fs.existsSync(path.join(root, folder))) return [];
     return fs.readdirSync(path.join(root, folder)).filter((file) => file.endsWith('.cuh')).sort().map((file) => `${folder}/${file}`);
+}
+
+/// What a learner reads beside the task of an exercise: comments of the stub and of its header, and the hints.
+function textsOfExercise(folder) {
+    if (!fs.existsSync(path.join(root, folder))) return [];
+    return fs.readdirSync(path.join(root, folder)).filter((file) => /^(?!.*_test\.)(?:hints\.md|.*\.(?:cu|cuh|h|cpp))$/.test(file)).sort().map((file) => {
+        const text = fs.readFileSync(path.join(root, folder, file), 'utf8');
+        return { file: `${folder}/${file}`, text: file.endsWith('.md') ? prose(text) : comments(text) };
+    });
 }
 
 /// The comments of the sources that a page shows: [{file, text}], `text` with nothing else at its place.
@@ -130,6 +144,7 @@ export function pathOfBook({ pages, chapters }, before = []) {
                 if (fs.existsSync(path.join(root, file))) more.push({ file, text: printedText(fs.readFileSync(path.join(root, file), 'utf8')) });
                 for (const kernels of filesOfKernels(chapter, stop.name)) more.push({ file: kernels, text: comments(fs.readFileSync(path.join(root, kernels), 'utf8')) });
             }
+            if (stop.kind === 'exercise') more.push(...textsOfExercise(`exercises/${chapter.folder}/${stop.name}`));
             stops.push({ page: pageOf(chapter, stop), more });
         }
     }
@@ -149,7 +164,8 @@ export function problemsOfTerms({ glossary, data, stops, titles = new Map() }) {
     const used = new Set();
 
     for (const [name, row] of rows) {
-        if (row.page && !data.terms[name]) problems.push(`docs/glossary.md:${row.line}: '${name}' is introduced by ${row.page}, but docs/glossary.json does not say in which forms it is written`);
+        if (!row.page) problems.push(`docs/glossary.md:${row.line}: '${name}' needs a link to the page that introduces it`);
+        else if (!data.terms[name]) problems.push(`docs/glossary.md:${row.line}: '${name}' is introduced by ${row.page}, but docs/glossary.json does not say in which forms it is written`);
     }
     for (const [name, { forms, not = [] }] of Object.entries(data.terms)) {
         const row = rows.get(name);
@@ -157,8 +173,9 @@ export function problemsOfTerms({ glossary, data, stops, titles = new Map() }) {
             problems.push(`docs/glossary.json: '${name}' is not in docs/glossary.md`);
             continue;
         }
+        if (!row.page) continue; // reported above
         if (!order.has(row.page)) {
-            problems.push(`docs/glossary.md:${row.line}: '${name}' needs a link to the page of the path that introduces it${row.page ? `; ${row.page} is not on the path` : ''}`);
+            problems.push(`docs/glossary.md:${row.line}: '${name}' needs a link to the page of the path that introduces it; ${row.page} is not on the path`);
             continue;
         }
         const words = (list) => list.map((form) => {

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { comments, glossaryRows, printedText, problemsOfTerms, prose } from './terms.mjs';
 
 const head = '# Glossary\n\n| English | Chinese | meaning | introduced in |\n|---|---|---|---|\n';
-const glossary = `${head}| lane | 通道 | a place | [warps](9_first/warps.md) |\n| shared memory | 共享内存 | fast | [tiles](9_first/tiles.md) |\n| ulp | ulp | small | |\n`;
+const glossary = `${head}| lane | 通道 | a place | [warps](9_first/warps.md) |\n| shared memory | 共享内存 | fast | [tiles](9_first/tiles.md) |\n`;
+const unplaced = `${glossary}| ulp | ulp | small | |\n`;
 const data = { terms: { lane: { forms: ['lane', 'lanes'], not: ['lane of a road'] }, 'shared memory': { forms: ['shared memory'] } }, ahead: [] };
 const page = (name, text, more = []) => ({ page: `9_first/${name}.md`, file: `docs/9_first/${name}.md`, text, more });
 const warps = page('warps', '# Warps and lanes\n\nThe place of a thread is its **lane**. There are 32 lanes.\n');
@@ -38,7 +39,9 @@ test('the page that introduces a word has to mark it', () => {
 
 test('the glossary and the list of forms have to agree, and a word is introduced on the path', () => {
     assert.deepEqual(problems([warps]), ["docs/glossary.md:6: 'shared memory' needs a link to the page of the path that introduces it; 9_first/tiles.md is not on the path"]);
-    assert.deepEqual(problems([warps, tiles], { terms: { ...data.terms, ulp: { forms: ['ulp'] } } }), ["docs/glossary.md:7: 'ulp' needs a link to the page of the path that introduces it"]);
+    const withoutPlace = ["docs/glossary.md:7: 'ulp' needs a link to the page that introduces it"];
+    assert.deepEqual(problemsOfTerms({ glossary: unplaced, data, stops: [warps, tiles] }), withoutPlace);
+    assert.deepEqual(problemsOfTerms({ glossary: unplaced, data: { ...data, terms: { ...data.terms, ulp: { forms: ['ulp'] } } }, stops: [warps, tiles] }), withoutPlace);
     assert.deepEqual(problems([warps, tiles], { terms: { ...data.terms, wave: { forms: ['wave'] } } }), ["docs/glossary.json: 'wave' is not in docs/glossary.md"]);
     assert.deepEqual(problems([warps, tiles], { terms: { lane: data.terms.lane } }), [
         "docs/glossary.md:6: 'shared memory' is introduced by 9_first/tiles.md, but docs/glossary.json does not say in which forms it is written",
@@ -46,11 +49,16 @@ test('the glossary and the list of forms have to agree, and a word is introduced
 });
 
 test('what a lesson prints, and what its kernels say in comments, counts like its page', () => {
-    const source = 'void f(Lesson& lesson) {\n    // lanes\n    run("lanes");\n    lesson.question(\n        R"(How many\nlanes work?)");\n    lesson.conclusion(gpu ? "a lane" : "`lanes`");\n}\n';
+    const source = '#include "lanes"\nvoid f(Lesson& lesson) {\n    // lanes\n    run("all_lanes");\n    lesson.question(\n        R"(How many\nlanes work?)");\n    lesson.conclusion(gpu ? "a lane" : "`lanes`");\n}\n';
     const lesson = page('first', 'Nothing.\n', [{ file: 'chapters/9_first/first/lesson.cu', text: printedText(source) }]);
     assert.deepEqual(problems([lesson, warps, tiles]), [
-        "chapters/9_first/first/lesson.cu:6: 'lanes' is used before docs/9_first/warps.md introduces it",
-        "chapters/9_first/first/lesson.cu:7: 'lane' is used before docs/9_first/warps.md introduces it",
+        "chapters/9_first/first/lesson.cu:7: 'lanes' is used before docs/9_first/warps.md introduces it",
+        "chapters/9_first/first/lesson.cu:8: 'lane' is used before docs/9_first/warps.md introduces it",
+    ]);
+    const cells = 'rows.push_back({name, "32 lanes"});\nlesson.expect(right("lanes"), "all lanes " + text(1));\nchar c = \'"\'; lesson.predict({.question = R"(How many\nlanes?)"});\n';
+    assert.deepEqual(problems([page('first', '', [{ file: 'a.cu', text: printedText(cells) }]), warps, tiles]), [
+        "a.cu:1: 'lanes' is used before docs/9_first/warps.md introduces it",
+        "a.cu:4: 'lanes' is used before docs/9_first/warps.md introduces it",
     ]);
     const kernels = page('first', '', [{ file: 'a.cuh', text: comments('int lanes;\n// all lanes, and `lane`\n') }]);
     assert.deepEqual(problems([kernels, warps, tiles]), ["a.cuh:2: 'lanes' is used before docs/9_first/warps.md introduces it"]);
@@ -82,7 +90,7 @@ test('a sentence may look ahead if it is listed and links to the place that expl
 });
 
 test('the glossary is read by its columns', () => {
-    assert.deepEqual(glossaryRows(glossary), [
+    assert.deepEqual(glossaryRows(unplaced), [
         { name: 'lane', line: 5, page: '9_first/warps.md' },
         { name: 'shared memory', line: 6, page: '9_first/tiles.md' },
         { name: 'ulp', line: 7, page: undefined },

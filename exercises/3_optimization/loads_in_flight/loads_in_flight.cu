@@ -1,4 +1,4 @@
-// Exercise: a gather in which a thread waits for each of its loads.
+// Exercise: a kernel in which a thread waits for each of its loads.
 // The task: ./warpwise task loads_in_flight
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
