@@ -232,7 +232,7 @@ std::string where_else(const Request& request, char** argv) {
     if (!Lesson::on_gpu()) {
         const bool wanted = request.counters_asked_for || options.list_lines || options.trace || options.diagnose;
         return wanted && !can_instrument()
-                   ? "No counters, and no search for errors: this program was built without them."
+                   ? "Here nothing is counted, and no errors are looked for: start the chapter with ./warpwise run."
                    : "";
     }
     const std::string program = fmt::format("{} {}", argv[0], fmt::join(request.lessons, " ")) + " --once";

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every lesson asks for a prediction whose answer it knows (lesson.predict): predictions.sh [ROOT]
+# A lesson asks for at least as many predictions whose answers it knows (lesson.predict) as it has questions
+# (lesson.question): predictions.sh [ROOT]
 set -eu
 root=${1:-$(dirname "$0")/../..}
 without=0
@@ -8,12 +9,16 @@ for list in "$root"/chapters/*/chapter.json; do
     chapter=$(dirname "$list")
     for lesson in $(sed -n 's/.*{"lesson": "\([a-z0-9_]*\)".*/\1/p' "$list"); do
         lessons=$((lessons + 1))
-        if ! cat "$chapter/$lesson"/*.cu "$chapter/$lesson.cu" 2>/dev/null | grep -q 'lesson\.predict('; then
-            echo "$chapter/$lesson asks for no prediction: call lesson.predict (common/lesson/prediction.h)"
+        source=$(cat "$chapter/$lesson"/*.cu "$chapter/$lesson.cu" 2>/dev/null) || true
+        questions=$(printf '%s\n' "$source" | grep -c 'lesson\.question(') || true
+        predictions=$(printf '%s\n' "$source" | grep -c 'lesson\.predict(') || true
+        if [ "$predictions" -eq 0 ] || [ "$predictions" -lt "$questions" ]; then
+            echo "$chapter/$lesson has $questions questions, but asks for $predictions predictions:" \
+                "call lesson.predict for each question (common/lesson/prediction.h)"
             without=1
         fi
     done
 done
 [ "$lessons" -gt 0 ] || { echo "no lessons found in $root/chapters"; exit 1; }
 [ "$without" -eq 0 ] || exit 1
-echo "all $lessons lessons ask for a prediction"
+echo "all $lessons lessons ask for a prediction per question"

@@ -275,6 +275,15 @@ one clock cycle, because while some of them wait for memory, others compute.)"})
     warpwise::table_beside_record(lesson, {"processors", "Processors"}, kHeader,
                                   rows_of(kProcessors, device), "value");
 
+    lesson.predict(
+        {.question = R"(A launch asks for blocks of dim3(32, 64) threads. Does the kernel
+run?)",
+         .answer = warpwise::Choice{{"yes, because each extent is small enough",
+                                     "yes, but only 1024 threads of each block",
+                                     "no, the launch is refused"},
+                                    2},
+         .because = R"(These are 2048 threads, and a block has at most 1024, whatever its
+extents are.)"});
     auto memories = rows_of(kMemories, device);
     memories.insert(memories.begin(),
                     {{"global memory", show_bytes(static_cast<double>(total_bytes)),
@@ -285,6 +294,19 @@ one clock cycle, because while some of them wait for memory, others compute.)"})
                                   "value");
     lesson.table({"limits", "What a launch may ask for"}, kHeader,
                  rows_of(kLimits, device));
+    lesson.conclusion(
+        R"(A launch that asks for more than one of these limits is refused, and the kernel
+does not run at all.)");
+
+    lesson.question(R"(How fast can a program be at best, by these values?)");
+    lesson.predict(
+        {.question = R"(A vector addition does one addition for each 12 bytes. What share of
+a GPU's arithmetic can it use, if memory delivers these bytes as fast as it can?)",
+         .answer = warpwise::Choice{{"nearly all of it", "about half", "about a tenth",
+                                     "less than a fiftieth"},
+                                    3},
+         .because = R"(GPUs do ten operations and more in the time in which memory delivers
+one byte.)"});
     derive_rates(lesson, device, properties);
     try_the_limits(lesson, properties);
 

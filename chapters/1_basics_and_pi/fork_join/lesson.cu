@@ -181,7 +181,7 @@ void fork_join(warpwise::Lesson& lesson) {
     const std::string team =
         "OpenMP starts " + std::to_string(omp_get_max_threads()) + " of them here.";
 #else
-    const std::string team = "This program was built without OpenMP, so `openmp` has one.";
+    const std::string team = "There is no OpenMP here, so `openmp` has one.";
 #endif
     lesson.question(
         R"(The iterations of this loop do not depend on each other, so they can be

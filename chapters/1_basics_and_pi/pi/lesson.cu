@@ -136,7 +136,7 @@ thousands before them. First make fast what takes long.)"});
 #ifdef _OPENMP
     const char* const openmp_change = "the same loop, all cores";
 #else
-    const char* const openmp_change = "the same loop (built without OpenMP)";
+    const char* const openmp_change = "the same loop (no OpenMP: one core)";
 #endif
     lesson.steps<PiFromSums>(
         {.gpu = {std::size_t{1} << 30},

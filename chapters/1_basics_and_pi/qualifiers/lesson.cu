@@ -225,6 +225,19 @@ void qualifiers(warpwise::Lesson& lesson) {
 function runs, in which memory a variable is stored, who may use it, and how long it
 exists. The four arguments of a launch say how many threads run the kernel, and with
 what.)");
+    lesson.predict(
+        {.question = R"(A function without any qualifier computes a square. May a kernel
+call it?)",
+         .answer =
+             warpwise::Choice{{"yes, any function", "yes, if it is inlined", "no"}, 2},
+         .because = R"(A function without a qualifier is compiled for the host only. With
+`__host__ __device__` it is compiled for both.)"});
+    lesson.predict(
+        {.question = R"(Two blocks of the same launch write to a `__shared__` variable with
+the same name. Do they write to the same memory?)",
+         .answer = warpwise::Choice{{"yes", "only if they run on the same SM", "no"}, 2},
+         .because = R"(Each block has its own copy, also when two blocks run on the same
+SM.)"});
     lesson.table({"functions", "Functions"},
                  {"qualifier", "runs on", "called from", "remember"},
                  {{"__global__", "device", "host, by <<< >>>",
@@ -248,6 +261,18 @@ what.)");
           "the program"},
          {"__managed__", "wherever it is used", "all threads and the host, by name",
           "the program"}});
+    lesson.conclusion(
+        R"(The qualifier of a function says for which processor it is compiled. The
+qualifier of a variable says in which memory it lies, who sees it, and how long it
+exists.)");
+
+    lesson.question(R"(What do the four arguments of a launch mean?)");
+    lesson.predict(
+        {.question =
+             R"(`kernel<<<8, 256, 1024>>>()` asks for 1024 bytes of shared memory. How
+many bytes do all blocks of this launch get, added up?)",
+         .answer = warpwise::Number{.value = 8192, .unit = "bytes"},
+         .because = R"(The third argument counts for each block: 8 * 1024.)"});
     lesson.table({"launch", "<<<grid, block, shared_bytes, stream>>>"},
                  {"argument", "type", "left out", "meaning"},
                  {{"grid", "dim3 or integer", "never", "blocks in x, y, z"},
@@ -257,6 +282,11 @@ what.)");
                    "bytes for the `extern __shared__` array, for each block"},
                   {"stream", "cudaStream_t", "0", "the queue; 0 is the default stream"}});
 
+    lesson.conclusion(
+        R"(The first two arguments say how many threads run. The third is the size of an
+array in shared memory for each block, and the fourth names the stream.)");
+
+    lesson.question(R"(What do these variables contain while kernels run?)");
     lesson.predict(
         {.question = R"(A `__device__` variable begins with 1000. Two launches, of 3
 blocks of 40 threads and of 5 blocks of 100, add 1 to it in each thread. What does the
@@ -271,7 +301,10 @@ host find in it afterwards?)",
     built_in(demo);
     lesson.table({"at_work", "Each qualifier at work"},
                  {"kernel", "shows", "seen", "result"}, demo.rows);
-    if (warpwise::Lesson::on_gpu()) resources(lesson);
+    if (warpwise::Lesson::on_gpu())
+        resources(lesson);
+    else
+        lesson.show_recorded("attributes");
 
     lesson.conclusion(
         R"(The host finds 1620: a `__device__` variable keeps its value from launch to

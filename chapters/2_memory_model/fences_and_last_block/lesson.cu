@@ -423,10 +423,9 @@ the two launches do.)"});
         {.question = R"(A sum takes one launch, whose last block finishes, instead
 of two. How many times as fast is that for only 1024 floats on a GPU?)",
          .answer =
-             warpwise::Measured{
-                 .by = warpwise::TableCell{"One launch against two", {"1024"}, "ratio"},
-                 .unit = "times",
-                 .factor = 1.2},
+             warpwise::Measured{.by = warpwise::TableCell{"launches", {"1024"}, "ratio"},
+                                .unit = "times",
+                                .factor = 1.2},
          .because = R"(It saves one launch, which takes the same time for any size.
 So small arrays gain, and large ones hardly.)"});
 

@@ -498,10 +498,18 @@ can tell which of these steps pay.)");
         R"(`read` is a kernel that only reads both vectors: nothing that reads them can be
 faster. How close do the steps come to it for a large vector, and what decides the time
 of a small one?)");
-    lesson.prediction(
-        R"(Which of steps 6 to 9 should help with 2^20 elements? And for the large vector:
-is one block per SM enough in step 13, and is one load of 16 bytes of each vector
-enough?)");
+    lesson.predict(
+        {.question = R"(In step 5 the host copies and adds the sums of the blocks. In step 6
+the blocks add them with atomic operations. With 2^20 elements, how many times as long does
+step 5 take as step 6?)",
+         .answer =
+             warpwise::Measured{
+                 .by = warpwise::CellRatio{{"sizes", {"dot_grid_stride"}, "2^20, us"},
+                                           {"sizes", {"dot_atomic"}, "2^20, us"}},
+                 .unit = "times",
+                 .factor = 1.4},
+         .because = R"(The vectors are read in a few microseconds, and a copy to the host
+with the wait for it costs more than that.)"});
     show_small_and_large(lesson);
     lesson.conclusion(
         R"(For the large vector steps 6 to 9 make no difference. What counts is bytes in

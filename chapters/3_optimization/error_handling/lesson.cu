@@ -452,6 +452,7 @@ void show_mistakes(warpwise::Lesson& lesson) {
     lesson.table(
         {"mistakes", "What each mistake looks like, each made in a process of its own"},
         header, rows);
+    if (!warpwise::Lesson::on_gpu()) lesson.show_recorded("mistakes");
 }
 
 void show_dead_kernel(warpwise::Lesson& lesson) {

@@ -309,6 +309,17 @@ itself?)",
                  {"yes", "no, it is not faster", "no, the compiler may not do that"}, 2},
          .because = R"(Another order of additions gives other roundings, so the
 compiler keeps the order unless it is told otherwise, as by -ffast-math.)"});
+    lesson.predict(
+        {.question =
+             R"(A loop computes `out[i] = scale[0] * in[i]` for pointers to float. May
+the compiler load `scale[0]` once, before the loop?)",
+         .answer =
+             warpwise::Choice{{"yes, because nothing writes to `scale`",
+                               "not by these lines alone", "no, loads are never moved"},
+                              1},
+         .because =
+             R"(A store to `out[i]` changes `scale[0]` if the two overlap. The compiler
+has to be promised that they do not (`__restrict__`), or has to test it.)"});
     check_loops(lesson);
     measure_loops(lesson);
 }

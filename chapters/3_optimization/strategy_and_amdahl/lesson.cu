@@ -577,6 +577,12 @@ again after each change: shares move.)");
 operations per second upward, both logarithmic. The rising line is the memory, the level
 line the arithmetic. Lessons that count no bytes stand in a strip on the right. How close to
 the lines are the best steps of this book?)");
+    lesson.predict(
+        {.question = R"(A GPU copies 4000 GB/s, and its units do 60,000 Gop/s at most. From
+how many operations per byte on is a kernel limited by the operations?)",
+         .answer = warpwise::Number{.value = 15, .unit = "operations per byte"},
+         .because = R"(There the two lines meet: 60,000 / 4000 = 15. Kernels with fewer
+operations per byte lie below the rising line.)"});
     show_roofline(lesson);
 }
 

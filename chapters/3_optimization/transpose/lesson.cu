@@ -487,9 +487,20 @@ requests nearly as many sectors as step 11.)");
         R"(Loads and stores of half a sector do not cost the same, and no counter tells how
 many bytes the L2 cache fetches at a time, or in which order the tiles come. What do steps
 13 to 17 bring?)");
-    lesson.prediction(
-        R"(Which step is the fastest for 10007 x 16411, and is it the fastest for square
-matrices, too?)");
+    lesson.predict(
+        {.question = R"(transpose_shifted_columns (step 13) stores whole sectors, but loads
+a third more than it needs. How many times as fast as transpose_wide_tile (step 11) is it
+for 10007 x 16411 on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         {"shapes", {"transpose_shifted_columns"}, "10007 x 16411"},
+                         {"shapes", {"transpose_wide_tile"}, "10007 x 16411"}},
+                 .unit = "times",
+                 .factor = 1.2},
+         .because = R"(A sector that is stored in two parts may have to be read from device
+memory first, so half sectors cost more in stores than in loads.)"});
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {

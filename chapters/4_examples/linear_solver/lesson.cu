@@ -381,9 +381,13 @@ than 4. Step 5 depends on this alignment for its loads of 16 bytes.)");
     lesson.question(
         R"(What must a column cost at least? Steps 1 and 2 take four launches per column:
 search, choose, swap, eliminate.)");
-    lesson.prediction(
-        R"(Which of the four launches can go? How few bytes can a column move if each
-element after the pivot is read and written once?)");
+    lesson.predict(
+        {.question = R"(While the elimination of one column runs, it holds the elements of
+the next column in registers. A row that is remembered as a pivot row need not be swapped.
+How many of the four launches per column remain necessary?)",
+         .answer = warpwise::Number{.value = 1, .unit = "launches"},
+         .because = R"(Only the elimination remains: it also searches the next pivot, and
+nothing is swapped.)"});
     show_launches_and_bytes(lesson);
     lesson.conclusion(
         R"(Only the elimination has to stay: it holds the next column in registers, so it
@@ -429,9 +433,15 @@ instead (on the CPU device the barrier remains).)");
     lesson.question(
         R"(How do time and size relate? With n = 8192 a column is 268 MB on average, with
 n = 2048 it is 17 MB and fits in the L2 cache of an H200.)");
-    lesson.prediction(
-        R"(Could wide_loads with n = 2048 be faster than a copy? Which share of the time
-of `blocked` do the pivots take, and does it grow or shrink with n?)");
+    lesson.predict(
+        {.question = R"(With n = 2048 the matrix fits in the L2 cache, and a cache is faster
+than a copy through device memory. What fraction of a copy's rate does wide_loads reach
+with n = 2048?)",
+         .answer =
+             warpwise::Measured{.by = warpwise::TableCell{"sizes", {"2048"}, "of copy"},
+                                .factor = 1.3},
+         .because = R"(Its launches, one per column, probably cost more than the cache
+saves: each of them waits for the one before it.)"});
     show_rates(lesson);
     lesson.conclusion(
         R"(On an H200, wide_loads stays below the rate of a copy at n = 2048: probably its

@@ -422,7 +422,7 @@ const std::vector<warpwise::Size> awkward = {
 
 void show_tensor_cores(warpwise::Lesson& lesson) {
 #ifdef __CPU_DEVICE__
-    lesson.question(
+    lesson.text(
         "What do tensor cores add, with TF32 and bf16? The CPU device has none, so these "
         "steps are not shown here. GPUs from sm_80 on have them.");
 #else
@@ -431,7 +431,7 @@ void show_tensor_cores(warpwise::Lesson& lesson) {
     const auto tf32 = tf32_steps();
     const auto bf16 = bf16_steps();
     if (tf32.empty() && bf16.empty()) {
-        lesson.question(
+        lesson.text(
             "What do tensor cores add, with TF32 and bf16? This GPU has none for them, so "
             "these steps are not shown. GPUs from sm_80 on have them.");
         return;
@@ -522,6 +522,19 @@ expect a quarter of the speed.)");
     lesson.question(
         R"(How much of this shows in the time? The table has all shapes, and
 cublasSgemm with its math mode set so that it does not round the inputs.)");
+    lesson.predict(
+        {.question = R"(4099 x 4111 x 4127 is hardly larger than 4096 x 4096 x 4096, but no
+extent divides evenly, and rows begin anywhere. What fraction of its TFLOP/s does
+product_pipeline keep on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         {"shapes", {"product_pipeline"}, "4099 x 4111 x 4127"},
+                         {"shapes", {"product_pipeline"}, "4096 x 4096 x 4096"}},
+                 .factor = 1.15},
+         .because = R"(Rows that begin anywhere cannot be loaded 16 bytes at a time, and the
+tiles at the edges are partly empty.)"});
     if (lesson.measures()) {
         print_measured_rates(lesson);
     } else {

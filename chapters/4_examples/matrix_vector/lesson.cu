@@ -448,6 +448,16 @@ row. One warp per row moves 1 1/8. Where there are counters, they agree exactly.
     lesson.question(
         R"(How far do these kernels get on a large matrix, and what do loads of 16 bytes,
 eight of them in flight per thread, add?)");
+    lesson.predict(
+        {.question = R"(The loads of thread_per_row ask for more than 8 times the matrix,
+those of rows_per_block for little more than the matrix. How many times as long does
+thread_per_row take on a GPU?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"thread_per_row",
+                                                                "rows_per_block"},
+                                      .unit = "times",
+                                      .factor = 1.5},
+         .because = R"(Whole sectors are loaded for single floats, and for large matrices
+the caches do not keep them until the next column is needed.)"});
 
     std::vector<warpwise::Step<Product>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},

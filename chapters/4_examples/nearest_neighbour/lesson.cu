@@ -497,6 +497,14 @@ memory by eight. All lanes read the same word, so there is never a bank conflict
     lesson.question(
         R"(With the loads gone, arithmetic is left and the instructions around it. How
 close do the kernels come to the limit of four instructions per clock and SM?)");
+    lesson.predict(
+        {.question = R"(What share of that limit does nearest_minimum reach on a GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by = warpwise::TableCell{"limit", {"nearest_minimum"}, "share"},
+                 .factor = 1.2},
+         .because = R"(Nothing waits for memory any more, so the schedulers issue in nearly
+every cycle.)"});
     show_limit(lesson);
     lesson.conclusion(
         R"(In the machine code for compute capability 9.0, the plain loop needs 14
@@ -507,9 +515,16 @@ distance itself cheaper.)");
     lesson.question(
         R"(What is the price of nearest_expanded? |a - b|^2 = |a|^2 - 2ab + |b|^2 holds
 for numbers, but floats round each term.)");
-    lesson.prediction(
-        R"(The points lie in a cube of side 2, and the closest one is about 0.1 away. The
-cube moves by 1000 in each direction. How many points still find their neighbor?)");
+    lesson.predict(
+        {.question =
+             R"(1024 points lie in a cube of side 2, and the closest one is about 0.1
+away. The cube moves by 1000 in each direction. How many of the points now get a wrong
+neighbor from nearest_expanded?)",
+         .answer =
+             warpwise::Choice{
+                 {"none", "about one in ten", "about half", "nearly all of them"}, 3},
+         .because = R"(|a|^2 is about 3 million, where neighboring floats are 0.25 apart. A
+squared distance of 0.01 has no digit left.)"});
     show_cancellation(lesson);
     lesson.conclusion(
         R"(At 1000, |a|^2 is about 3 million, where neighboring floats are 0.25 apart. A

@@ -550,9 +550,20 @@ quarter of the loads of step 4 for float and int, and half of them for double.)"
     lesson.question(
         R"(What do the types cost in time? Each int needs a conversion to double before it
 is subtracted. `read` is a kernel that reads the same bytes and adds nothing.)");
-    lesson.prediction(
-        R"(Do the conversions make int slower than float? For which type is one element
-per lane furthest from read bandwidth?)");
+    lesson.predict(
+        {.question = R"(Each int has to be converted to double before it is subtracted. For
+distance_packs and large vectors, how many times the GB/s of float does int reach on a
+GPU?)",
+         .answer =
+             warpwise::Measured{
+                 .by =
+                     warpwise::CellRatio{
+                         {"sizes", {"int", "distance_packs"}, "large, GB/s"},
+                         {"sizes", {"float", "distance_packs"}, "large, GB/s"}},
+                 .unit = "times",
+                 .factor = 1.1},
+         .because = R"(The conversions hide behind the loads: while some warps wait for
+memory, others convert.)"});
     show_times(lesson);
     lesson.conclusion(
         R"(On an H200, int is as fast as float, so the conversions hide behind the loads.
