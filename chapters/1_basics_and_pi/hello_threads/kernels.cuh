@@ -70,9 +70,9 @@ __global__ void who_am_i_3d(Identity* who, unsigned layers, unsigned rows, unsig
 
 // 5. Does the hardware form warps as the rank says? This kernel finds out without a formula
 // for the warp: each thread gets the rank of its warp's lane 0. __shfl_sync(mask, rank, 0)
-// hands each lane the value that `rank` has in lane 0, and it reaches only lanes of the same
-// warp. In a block of 48 threads, for example, threads 0 to 31 get 0, and threads 32 to 47
-// get 32. The mask must name exactly the lanes that exist: if the block size is not a
+// hands each lane the value that `rank` has in lane 0, and it reaches only lanes of the
+// same warp. In a block of 48 threads, for example, threads 0 to 31 get 0, and threads 32
+// to 47 get 32. The mask must name exactly the lanes that exist: if the block size is not a
 // multiple of 32, the last warp is a partial one.
 __global__ void first_rank_of_my_warp(unsigned* first) {
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
