@@ -6,6 +6,7 @@
 // cudaDeviceGetAttribute (one number). The structure has had no clock rates since CUDA 13,
 // so this lesson asks for the numbers one by one.
 #include <cuda_runtime.h>
+#include <array>
 
 #include <cmath>
 #include <optional>
@@ -205,17 +206,29 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
           show(flops ? Rate(*flops / 1e12) : flops, "Tflop/s")},
          {"peak FP64 rate", "FP32 rate / (FP32 rate : FP64 rate)",
           show(flops64 ? Rate(*flops64 / 1e12) : flops64, "Tflop/s")},
-         {"balance", "FP32 rate / bandwidth", show(balance, "flop a byte")},
+         {"balance", "FP32 rate / bandwidth", show(balance, "flop per byte")},
          {"share of it that a vector addition can use", "(1 flop / 12 bytes) / balance",
           show(add_share, "%")}},
         "value");
 
     std::vector<std::vector<std::string>> rows;
-    for (const LanesOfCapability& entry : kFp32Lanes) {
-        const bool here =
-            is_gpu && entry.major == properties.major && entry.minor == properties.minor;
-        rows.push_back({std::to_string(entry.major) + "." + std::to_string(entry.minor),
-                        std::to_string(entry.lanes), here ? "this device" : ""});
+    constexpr std::array<std::array<int, 2>, 12> capabilities = {{{7, 0},
+                                                                  {7, 5},
+                                                                  {8, 0},
+                                                                  {8, 6},
+                                                                  {8, 7},
+                                                                  {8, 9},
+                                                                  {9, 0},
+                                                                  {10, 0},
+                                                                  {10, 3},
+                                                                  {11, 0},
+                                                                  {12, 0},
+                                                                  {12, 1}}};
+    for (const auto& [major, minor] : capabilities) {
+        const bool here = is_gpu && major == properties.major && minor == properties.minor;
+        rows.push_back({std::to_string(major) + "." + std::to_string(minor),
+                        std::to_string(warpwise::fp32_lanes(major, minor)),
+                        here ? "this device" : ""});
     }
     lesson.table({"lanes", "FP32 lanes per SM"}, {"compute capability", "lanes", ""}, rows);
 }
