@@ -202,6 +202,13 @@ TEST_CASE("handles any number of rows") {
 }
 
 TEST_CASE("lets rows begin at whole sectors") {
+    // What that costs, for the guide.
+    const grading::Instrumented instrumented = check_elimination(65, 505, 4);
+    if (instrumented.countable) {
+        const warpwise::RequestCounts stores =
+            warpwise::sum_of(instrumented.launches).global_store;
+        grading::figure("sectors per request of the stores", stores.sectors_per_request());
+    }
     for (const std::size_t cols :
          grading::sizes({1, 7, 8, 9, 100, 129, 1001}, 8, 100'000)) {
         const std::size_t pitch = floats_from_row_to_row(static_cast<int>(cols));
