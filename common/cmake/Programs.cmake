@@ -2,7 +2,7 @@
 #
 #     add_device_library(lesson SOURCES ...)          -> lesson_cpu, lesson_cuda
 #     add_device_program(speed SOURCES ...)           -> speed_cpu, speed_cuda
-#     add_exercise(1_basics_and_pi grid_stride)       stub, solution and grader of an exercise
+#     add_exercise(1_basics_and_pi grid_stride fill)  stub, solution and grader of an exercise
 #
 # Chapters.cmake makes the programs of chapters, and calls add_exercise for each exercise that a chapter lists.
 
@@ -192,12 +192,12 @@ function(use_openmp target)
     endif()
 endfunction()
 
-# The exercise in exercises/CHAPTER/NAME.
+# The exercise in exercises/CHAPTER/NAME, of the kind fill, fix or speed.
 # Targets: `name` (the learner's answer: the file in answers/, or the stub where there is none), `name_original` (the stub
 # in exercises/), `name_solution`. Built on demand only; the tests build first what they need. The files in wrong_answers/
 # and correct_answers/ are no targets: there are hundreds, and common/grading/try_answer.sh makes and judges those of an
 # exercise, in one test.
-function(add_exercise chapter name)
+function(add_exercise chapter name kind)
     set(folder ${PROJECT_SOURCE_DIR}/exercises/${chapter}/${name})
     set(solution ${PROJECT_SOURCE_DIR}/solutions/${chapter}/${name}/${name}.cu)
     file(GLOB wrong_answers ${folder}/wrong_answers/*.patch ${folder}/wrong_answers/*.cu)
@@ -246,6 +246,12 @@ function(add_exercise chapter name)
         write_answer_tools(${name} ${folder} ${solution})
         add_graded_test("cpu: ${name}: wrong answers are rejected and correct ones accepted" cpu
             COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build ${name})
+        if(kind STREQUAL "speed")
+            # After success the guide shows it.
+            add_graded_test("cpu: ${name}: the solution improves on the figures of the stub" cpu
+                COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build
+                    --improvement $<TARGET_FILE:improvement_between> ${name})
+        endif()
     endif()
 endfunction()
 

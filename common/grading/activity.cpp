@@ -105,16 +105,20 @@ Judgement judge_writers(const GuardedMemory& buffer, std::size_t threads, std::s
         }
     }
     if (!copied.empty()) {
-        return {false, some_of(buffer, copied) + was_or_were(buffer, copied) +
-                           " copied from host memory; kernels have to write the result"};
+        return {false,
+                some_of(buffer, copied) + was_or_were(buffer, copied) +
+                    " copied from host memory; kernels have to write the result",
+                nullptr, "Which line of yours copies to the result, and which thread could write it instead?"};
     }
     if (!unwritten.empty()) {
         return {false, some_of(buffer, unwritten) + was_or_were(buffer, unwritten) + " not written by any kernel",
                 nullptr, "Which thread should write " + name_elements({unwritten.front()}, buffer.row_length()) + "?"};
     }
     if (!filled.empty()) {
-        return {false, some_of(buffer, filled) + was_or_were(buffer, filled) +
-                           " last set by cudaMemset; kernels have to write the result"};
+        return {false,
+                some_of(buffer, filled) + was_or_were(buffer, filled) +
+                    " last set by cudaMemset; kernels have to write the result",
+                nullptr, "Which thread should write " + name_elements({filled.front()}, buffer.row_length()) + "?"};
     }
     return judge_numbers(buffer, writers, "wrote", threads, blocks);
 }

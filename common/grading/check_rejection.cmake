@@ -8,10 +8,12 @@
 #     // Rejected by: exact title of the test case that rejects it
 #     // Message: text that the failure must contain
 #
-# Fails unless that test case ran and failed with that text, without a crash, an exception or a timeout. White space
-# does not count, because Catch2 wraps its output.
+# Fails unless that test case ran and failed with that text, without a crash, an exception or a timeout, and unless the
+# failure says something to ask or to try, which a learner needs. White space does not count, because Catch2 wraps its
+# output.
 
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/check_question.cmake")
 
 file(READ "${ANSWER}" answer LIMIT 2000)
 
@@ -31,6 +33,7 @@ if(title MATCHES "[],*~\"\\[]")
     message(FATAL_ERROR "Catch2 would not take '${title}' for one title: avoid , * ~ quotes, backslashes and brackets")
 endif()
 
+ask_for_facts("${PROGRAM}" facts)
 execute_process(COMMAND "${PROGRAM}" "${title}" --full TIMEOUT 60
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
@@ -48,4 +51,5 @@ string(FIND "${output_packed}" "${expected_packed}" position)
 if(position EQUAL -1)
     message(FATAL_ERROR "'${title}' rejects the answer, but without saying: ${expected}\n${output}")
 endif()
+require_question("${facts}" "${output}")
 message(STATUS "rejected as it should be: ${mistake}")

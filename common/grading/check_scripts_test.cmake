@@ -5,10 +5,14 @@
 cmake_minimum_required(VERSION 3.22)
 file(MAKE_DIRECTORY "${FOLDER}")
 
-# Writes a program that prints `output` (of one line or more), and then does `last_command`.
+set(facts "{\"failure\": {\"observation\": \"d_out: wrong\", \"question\": \"Who writes it?\"}}")
+
+# Writes a program that prints `output` (of one line or more), tells the guide `facts`, and then does `last_command`.
 function(make_program output last_command)
     file(WRITE "${FOLDER}/output.txt" "${output}\n")
-    file(WRITE "${FOLDER}/program" "#!/bin/sh\ncat '${FOLDER}/output.txt'\n${last_command}\n")
+    file(WRITE "${FOLDER}/facts.txt" "${facts}\n")
+    file(WRITE "${FOLDER}/program" "#!/bin/sh\ncat '${FOLDER}/output.txt'
+cp '${FOLDER}/facts.txt' \"$WARPWISE_GRADING_FACTS\"\n${last_command}\n")
     file(CHMOD "${FOLDER}/program" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endfunction()
 
@@ -57,6 +61,21 @@ expect(check_stub_fails "stumble")
 make_program("${failure}" "test \"$1\" = 'handles a row' && exit 1")
 expect(check_rejection "ok")
 
+foreach(no_question IN ITEMS
+        "{\"failure\": {\"observation\": \"d_out: wrong\", \"question\": \"\"}}|asks nothing"
+        "{\"failure\": {\"observation\": \"The grader requires: n <= 4\", \"question\": \"Why?\"}}|instead of words"
+        "{\"failure\": null}|tell no failure")
+    string(REPLACE "|" ";" no_question "${no_question}")
+    list(POP_BACK no_question complaint)
+    set(facts "${no_question}")
+    make_program("${failure}" "exit 1")
+    expect(check_rejection "${complaint}")
+    expect(check_stub_fails "${complaint}")
+endforeach()
+make_program("${failure}" "rm -f \"$WARPWISE_GRADING_FACTS\"; exit 1")
+expect(check_rejection "wrote no facts")
+
+set(facts "{\"failure\": {\"observation\": \"d_out: wrong\", \"question\": \"Who writes it?\"}}")
 make_program("${failure}" "exit 1")
 make_answer("// Wrong answer: nothing right" "// Rejected by: handles a row")
 expect(check_rejection "has no line '// Message: ...'")

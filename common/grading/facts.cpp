@@ -38,7 +38,8 @@ Json json_of(const CountedCall& call) {
 
 }  // namespace
 
-std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls) {
+std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls,
+                       const std::vector<NotedFigure>& figures) {
     Json json = {{"passed", facts.passed},
                  {"tests", facts.tests},
                  {"failure", facts.failure ? json_of(*facts.failure) : Json()},
@@ -46,8 +47,12 @@ std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls
                  {"not_run", facts.not_run},
                  {"repeat", facts.repeat},
                  {"counts", Json::array()},
+                 {"figures", Json::array()},
                  {"catch2", facts.catch2}};
     for (const CountedCall& call : calls) json["counts"].push_back(json_of(call));
+    for (const NotedFigure& noted : figures) {
+        json["figures"].push_back({{"test", noted.test}, {"name", noted.figure.name}, {"value", noted.figure.value}});
+    }
     return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 

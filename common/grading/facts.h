@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/grading/failure.h"
+#include "common/grading/figure.h"
 #include "common/grading/instrumented.h"
 
 namespace grading {
@@ -22,7 +23,8 @@ struct Facts {
     std::string catch2;                     ///< what Catch2 says
 };
 
-/// With what `instrument` has counted in this run.
-std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls);
+/// With what `instrument` has counted in this run, and the figures that it has.
+std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls,
+                       const std::vector<NotedFigure>& figures);
 
 }  // namespace grading

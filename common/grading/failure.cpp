@@ -342,6 +342,8 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
             failure.question = "Which thread should write " + (is_one_number ? "it" : first) + "?";
         } else if (failure.question.empty() && !is_one_number) {
             failure.question = "Work out " + first + " by hand: which line of yours gives another value?";
+        } else if (failure.question.empty()) {
+            failure.question = "Work it out by hand for a small case: which line of yours gives another value?";
         }
         return failure;
     }

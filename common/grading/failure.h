@@ -68,6 +68,7 @@ struct FailedMatch {
     std::string hint;
     std::string place;  ///< which thread wrote the first wrong element, and where; empty where nobody knows
     std::string call;   ///< of grading::instrument, where it is about kernels: "TITLE #2"
+    bool names_its_subject = false;  ///< the text says what it is about: no name of a variable has to stand before it
 };
 void note_failed_match(FailedMatch failed);
 std::optional<FailedMatch> take_failed_match();

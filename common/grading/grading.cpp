@@ -73,6 +73,9 @@ std::string span(std::size_t first, std::size_t last) {
 
 std::string name_element(std::size_t index, std::size_t row_length) { return name_elements({index}, row_length); }
 
+constexpr const char* status_question = "Which call or launch of yours is the first one that returns this error?";
+constexpr const char* outside_question = "Which thread has such an index, and what keeps it from writing?";
+
 }  // namespace
 
 std::string text_of(cudaError_t status) {
@@ -86,6 +89,13 @@ Outcome finish() {
     const std::string refused = take_refused_launch();
     return {launched != cudaSuccess ? launched : finished, take_diagnostics(),
             launched == cudaErrorInvalidValue || launched == cudaErrorInvalidConfiguration ? refused : ""};
+}
+
+bool Succeeds::match(cudaError_t status) const {
+    if (status == cudaSuccess) return true;
+    question_ = std::string("\n") + status_question;
+    note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = status_question, .place = {}, .call = {}});
+    return false;
 }
 
 bool Succeeds::match(const Outcome& outcome) const {
@@ -103,6 +113,8 @@ bool Succeeds::match(const Outcome& outcome) const {
                          "there is nothing to do?"
                        : "Which number of this launch is too large, and how is it computed?";
     }
+    // Diagnostics of the CPU device come with a hint.
+    if (question.empty() && first.empty()) question = status_question;
     if (question.empty()) return false;
     question_ = "\n" + question;
     note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = question, .place = {}, .call = {}});
@@ -191,8 +203,10 @@ Judgement GuardedMemory::untouched_outside() const {
         if (before.empty() || before.back() != distance) before.push_back(distance);
     }
     if (!before.empty()) {
-        return {false, "the memory before the array was written, from element -" + std::to_string(before.back()) +
-                           " to element -" + std::to_string(before.front())};
+        return {false,
+                "the memory before the array was written, from element -" + std::to_string(before.back()) +
+                    " to element -" + std::to_string(before.front()),
+                nullptr, outside_question};
     }
 
     std::vector<std::size_t> behind;
@@ -204,7 +218,8 @@ Judgement GuardedMemory::untouched_outside() const {
     if (!behind.empty()) {
         const std::string last =
             count_ == 0 ? "that has no elements" : "whose last element is " + name_element(count_ - 1, row_length_);
-        return {false, name_elements(behind, row_length_) + " written: past the end of an array " + last};
+        return {false, name_elements(behind, row_length_) + " written: past the end of an array " + last, nullptr,
+                outside_question};
     }
     return {true, "nothing written outside"};
 }

@@ -296,7 +296,7 @@ public:
         return std::move(*this);
     }
 
-    bool match(cudaError_t status) const { return status == cudaSuccess; }
+    bool match(cudaError_t status) const;
     bool match(const Outcome& outcome) const;
     std::string describe() const override { return "(should end without an error)" + question_; }
 

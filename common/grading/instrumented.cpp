@@ -37,6 +37,22 @@ constexpr const char* lanes_question =
 constexpr const char* barriers_question =
     "For each barrier: which thread reads after it what another one wrote before it?";
 constexpr const char* release_question = "Where does each of them stop being used?";
+constexpr const char* no_launch_question = "Which line launches your kernel, and does the host code reach it here?";
+constexpr const char* bytes_question =
+    "Which of these lines moves an element more than once, or sectors of which it needs only a part?";
+constexpr const char* shared_question =
+    "Which values does one thread of a block fetch for another one, and where could they lie meanwhile?";
+constexpr const char* atomics_question = "Which of these additions could a block, or a warp, first do by itself?";
+constexpr const char* fewer_launches_question = "Which of these launches does work that another one could do?";
+constexpr const char* shape_question =
+    "Which two arguments stand between <<< and >>>, and which values do they have here?";
+constexpr const char* threads_question = "How many elements does each thread of this launch take?";
+constexpr const char* calls_not_question = "What does your code need this call for, and does the task allow it?";
+constexpr const char* calls_question = "Which line of yours should call it?";
+constexpr const char* waits_question = "What does the host do after this call that it could not have done before it?";
+constexpr const char* copies_question = "Which line of yours copies, and who needs what it copies?";
+
+Judgement no_kernel_launched() { return {false, "no kernel was launched", nullptr, no_launch_question}; }
 
 bool left_out = false;
 std::vector<LaunchCounts> launches_of_last_call;
@@ -85,7 +101,7 @@ InstrumentedMatcher counting_matcher(Judge judge, std::string hint) {
                     left_out = true;
                     return {true, "not counted on this device"};
                 }
-                if (instrumented.launches.empty()) return {false, "no kernel was launched"};
+                if (instrumented.launches.empty()) return no_kernel_launched();
                 return judge(instrumented);
             },
             std::move(hint)};
@@ -316,11 +332,12 @@ InstrumentedMatcher BytesMovedAtMost(double bytes, std::string hint) {
     const auto judge = [bytes](const Instrumented& instrumented) -> Judgement {
         const double moved = warpwise::sum_of(instrumented.launches).global().bytes_moved();
         if (moved <= bytes) return {true, bytes_moved_text(moved) + " moved"};
-        return {false, bytes_moved_text(moved) + " of global memory moved, at most " + bytes_moved_text(bytes) +
-                           " allowed" +
-                           costly_lines(
-                               instrumented, [](const Counts& counts) { return counts.global().bytes_moved(); },
-                               [](const Counts& counts) { return sectors_text(counts.global()); })};
+        return {false,
+                bytes_moved_text(moved) + " of global memory moved, at most " + bytes_moved_text(bytes) + " allowed" +
+                    costly_lines(
+                        instrumented, [](const Counts& counts) { return counts.global().bytes_moved(); },
+                        [](const Counts& counts) { return sectors_text(counts.global()); }),
+                nullptr, bytes_question};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -331,7 +348,7 @@ InstrumentedMatcher UsesSharedMemory(std::string hint) {
     const auto judge = [](const Instrumented& instrumented) -> Judgement {
         const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
         if (requests > 0) return {true, plural(requests, "request") + " to shared memory"};
-        return {false, "no shared memory was used"};
+        return {false, "no shared memory was used", nullptr, shared_question};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -340,7 +357,7 @@ InstrumentedMatcher NoBankConflictsOn(std::string array, std::string hint) {
     const auto judge = [array = std::move(array)](const Instrumented& instrumented) -> Judgement {
         const std::optional<Counts> counts = warpwise::array_of(instrumented.launches, array);
         const double accesses = warpwise::sum_of(instrumented.launches).shared().requests;
-        if (accesses == 0) return {false, "no shared memory was used"};
+        if (accesses == 0) return {false, "no shared memory was used", nullptr, shared_question};
         if (!counts || counts->shared().requests == 0) return judge_conflicts(instrumented);
         const double conflicts = counts->shared().conflicts();
         if (conflicts == 0) return {true, "no bank conflicts on " + array};
@@ -391,15 +408,16 @@ InstrumentedMatcher AtomicsAtMost(double operations, std::string hint) {
     const auto judge = [operations](const Instrumented& instrumented) -> Judgement {
         const double done = warpwise::sum_of(instrumented.launches).global_atomic.lanes;
         if (done <= operations) return {true, plural(done, "atomic operation")};
-        return {false, plural(done, "atomic operation") + " on global memory, at most " + count_text(operations) +
-                           " allowed" +
-                           costly_lines(
-                               instrumented, [](const Counts& counts) { return counts.global_atomic.lanes; },
-                               [](const Counts& counts) {
-                                   return plural(counts.global_atomic.lanes, "operation") + ", " +
-                                          count_text(counts.global_atomic.same_address) +
-                                          " of them wait for another lane of their warp";
-                               })};
+        return {false,
+                plural(done, "atomic operation") + " on global memory, at most " + count_text(operations) + " allowed" +
+                    costly_lines(
+                        instrumented, [](const Counts& counts) { return counts.global_atomic.lanes; },
+                        [](const Counts& counts) {
+                            return plural(counts.global_atomic.lanes, "operation") + ", " +
+                                   count_text(counts.global_atomic.same_address) +
+                                   " of them wait for another lane of their warp";
+                        }),
+                nullptr, atomics_question};
     };
     return counting_matcher(judge, std::move(hint));
 }
@@ -408,8 +426,10 @@ InstrumentedMatcher LaunchesAtMost(std::size_t launches, std::string hint) {
     const auto judge = [launches](const Instrumented& instrumented) -> Judgement {
         const std::size_t done = instrumented.launches.size();
         if (done <= launches) return {true, plural(static_cast<double>(done), "launch")};
-        return {false, std::to_string(done) + " launches, at most " + std::to_string(launches) + " allowed" +
-                           launch_lines(instrumented)};
+        return {false,
+                std::to_string(done) + " launches, at most " + std::to_string(launches) + " allowed" +
+                    launch_lines(instrumented),
+                nullptr, fewer_launches_question};
     };
     return host_matcher(judge, std::move(hint));
 }
@@ -419,7 +439,8 @@ InstrumentedMatcher LaunchesExactly(std::size_t launches, std::string hint) {
         const std::size_t done = instrumented.launches.size();
         const std::string text = plural(static_cast<double>(done), "launch");
         if (done == launches) return {true, text};
-        return {false, text + ", " + std::to_string(launches) + " wanted" + launch_lines(instrumented)};
+        return {false, text + ", " + std::to_string(launches) + " wanted" + launch_lines(instrumented), nullptr,
+                done > launches ? fewer_launches_question : no_launch_question};
     };
     return host_matcher(judge, std::move(hint));
 }
@@ -432,7 +453,7 @@ InstrumentedMatcher EveryLaunchHas(Shape grid, Shape block, std::string hint) {
             }
             return true;
         };
-        if (instrumented.launches.empty()) return {false, "no kernel was launched"};
+        if (instrumented.launches.empty()) return no_kernel_launched();
         for (const LaunchCounts& launch : instrumented.launches) {
             if (fits(grid, launch.grid) && fits(block, launch.block)) continue;
             const auto text = [](const Shape& shape) {
@@ -442,8 +463,10 @@ InstrumentedMatcher EveryLaunchHas(Shape grid, Shape block, std::string hint) {
                 }
                 return sides + ")";
             };
-            return {false, "the launch has another shape than grid " + text(grid) + " and block " + text(block) +
-                               launch_lines(instrumented)};
+            return {false,
+                    "the launch has another shape than grid " + text(grid) + " and block " + text(block) +
+                        launch_lines(instrumented),
+                    nullptr, shape_question};
         }
         return {true, "launched as wanted"};
     };
@@ -459,8 +482,9 @@ InstrumentedMatcher ThreadsAtLeast(std::size_t threads, std::string hint) {
         }
         const std::string text = "the largest launch has " + plural(static_cast<double>(most), "thread");
         if (most >= threads) return {true, text};
-        if (instrumented.launches.empty()) return {false, "no kernel was launched"};
-        return {false, text + ", at least " + std::to_string(threads) + " wanted" + launch_lines(instrumented)};
+        if (instrumented.launches.empty()) return no_kernel_launched();
+        return {false, text + ", at least " + std::to_string(threads) + " wanted" + launch_lines(instrumented), nullptr,
+                threads_question};
     };
     return host_matcher(judge, std::move(hint));
 }
@@ -471,8 +495,9 @@ InstrumentedMatcher BlocksAtLeast(std::size_t blocks, std::string hint) {
         for (const LaunchCounts& launch : instrumented.launches) most = std::max<std::size_t>(most, launch.blocks);
         const std::string text = "the largest launch has " + plural(static_cast<double>(most), "block");
         if (most >= blocks) return {true, text};
-        if (instrumented.launches.empty()) return {false, "no kernel was launched"};
-        return {false, text + ", at least " + std::to_string(blocks) + " wanted" + launch_lines(instrumented)};
+        if (instrumented.launches.empty()) return no_kernel_launched();
+        return {false, text + ", at least " + std::to_string(blocks) + " wanted" + launch_lines(instrumented), nullptr,
+                threads_question};
     };
     return host_matcher(judge, std::move(hint));
 }
@@ -481,7 +506,9 @@ InstrumentedMatcher CallsNot(std::vector<std::string> functions, std::string hin
     const auto judge = [functions = std::move(functions)](const Instrumented& instrumented) -> Judgement {
         for (const std::string& function : functions) {
             const std::size_t times = instrumented.calls_of({function});
-            if (times > 0) return {false, function + " was called " + plural(static_cast<double>(times), "time")};
+            if (times > 0)
+                return {false, function + " was called " + plural(static_cast<double>(times), "time"), nullptr,
+                        calls_not_question};
         }
         return {true, joined(functions) + " not called"};
     };
@@ -491,7 +518,8 @@ InstrumentedMatcher CallsNot(std::vector<std::string> functions, std::string hin
 InstrumentedMatcher Calls(std::vector<std::string> functions, std::string hint) {
     const auto judge = [functions = std::move(functions)](const Instrumented& instrumented) -> Judgement {
         for (const std::string& function : functions) {
-            if (instrumented.calls_of({function}) == 0) return {false, function + " was not called"};
+            if (instrumented.calls_of({function}) == 0)
+                return {false, function + " was not called", nullptr, calls_question};
         }
         return {true, joined(functions) + " called"};
     };
@@ -501,7 +529,8 @@ InstrumentedMatcher Calls(std::vector<std::string> functions, std::string hint) 
 InstrumentedMatcher WaitsForNothing(std::string hint) {
     const auto judge = [](const Instrumented& instrumented) -> Judgement {
         for (const warpwise::ApiCall& call : instrumented.calls) {
-            if (call.waits) return {false, call.function + " was called, which waits for the device"};
+            if (call.waits)
+                return {false, call.function + " was called, which waits for the device", nullptr, waits_question};
         }
         return {true, "no call waits for the device"};
     };
@@ -512,7 +541,8 @@ InstrumentedMatcher CopiesNothing(std::string direction, std::string hint) {
     const auto judge = [direction = std::move(direction)](const Instrumented& instrumented) -> Judgement {
         const std::size_t copies = instrumented.copies(direction);
         if (copies == 0) return {true, "nothing copied with " + direction};
-        return {false, "copied " + plural(static_cast<double>(copies), "time") + " with " + direction};
+        return {false, "copied " + plural(static_cast<double>(copies), "time") + " with " + direction, nullptr,
+                copies_question};
     };
     return host_matcher(judge, std::move(hint));
 }

@@ -35,6 +35,7 @@
 #include "common/grading/exercise.h"
 #include "common/grading/facts.h"
 #include "common/grading/failure.h"
+#include "common/grading/figure.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/grading/reporter.h"
@@ -262,7 +263,7 @@ int grade(int argc, char** argv) {
     if (!facts.passed) std::printf("\n");
     if (is_asked_for_facts) {
         facts.catch2 = contents_of(catch2_output.path());
-        std::ofstream(facts_file()) << grading::facts_json(facts, grading::counted_calls());
+        std::ofstream(facts_file()) << grading::facts_json(facts, grading::counted_calls(), grading::noted_figures());
     }
     if (facts.passed && !passes_further_runs(argc, argv)) return 1;
     if (grading::counts_were_left_out()) {

@@ -186,8 +186,8 @@ private:
                 break;
         }
         const std::string argument = result.hasExpression() ? first_argument(result.getExpression()) : std::string();
-        const bool is_about_kernels = match && !match->call.empty();
-        Failure failure = make_failure(is_name(argument) && !is_about_kernels ? argument : "", text, infos, match);
+        const bool needs_no_name = match && (match->names_its_subject || !match->call.empty());
+        Failure failure = make_failure(is_name(argument) && !needs_no_name ? argument : "", text, infos, match);
         if (failure.question.empty()) failure.question = question;
         failure.test = currentTestCaseInfo != nullptr ? currentTestCaseInfo->name : "the grader";
         const Catch::SourceLineInfo place = result.getSourceInfo();

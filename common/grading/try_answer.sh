@@ -4,6 +4,9 @@
 #     common/grading/try_answer.sh EXERCISE                  all of its wrong and correct answers, and its solution
 #     common/grading/try_answer.sh EXERCISE answer.cu ...    these files
 #     common/grading/try_answer.sh --stub EXERCISE           its stub as it was handed out: it has to compile and to fail
+#     common/grading/try_answer.sh --improvement PROGRAM EXERCISE
+#                                                            what the guide shows of the stub beside the solution, by
+#                                                            the program improvement_between: it has to show something
 #
 #     -j N             so many at a time (2)
 #     -b FOLDER        the build's folder (build/cpu)
@@ -24,6 +27,7 @@ quiet=
 make_grader=1
 nvcc=
 stub=
+improvement=
 exercise=
 answers=()
 
@@ -39,6 +43,7 @@ while [ $# -gt 0 ]; do
         -q) quiet=1 ;;
         --no-build) make_grader= ;;
         --stub) stub=1 ;;
+        --improvement) improvement=$(realpath "$2"); stub=1; shift ;;
         --nvcc) nvcc=1 ;;
         -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
         -*) refuse "no option $1" ;;
@@ -146,6 +151,19 @@ if [ -n "$stub" ]; then
     if ! output=$(make_program "$answer" "$work/stub.$exercise" 2>&1); then
         printf 'NOT BUILT  the stub of %s\n%s\n' "$exercise" "$output"
         exit 1
+    fi
+    if [ -n "$improvement" ]; then
+        if ! output=$(make_program "$solution" "$work/solution.$exercise" 2>&1); then
+            printf 'NOT BUILT  the solution of %s\n%s\n' "$exercise" "$output"
+            exit 1
+        fi
+        for program in stub solution; do
+            rm -f "$work/$program.json"
+            (cd "$root" && WARPWISE_GRADING_FACTS=$work/$program.json timeout 300 "$work/$program.$exercise") \
+                >"$work/$program.txt" 2>&1
+        done
+        "$improvement" "$work/stub.json" "$work/solution.json"
+        exit
     fi
     cmake "-DPROGRAM=$work/stub.$exercise" -P "$root/common/grading/check_stub_fails.cmake"
     exit

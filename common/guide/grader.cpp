@@ -130,7 +130,8 @@ std::string facts_of_stub(const Project& project, const Exercise& exercise, cons
     if (answer.in_place) return {};
     namespace fs = std::filesystem;
     const fs::path file = stub_facts_file(project, exercise);
-    const fs::path grader = exercise.folder / (exercise.name + "_test.cpp");
+    fs::path grader = exercise.folder / (exercise.name + "_test.cpp");
+    if (std::error_code error; !fs::exists(grader, error)) grader.replace_extension(".cu");
     const auto is_older_than = [&](const fs::path& source) {
         std::error_code error, source_error;
         const auto made = fs::last_write_time(file, error);

@@ -3,6 +3,7 @@
 #include "common/grading/grading.h"
 
 #include <algorithm>
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include "common/grading/activity.h"
 #include "common/grading/facts.h"
 #include "common/grading/failure.h"
+#include "common/grading/figure.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/grading/reporter.h"
@@ -929,6 +931,58 @@ TEST_CASE("of several diagnostics the first one is shown, and its hint is what t
     const grading::Failure asked = grading::make_failure("", "wrong", {"call 2", "Who waits?"}, std::nullopt);
     CHECK(asked.question == "Who waits?");
     CHECK(asked.context == std::vector<std::string>{"call 2"});
+}
+
+TEST_CASE("a figure says its value, the limit, what belongs to it, and asks its question") {
+    const grading::Figure waits = grading::figure("waits of a thread", 8, {.lines = "my.cu:7: a[i]\n"});
+    const auto failed = [](const grading::Figure& figure, const grading::FigureMatcher& matcher) {
+        grading::take_failed_match();
+        CHECK_FALSE(matcher.match(figure));
+        const std::optional<grading::FailedMatch> match = grading::take_failed_match();
+        REQUIRE(match);
+        CHECK(match->names_its_subject);
+        return grading::make_failure("", "", {}, match);
+    };
+    const grading::Failure failure = failed(waits, grading::AtMost(3, "Which loads could go first?"));
+    CHECK(failure.observation == "waits of a thread: 8, at most 3 allowed");
+    CHECK(failure.details == std::vector<std::string>{"my.cu:7: a[i]"});
+    CHECK(failure.question == "Which loads could go first?");
+    const auto says = [&](double value, const grading::FigureMatcher& matcher, const std::string& unit = "") {
+        return failed(grading::figure("x", value, {.unit = unit}), matcher).observation;
+    };
+    CHECK(says(0.5, grading::AtLeast(0.67, "Why?")) == "x: 0.5, at least 0.67 wanted");
+    CHECK(says(65, grading::Between(4, 64, "Why?")) == "x: 65, should be 4 to 64");
+    CHECK(says(3, grading::Between(2, 2, "Why?")) == "x: 3, should be 2");
+    CHECK(says(50000, grading::AtMost(49152, "Why?"), "bytes") == "x: 50000 bytes, at most 49152 bytes allowed");
+    CHECK(says(0.0123, grading::AtMost(0.01, "Why?")) == "x: 0.012, at most 0.01 allowed");
+    CHECK_FALSE(grading::AtMost(1, "Why?").match(grading::figure("x", std::nan(""))));
+    CHECK_FALSE(grading::AtLeast(1, "Why?").match(grading::figure("x", std::nan(""))));
+    CHECK(grading::AtMost(3, "Why?").match(grading::figure("x", 3)));
+    CHECK(grading::AtLeast(3, "Why?").match(grading::figure("x", 3)));
+    CHECK(grading::Between(2, 4, "Why?").match(grading::figure("x", 2)));
+    CHECK(grading::noted_figures().back().test ==
+          "a figure says its value, the limit, what belongs to it, and asks its question");
+
+    const grading::Figure time = grading::time_beside({.median = 3e-4}, {.median = 1e-4}, "a copy");
+    CHECK(time.value == Catch::Approx(3));
+    CHECK(time.details.lines == "your kernel: 300 us; a copy: 100 us");
+}
+
+TEST_CASE("whoever fails is asked something, by every matcher") {
+    const grading::Instrumented nothing{.countable = true, .launches = {}, .diagnostics = {}};
+    const auto question = [&](const auto& matcher) {
+        grading::take_failed_match();
+        CHECK_FALSE(matcher.match(nothing));
+        const std::optional<grading::FailedMatch> match = grading::take_failed_match();
+        return match ? match->judgement.question : "";
+    };
+    CHECK_THAT(question(grading::UsesSharedMemory()), Catch::Matchers::EndsWith("?"));
+    CHECK_THAT(question(grading::LaunchesExactly(1)), Catch::Matchers::EndsWith("?"));
+    CHECK_THAT(question(grading::EveryLaunchHas({1, 1, 1}, {32, 1, 1})), Catch::Matchers::EndsWith("?"));
+    CHECK_THAT(question(grading::ThreadsAtLeast(1)), Catch::Matchers::EndsWith("?"));
+    CHECK_THAT(question(grading::BlocksAtLeast(1)), Catch::Matchers::EndsWith("?"));
+    CHECK_THAT(question(grading::Calls({"cudaMallocPitch"})), Catch::Matchers::EndsWith("?"));
+    CHECK_THAT(question(grading::BytesMovedAtMost(-1)), Catch::Matchers::EndsWith("?"));
 }
 
 TEST_CASE("long messages are cut, and say where the rest is") {

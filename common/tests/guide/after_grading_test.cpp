@@ -158,6 +158,35 @@ TEST_CASE("improvements are the counts that differ in the call that the stub fai
     CHECK(improvements(stub_facts, far_worse)[0].change == "50 % more");
 }
 
+TEST_CASE("improvements are the figures that differ in the test that the stub fails, before its counts") {
+    const auto figure = [](const std::string& test, const std::string& name, double value) {
+        return "{\"test\": \"" + test + "\", \"name\": \"" + name + "\", \"value\": " + std::to_string(value) + "}";
+    };
+    const std::string failure = "{\"failure\": {\"test\": \"waits little\", \"call\": \"waits little #1\"}, ";
+    // The stub's test ends at its second figure of waits; the answer's goes on.
+    const std::string stub_facts = failure + "\"counts\": [" + call("waits little #1", 400, 0, 32) +
+                                   "], \"figures\": [" + figure("is right", "waits", 99) + ", " +
+                                   figure("waits little", "waits", 2) + ", " + figure("waits little", "loads", 1) +
+                                   ", " + figure("waits little", "launches", 3) + ", " +
+                                   figure("waits little", "waits", 8) + "]}";
+    const std::string answer_facts = "{\"failure\": null, \"counts\": [" + call("waits little #1", 100, 0, 32) +
+                                     "], \"figures\": [" + figure("waits little", "loads", 4) + ", " +
+                                     figure("waits little", "launches", 3) + ", " + figure("waits little", "waits", 2) +
+                                     ", " + figure("waits little", "waits", 2.5) + ", " +
+                                     figure("waits little", "waits", 7) + ", " + figure("is right", "waits", 1) + "]}";
+    const std::vector<Improvement> found = improvements(stub_facts, answer_facts);
+    REQUIRE(found.size() == 3);
+    CHECK(found[0] == Improvement{"loads", 1, 4, "4.00 times as much"});
+    CHECK(found[1] == Improvement{"waits", 8, 2.5, "3.20 times less"});
+    CHECK(found[2] == Improvement{"sectors of global memory", 400, 100, "4.00 times fewer"});
+    // Figures without counts, as on a GPU; and facts of an older grader, which has no figures.
+    CHECK(improvements("{\"failure\": {\"test\": \"a\"}, \"figures\": [" + figure("a", "time", 30) + "]}",
+                       "{\"failure\": null, \"figures\": [" + figure("a", "time", 20) + "]}") ==
+          std::vector<Improvement>{{"time", 30, 20, "33 % less"}});
+    CHECK(improvements("{\"failure\": {\"test\": \"a\"}}", answer_facts).empty());
+    CHECK(improvements(stub_facts, "{\"failure\": null}").empty());
+}
+
 TEST_CASE("of a compiler's messages the first error is shown with its line") {
     const std::string messages =
         "a.cu: In function 'void f()':\na.cu:2: warning: unused\na.cu:8:3: error: no match for 'operator*' (operand "

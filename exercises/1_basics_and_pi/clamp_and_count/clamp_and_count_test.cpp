@@ -75,15 +75,20 @@ void check_variables(const grading::Instrumented& instrumented) {
         return;
     }
     if (warpwise::sum_of(instrumented.launches).constant_load.requests == 0) {
-        FAIL("No kernel of this call read a __constant__ variable.");
+        FAIL(
+            "No kernel of this call read a __constant__ variable.\nWhere does your kernel "
+            "take the limits from?");
     }
     if (instrumented.calls_of({"cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync"}) == 0) {
-        FAIL("The host copied nothing to a variable of the device (cudaMemcpyToSymbol).");
+        FAIL(
+            "The host copied nothing to a variable of the device (cudaMemcpyToSymbol).\n"
+            "How do the limits of this call get into the __constant__ variable?");
     }
     if (instrumented.calls_of({"cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync"}) == 0) {
         FAIL(
             "The host copied nothing from a variable of the device "
-            "(cudaMemcpyFromSymbol).");
+            "(cudaMemcpyFromSymbol).\nIn which variable is the count when the kernel has "
+            "ended?");
     }
     CHECK_THAT(instrumented,
                grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister"},
@@ -91,7 +96,8 @@ void check_variables(const grading::Instrumented& instrumented) {
     if (code_of(instrumented.launches[0].file).find("__managed__") != std::string::npos) {
         FAIL(
             "Your source has a __managed__ variable. The task asks for one that the host "
-            "reads with cudaMemcpyFromSymbol.");
+            "reads with cudaMemcpyFromSymbol.\nWhich word makes a variable one of the "
+            "device alone?");
     }
     std::size_t bytes = 0;
     for (const warpwise::ApiCall& call : instrumented.calls) {

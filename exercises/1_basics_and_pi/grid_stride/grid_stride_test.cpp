@@ -77,7 +77,7 @@ grading::Judgement judge_strides(const grading::GuardedMemory& y, std::size_t th
 auto WrittenInGridStrides(std::size_t threads) {
     return grading::BufferMatcher(
         [threads](const grading::GuardedMemory& y) { return judge_strides(y, threads); },
-        "");
+        "Which element comes next for the thread of element 0?");
 }
 
 /// Calls the answer and judges all that the task demands, but for the distance between

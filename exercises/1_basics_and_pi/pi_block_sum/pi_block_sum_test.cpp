@@ -79,7 +79,9 @@ grading::InstrumentedMatcher WithoutAtomics() {
                     " atomic operations, none allowed: their order, and so "
                     "the rounded sum, would differ from run to run"};
     };
-    return {judge, ""};
+    return {judge,
+            "Which thread adds which two parts in a round, so that no two threads write "
+            "the same one?"};
 }
 
 /// A tree keeps many lanes busy: on average, so many lanes take part in a warp's load from
@@ -95,7 +97,8 @@ grading::InstrumentedMatcher LanesThatLoadAtLeast(double lanes) {
                     " of 32 lanes take part in a load from shared memory, at least " +
                     warpwise::ratio_text(lanes) + " wanted"};
     };
-    return {judge, ""};
+    return {judge,
+            "Which threads add in the first round, and how many of them are in one warp?"};
 }
 
 std::vector<float> check_sums(int slices, int blocks, int threads_per_block) {

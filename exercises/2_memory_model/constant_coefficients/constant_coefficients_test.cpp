@@ -10,6 +10,7 @@
 
 #include "common/grading/activity.h"
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -94,6 +95,16 @@ std::string lines_that_read_constants(const grading::Instrumented& instrumented)
     return text;
 }
 
+grading::Figure note_wavefronts_per_output(const grading::Instrumented& instrumented,
+                                           std::size_t outputs) {
+    const warpwise::RequestCounts reads =
+        warpwise::sum_of(instrumented.launches).constant_load;
+    return grading::figure(
+        "wavefronts of constant memory per output",
+        reads.wavefronts / static_cast<double>(outputs),
+        {.lines = lines_that_read_constants(instrumented), .call = instrumented.name});
+}
+
 }  // namespace
 
 TEST_CASE("filters signals of any length") {
@@ -157,16 +168,19 @@ TEST_CASE("reads one coefficient at a time in a warp") {
         }
         const warpwise::RequestCounts reads =
             warpwise::sum_of(instrumented.launches).constant_load;
-        if (reads.requests == 0) FAIL("no __constant__ variable was read");
-        const double wavefronts = reads.wavefronts_per_request();
-        if (wavefronts > 1.05) {
-            FAIL_CHECK(
-                "A read of constant memory takes "
-                << warpwise::ratio_text(wavefronts)
-                << " passes on average; at most 1.05 are allowed.\n"
-                << lines_that_read_constants(instrumented)
-                << "Which coefficients do the lanes of a warp read at the same time?");
+        if (reads.requests == 0) {
+            FAIL(
+                "No kernel read a __constant__ variable.\nWhere does your kernel take the "
+                "coefficients from?");
         }
+        note_wavefronts_per_output(instrumented, n);
+        CHECK_THAT(grading::figure("wavefronts per read of constant memory, on average",
+                                   reads.wavefronts_per_request(),
+                                   {.lines = lines_that_read_constants(instrumented),
+                                    .call = instrumented.name}),
+                   grading::AtMost(1.05,
+                                   "Which coefficients do the lanes of a warp read at the "
+                                   "same time?"));
     }
 }
 
@@ -176,23 +190,15 @@ TEST_CASE("takes few wavefronts for an output") {
     if (instrumented.countable) {
         const warpwise::RequestCounts reads =
             warpwise::sum_of(instrumented.launches).constant_load;
-        const double wavefronts = reads.wavefronts / n;
-        if (wavefronts > 1.1) {
-            FAIL_CHECK(
-                "The reads of constant memory take "
-                << warpwise::ratio_text(wavefronts)
-                << " wavefronts per output; at most 1.1 are allowed.\n"
-                << lines_that_read_constants(instrumented)
-                << "How many outputs does a warp get for one read of a coefficient?");
-        }
-        const double for_output = reads.lanes / n;
-        if (for_output < taps / most_outputs_of_thread) {
-            FAIL_CHECK("Threads read "
-                       << warpwise::ratio_text(for_output)
-                       << " coefficients per output from constant memory, at "
-                       << "least " << taps / most_outputs_of_thread
-                       << " wanted.\nFrom where do the lanes take the others?");
-        }
+        CHECK_THAT(note_wavefronts_per_output(instrumented, n),
+                   grading::AtMost(1.1,
+                                   "How many outputs does a warp get for one read of a "
+                                   "coefficient?"));
+        CHECK_THAT(grading::figure("coefficients read from constant memory per output",
+                                   reads.lanes / n, {.call = instrumented.name}),
+                   grading::AtLeast(taps / most_outputs_of_thread,
+                                    "From where do the lanes take the other "
+                                    "coefficients?"));
     } else {
         grading::note_left_out();
     }
@@ -212,13 +218,12 @@ TEST_CASE("launches no more threads than it needs") {
         threads += std::size_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] *
                    launch.block[0] * launch.block[1] * launch.block[2];
     }
-    if (threads > 2 * n) {
-        FAIL_CHECK(
-            "For " << n << " outputs, " << threads
-                   << " threads were launched; at most two per output are allowed.\n"
-                      "How many outputs does a block compute now, and how many blocks "
-                      "does that make?");
-    }
+    CHECK_THAT(
+        grading::figure("threads launched per output", static_cast<double>(threads) / n,
+                        {.call = instrumented.name}),
+        grading::AtMost(2,
+                        "How many outputs does a block compute now, and how many "
+                        "blocks does that make?"));
 }
 
 // Neighboring floats that begin anywhere touch five sectors at most where four are needed.
@@ -255,9 +260,8 @@ TEST_CASE("takes less than eight times the time of a copy of the signal") {
           },
           false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    const double share = timings[0].median / timings[1].median;
-    INFO("your function: " << timings[0].median * 1e6
-                           << " us; a copy: " << timings[1].median * 1e6 << " us");
-    CHECK(share <= 8);
+    CHECK_THAT(
+        grading::time_beside(timings[0], timings[1], "a copy of the signal"),
+        grading::AtMost(8, "How many coefficients does a warp ask for at the same time?"));
 }
 #endif

@@ -140,7 +140,8 @@ void check_costs(const grading::Instrumented& instrumented, std::size_t n) {
                                  "One kernel needs no intermediate array."));
     for (const warpwise::ApiCall& call : instrumented.calls) {
         if (call.direction.empty()) continue;
-        FAIL(call.function << " was called: nothing has to be copied");
+        FAIL(call.function << " was called: nothing has to be copied.\nWhich array does "
+                              "the kernel read, and which one does it write?");
     }
 }
 

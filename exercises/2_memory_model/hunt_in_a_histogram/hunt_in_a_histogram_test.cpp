@@ -101,7 +101,8 @@ void check_call(Bytes bytes, Ticket& d_ticket) {
         grading::activity_of(call.d_counts);
     for (std::size_t v = 0; v < bins; ++v) {
         if (call.counts[v] == 0 || activity[v].writer == warpwise::Writer::kernel) continue;
-        FAIL("no kernel wrote the count of the value " << v);
+        FAIL("no kernel wrote the count of the value "
+             << v << ".\nWhich thread should write it?");
     }
 }
 
@@ -172,7 +173,9 @@ TEST_CASE("shows no symptom") {
     for (const std::string& line : lines) text << "\n  - " << line;
     if (!lines.empty()) {
         FAIL(lines.size() << " of 3 symptoms " << (lines.size() == 1 ? "is" : "are")
-                          << " left:" << text.str());
+                          << " left:" << text.str()
+                          << "\nWhich line can cause the first of them, and for which "
+                             "values of n?");
     }
 }
 

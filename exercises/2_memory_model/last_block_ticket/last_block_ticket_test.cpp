@@ -100,7 +100,8 @@ void check_call(Counter& d_drawn, std::size_t count, std::size_t blocks, std::si
     for (const warpwise::ApiCall& made : instrumented.calls) {
         if (made.direction.empty() && !made.function.starts_with("cudaMemset")) continue;
         FAIL(made.function
-             << " was called: only the kernel works on the sums and on the counter");
+             << " was called: only the kernel works on the sums and on the counter.\nWhich "
+                "block knows that all block sums are there?");
     }
     check_activity(d_values, d_block_sums, d_drawn, d_sum);
 }

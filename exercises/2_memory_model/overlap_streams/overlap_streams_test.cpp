@@ -9,6 +9,7 @@
 
 #include "common/grading/activity.h"
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -44,7 +45,9 @@ public:
     HostArray(std::size_t count, bool with_input)
         : count_(count), memory_(allocate_on_host(count + 2 * zone)) {
         if (memory_ == nullptr)
-            FAIL("allocate_on_host(" << count + 2 * zone << ") returned no memory");
+            FAIL("allocate_on_host(" << count + 2 * zone
+                                     << ") returned no memory.\nWhich call allocates, and "
+                                        "what does it return?");
         std::fill(memory_, memory_ + count + 2 * zone, untouched);
         for (std::size_t i = 0; with_input && i < count; ++i) data()[i] = input(i);
     }
@@ -150,12 +153,17 @@ void check_values(Observed& observed) {
         FAIL("wrong on the host: " << grading::name_elements(wrong) << "\nout[" << i
                                    << "] is " << observed.out.data()[i] << ", should be "
                                    << result(i) << " (" << untouched
-                                   << " was there before)");
+                                   << " was there before).\nWhich chunk does this element "
+                                      "belong to, and which three calls handle that "
+                                      "chunk?");
     }
     if (!changed.empty())
-        FAIL("the input was changed: " << grading::name_elements(changed));
+        FAIL("the input was changed: " << grading::name_elements(changed)
+                                       << "\nWhich copy has `in` as its destination?");
     if (!observed.out.stays_inside())
-        FAIL("written in front of the array on the host, or past its end");
+        FAIL(
+            "written before the start of the array on the host, or past its end\nHow many "
+            "elements, and how many bytes, does the last chunk have?");
     CHECK_THAT(observed.d_in, grading::StaysInside());
     CHECK_THAT(observed.d_out, grading::StaysInside());
 }
@@ -221,10 +229,12 @@ void check_calls(const grading::Instrumented& instrumented,
             continue;
         const std::string name =
             call.launch != 0 ? "A kernel is launched" : call.function + " works";
-        if (call.stream != nullptr) FAIL(name << " in a stream that is none of `streams`");
-        FAIL(
-            name
-            << " in the default stream, which waits for all streams, and they wait for it");
+        if (call.stream != nullptr) {
+            FAIL(name << " in a stream that is none of `streams`.\nIn which stream should "
+                         "this chunk be done?");
+        }
+        FAIL(name << " in the default stream, which waits for all streams, and they wait "
+                     "for it.\nWhich argument names the stream of this call?");
     }
 }
 
@@ -263,18 +273,22 @@ Deliverers deliverers_of(Observed& observed, const grading::Instrumented& instru
         }
     }
     INFO(kernels_demand);
-    if (!not_in.empty()) FAIL("never copied to d_in: " << grading::name_elements(not_in));
-    if (!not_computed.empty())
-        FAIL("not written to d_out by a kernel: " << grading::name_elements(not_computed));
-    if (!not_read.empty())
-        FAIL("not computed from d_in: " << grading::name_elements(not_read));
-    if (!not_out.empty())
-        FAIL("not copied from d_out to the host: " << grading::name_elements(not_out));
-    if (!torn.empty()) {
-        FAIL("not done in one stream from copy in to copy out: "
-             << grading::name_elements(torn)
-             << "\nOnly work of the same stream keeps its order.");
-    }
+    const auto require_none = [](const char* what, const Elements& elements,
+                                 const char* question) {
+        if (elements.empty()) return;
+        FAIL(what << ": " << grading::name_elements(elements) << "\n" << question);
+    };
+    require_none("never copied to d_in", not_in,
+                 "Which chunk do these elements belong to, and which call copies it in?");
+    require_none("not written to d_out by a kernel", not_computed,
+                 "Which launch should write them, and how many threads does it have?");
+    require_none("not computed from d_in", not_read,
+                 "Which array does the kernel read, from which index on?");
+    require_none("not copied from d_out to the host", not_out,
+                 "Which chunk do these elements belong to, and which call copies it out?");
+    require_none("not done in one stream from copy in to copy out", torn,
+                 "Only work of the same stream keeps its order. Which stream does each of "
+                 "the chunk's three calls name?");
     return deliverers;
 }
 
@@ -475,7 +489,8 @@ bool check_nothing_goes_around_streams(std::size_t count, std::size_t chunks,
         FAIL(what << " without any of the streams: " << grading::name_elements(*elements)
                   << "\nA copy or a launch that names no stream goes into the default "
                      "stream, where it waits for all "
-                     "streams, and they wait for it.");
+                     "streams, and they wait for it.\nWhich of your calls names no "
+                     "stream?");
         return false;
     };
     observed.clear();
@@ -515,8 +530,8 @@ void check_turns(const Deliverers& deliverers, std::size_t chunks, std::size_t s
     if (!torn.empty()) {
         FAIL("not done in one stream from copy in to copy out: "
              << grading::name_elements(torn)
-             << "\nOnly work of the same stream keeps its order: all three belong into the "
-                "chunk's stream.");
+             << "\nOnly work of the same stream keeps its order. Which stream does each of "
+                "the chunk's three calls name?");
     }
     check_cut(deliverers, chunks, streams);
 }
@@ -525,23 +540,28 @@ void check_turns(const Deliverers& deliverers, std::size_t chunks, std::size_t s
 
 }  // namespace
 
-TEST_CASE("gives page-locked memory") {
+TEST_CASE("gives pinned memory") {
     for (const std::size_t count : {1, 33, 100000}) {
         INFO("allocate_on_host(" << count << ")");
         float* const memory = allocate_on_host(count);
-        if (memory == nullptr) FAIL("allocate_on_host returned a null pointer.");
+        if (memory == nullptr) {
+            FAIL(
+                "allocate_on_host returned a null pointer.\nWhich call allocates, and what "
+                "does it return?");
+        }
         if (!is_page_locked(memory)) {
             FAIL(
-                "The memory of allocate_on_host is not page-locked (pinned). A copy engine "
+                "The memory of allocate_on_host is not pinned (page-locked). A copy engine "
                 "works with physical\naddresses, and the system may move other memory "
                 "while "
                 "it copies.\nWhich function of CUDA allocates host memory that stays where "
                 "it is?");
         }
         if (!is_page_locked(memory + count - 1)) {
-            FAIL("Only the first of " << count
-                                      << " floats are page-locked.\nHow many bytes does "
-                                         "allocate_on_host ask for?");
+            FAIL("Only the first of "
+                 << count
+                 << " floats are pinned (page-locked).\nHow many bytes does "
+                    "allocate_on_host ask for?");
         }
         std::fill(memory, memory + count, untouched);  // all of it is there
         INFO("Which function frees the memory that your allocate_on_host gives?");
@@ -564,14 +584,18 @@ TEST_CASE("returns null where there is no memory") {
 
 TEST_CASE("frees the memory again") {
     float* const memory = allocate_on_host(1000);
-    if (memory == nullptr) FAIL("allocate_on_host returned a null pointer.");
+    if (memory == nullptr) {
+        FAIL(
+            "allocate_on_host returned a null pointer.\nWhich call allocates, and what "
+            "does it return?");
+    }
     INFO("Which function frees the memory that your allocate_on_host gives?");
     free_on_host(memory);
     REQUIRE_THAT(cudaGetLastError(), grading::Succeeds());
     if (is_page_locked(memory)) {
         FAIL(
             "free_on_host has to free what allocate_on_host gave, but the memory is still "
-            "page-locked.\nWhich function frees memory of this kind?");
+            "pinned (page-locked).\nWhich function frees memory of this kind?");
     }
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
 }
@@ -644,8 +668,12 @@ TEST_CASE("returns without waiting for the device") {
         CHECK_THAT(instrumented, grading::CallsNot({"cudaStreamWaitEvent"},
                                                    "Then one stream waits for another."));
 #else
-        const bool waited = waits(4096, 8, streams);
-        CHECK_FALSE(waited);
+        if (waits(4096, 8, streams)) {
+            FAIL_CHECK(
+                "queue_work returned only when the device had done its work.\nWhich of "
+                "your "
+                "calls waits for the device?");
+        }
 #endif
     }
 }
@@ -671,10 +699,14 @@ TEST_CASE("takes less time with four streams than with one") {
         {{[&] { queue_work(observed.work(16, one.handles())); }, false},
          {[&] { queue_work(observed.work(16, four.handles())); }, false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    const double ratio = timings[1].median / timings[0].median;
-    INFO("one stream: " << timings[0].median * 1e3
-                        << " ms; four streams: " << timings[1].median * 1e3 << " ms");
-    INFO("While one chunk is copied out, another can be copied in.");
-    CHECK(ratio <= 0.85);
+    CHECK_THAT(
+        grading::figure("time with four streams, as a multiple of that with one",
+                        timings[1].median / timings[0].median,
+                        {.lines = "one stream: " + std::to_string(timings[0].median * 1e3) +
+                                  " ms; four streams: " +
+                                  std::to_string(timings[1].median * 1e3) + " ms"}),
+        grading::AtMost(0.85,
+                        "While one chunk is copied out, another can be copied in. "
+                        "What keeps your chunks from that?"));
 }
 #endif

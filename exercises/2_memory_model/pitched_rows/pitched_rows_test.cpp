@@ -242,7 +242,11 @@ TEST_CASE("allocates rows that begin where a request likes to begin") {
         CHECK_THAT(instrumented, grading::Calls({"cudaMallocPitch"}));
         CHECK_THAT(instrumented, grading::CallsNot({"cudaMalloc", "cudaMallocManaged",
                                                     "cudaMallocAsync"}));
-        if (matrix.first == nullptr) FAIL("allocate left matrix.first a null pointer.");
+        if (matrix.first == nullptr) {
+            FAIL(
+                "allocate left matrix.first a null pointer.\nWhich argument of the "
+                "allocation tells where the first row is?");
+        }
         if (matrix.pitch < width_of(shape.cols)) {
             FAIL("The pitch is " << matrix.pitch << " bytes, but a row has "
                                  << width_of(shape.cols)

@@ -197,8 +197,10 @@ TEST_CASE("reads x by the read-only path") {
         R"(|ld\.global\.nc|LOAD_LDG)");
     if (!std::regex_search(code, ways)) {
         FAIL(
-            "your source has neither __ldg( nor a pointer `const ... * __restrict__` nor a "
-            "texture");
+            "Your source has neither __ldg( nor a pointer `const ... * __restrict__` nor a "
+            "texture.\nHow does the compiler know that nothing writes to x while the "
+            "kernel "
+            "runs?");
     }
 }
 

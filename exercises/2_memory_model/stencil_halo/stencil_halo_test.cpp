@@ -145,7 +145,8 @@ grading::InstrumentedMatcher LoadingLanesAtLeast(double lanes) {
                     " lanes of a warp take part in a load from global memory, at least " +
                     warpwise::ratio_text(lanes) + " wanted"};
     };
-    return {judge, ""};
+    return {judge,
+            "Which elements of the halo does each lane load, and which lanes load none?"};
 }
 
 }  // namespace

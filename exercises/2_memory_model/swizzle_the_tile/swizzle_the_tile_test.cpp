@@ -64,7 +64,9 @@ grading::InstrumentedMatcher SharedBytesAtMost(std::size_t limit) {
         }
         return {true, "few enough bytes of shared memory"};
     };
-    return {judge, ""};
+    return {judge,
+            "How many numbers does a tile have, and where else could the order of its "
+            "columns change?"};
 }
 
 /// Threads store at least so many bytes to shared memory and load at least so many.
@@ -82,7 +84,9 @@ grading::InstrumentedMatcher MovesThroughSharedMemory(double bytes) {
                     warpwise::count_text(counts.shared_load.bytes) +
                     " loaded from it; the matrix has " + warpwise::count_text(bytes)};
     };
-    return {judge, ""};
+    return {judge,
+            "Which number does each thread store to the tile, and which one does it load "
+            "from it?"};
 }
 
 /// Checks the adjoint and the shape of the launch, and returns what the kernels did.
@@ -123,7 +127,8 @@ grading::Instrumented check_adjoint(std::size_t rows, std::size_t cols,
         FAIL("The launch has " << instrumented.launches[0].blocks
                                << " blocks. The matrix has " << tiles_of(rows, cols)
                                << " tiles of 32 x 32 numbers, and the task asks for one "
-                                  "block per tile.");
+                                  "block per tile.\nHow many tiles lie side by side, and "
+                                  "how many one below the other?");
     }
     CHECK_THAT(instrumented, SharedBytesAtMost(bytes_of_tile));
     CHECK_THAT(instrumented, grading::BarriersAtMost(1));

@@ -52,12 +52,14 @@ void check_floats_ahead(const grading::Guarded<float>& d_array, std::size_t ahea
     if (!written.empty()) {
         FAIL("A kernel wrote memory before the first sample, "
              << written.back() << " float" << (written.back() == 1 ? "" : "s")
-             << " ahead of it.");
+             << " ahead of it.\nAt which address does the first vector begin, and which "
+                "samples come before it?");
     }
     if (!read.empty()) {
         FAIL("A kernel read memory before the first sample, "
              << read.back() << " float" << (read.back() == 1 ? "" : "s")
-             << " ahead of it.");
+             << " ahead of it.\nAt which address does the first vector begin, and which "
+                "samples come before it?");
     }
 }
 
@@ -79,10 +81,14 @@ void check_writers(const grading::Guarded<float>& d_array, std::size_t ahead,
         blocks.insert(activity[i].written_by.block);
     }
     if (!by_others.empty()) {
-        FAIL("not written by any kernel: " << grading::name_elements(by_others));
+        FAIL("not written by any kernel: "
+             << grading::name_elements(by_others)
+             << "\nWhich thread takes the samples before the first vector, and after the "
+                "last one?");
     }
     if (!several_times.empty()) {
-        FAIL("written more than once: " << grading::name_elements(several_times));
+        FAIL("written more than once: " << grading::name_elements(several_times)
+                                        << "\nWhich two threads take them?");
     }
     if (threads.size() < graded.threads || blocks.size() < graded.blocks) {
         FAIL_CHECK("Only " << threads.size() << " threads in " << blocks.size()
@@ -104,8 +110,9 @@ grading::Instrumented check_samples(std::size_t ahead, std::size_t n, Graded gra
     const std::vector<float> after = d_array.download();
     for (std::size_t i = 0; i < ahead; ++i) {
         if (after[i] == before[i]) continue;
-        FAIL("A float before the first sample was changed, " << ahead - i
-                                                             << " ahead of it.");
+        FAIL("A float before the first sample was changed, "
+             << ahead - i
+             << " ahead of it.\nAt which address does the first vector begin?");
     }
     std::vector<double> expected, untouched, twice;
     for (std::size_t i = ahead; i < before.size(); ++i) {
@@ -131,7 +138,7 @@ grading::Instrumented check_samples(std::size_t ahead, std::size_t n, Graded gra
     for (const warpwise::ApiCall& call : instrumented.calls) {
         if (call.direction.empty()) continue;
         FAIL(call.function << " was called. The samples are changed in place, and nothing "
-                              "has to be copied.");
+                              "has to be copied.\nWhich line of yours copies?");
     }
     if (ahead > 0) check_floats_ahead(d_array, ahead);
     if (n > 0) check_writers(d_array, ahead, graded);
@@ -157,7 +164,9 @@ grading::InstrumentedMatcher FewRequestsFor(std::size_t n) {
                     warpwise::count_text(limit) + " of each allowed for " +
                     std::to_string(n) + " samples"};
     };
-    return {judge, ""};
+    return {judge,
+            "How many bytes does one request of a warp move, if each lane moves four and "
+            "if each lane moves sixteen?"};
 }
 
 }  // namespace

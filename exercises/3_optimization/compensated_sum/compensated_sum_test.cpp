@@ -217,7 +217,8 @@ grading::InstrumentedMatcher first_launch_has(int blocks) {
             if (!instrumented.countable)
                 return grading::Judgement{true, "nobody could see the launches"};
             if (instrumented.launches.empty())
-                return grading::Judgement{false, "no kernel was launched"};
+                return grading::Judgement{false, "no kernel was launched", nullptr,
+                                          "Which line launches your kernel?"};
             const auto& [x, y, z] = instrumented.launches[0].grid;
             const auto& [block_x, block_y, block_z] = instrumented.launches[0].block;
             if (x == static_cast<unsigned>(blocks) && y * z == 1 && block_x == threads &&

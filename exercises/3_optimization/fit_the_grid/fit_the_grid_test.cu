@@ -57,7 +57,9 @@ void check_launch(const Call& call, const grading::Instrumented& instrumented) {
     if (launch.shared_bytes != bytes) {
         FAIL("a block has " << launch.shared_bytes
                             << " bytes of shared memory; the table of " << call.table_size
-                            << " floats has " << bytes);
+                            << " floats has " << bytes
+                            << ".\nWhich argument of the launch is that, and what does it "
+                               "count?");
     }
     const std::size_t needed = (call.n + threads - 1) / threads;
     const std::size_t per_sm = resident(call.threads, bytes);
@@ -80,12 +82,16 @@ void check_launch(const Call& call, const grading::Instrumented& instrumented) {
     } else if (launch.blocks == std::min(needed, per_sm)) {
         text += "\nThese are the blocks of one SM. How many SMs does the device have?";
     } else if (launch.blocks == std::min(needed, without_shared)) {
-        text += "\nThese are as many blocks as would fit without dynamic shared memory.";
+        text +=
+            "\nThese are as many blocks as would fit without dynamic shared memory. How "
+            "much of it does a block have?";
     } else if (launch.blocks == std::min(needed, per_sm * 16)) {
         text +=
             "\nThese are the blocks of a device with 16 SMs. How many does this one have?";
     } else if (launch.blocks == static_cast<std::size_t>(multiprocessors())) {
         text += "\nThis is one block per SM. How many does an SM hold?";
+    } else {
+        text += "\nHow many blocks does the work need, and how many are resident?";
     }
     FAIL(text);
 }

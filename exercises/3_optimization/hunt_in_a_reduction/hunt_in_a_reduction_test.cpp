@@ -132,7 +132,11 @@ void check_sum(const std::vector<float>& values) {
     REQUIRE_THAT(result.status, grading::Succeeds());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(result.sum, grading::CloseTo(sum_of(values), tolerance_of(values)));
-    if (values != before) FAIL("`values` were changed. They are only to be read.");
+    if (values != before) {
+        FAIL(
+            "`values` were changed. They are only to be read.\nWhich copy has them as its "
+            "destination?");
+    }
     CHECK_THAT(result.instrumented, grading::ReleasesWhatItMakes());
     CHECK_THAT(result.instrumented, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc",
                                                        "cudaHostRegister"}));
@@ -149,18 +153,20 @@ void check_sum(const std::vector<float>& values) {
     const double bytes_of_values = 4.0 * static_cast<double>(n);
     if (copied_in < bytes_of_values) {
         FAIL(copied_in << " bytes were copied to the device, and the values have "
-                       << bytes_of_values);
+                       << bytes_of_values
+                       << ".\nHow many bytes does the copy of the values move?");
     }
     const double most_copied_out = bytes_of_values / 32 + 64;
     if (copied_out > most_copied_out) {
         FAIL(copied_out << " bytes were copied back to the host, at most "
-                        << most_copied_out << " are allowed");
+                        << most_copied_out
+                        << " are allowed.\nWhich sums could the device add up?");
     }
     const warpwise::Counts counts = warpwise::sum_of(result.instrumented.launches);
     if (counts.global_load.bytes < bytes_of_values) {
         FAIL("kernels load " << counts.global_load.bytes
                              << " bytes from global memory, and the values have "
-                             << bytes_of_values);
+                             << bytes_of_values << ".\nWhich values does no thread load?");
     }
     CHECK_THAT(result.instrumented, grading::ThreadsAtLeast((n + 63) / 64));
 }
@@ -182,7 +188,7 @@ TEST_CASE("the symptoms are gone") {
     std::string text = std::to_string(left.size()) + " of " + std::to_string(looked_for) +
                        (left.size() == 1 ? " symptoms is left:" : " symptoms are left:");
     for (const std::string& symptom : left) text += "\n- " + symptom;
-    FAIL(text);
+    FAIL(text << "\nWhich line can cause the first of them, and for how many values?");
 }
 
 TEST_CASE("adds up any number of squares") {
@@ -219,7 +225,7 @@ TEST_CASE("asks for the status of its launches") {
     if (status == cudaSuccess) {
         FAIL("Before the call, the grader made another call fail, with "
              << grading::text_of(pending)
-             << ". cudaGetLastError tells that after the launches, and sum_of_squares "
-                "returned cudaSuccess: is every launch asked for its status?");
+             << ".\ncudaGetLastError tells that after the launches, and sum_of_squares "
+                "returned cudaSuccess.\nIs every launch asked for its status?");
     }
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 
@@ -306,19 +307,24 @@ Operations check_picture(const Picture& picture) {
     } catch (const TooManyOperations&) {
         FAIL_CHECK("The answer was stopped after "
                    << counters.at_most
-                   << " operations, several times as many as the task allows.");
+                   << " operations, several times as many as the task allows.\n"
+                      "Which loop of yours runs more often than once per pixel?");
         return counters.operations();
     }
     const Operations done = counters.operations();
     if (counters.outside > 0)
-        FAIL_CHECK("Elements before or beyond the arrays were used in a calculation.");
+        FAIL_CHECK(
+            "Elements before or beyond the arrays were used in a calculation.\n"
+            "Which index belongs to the first pixel of the last row?");
     if (counters.unset > 0)
         FAIL_CHECK(
-            "Elements of `light` were used in a calculation before they were written.");
+            "Elements of `light` were used in a calculation before they were written.\n"
+            "Which statement of yours reads `light`?");
     if (counters.opened > 0) {
         FAIL_CHECK("The answer called value_of() "
                    << counters.opened << " times. Arithmetic with what it returns "
-                   << "is not counted, so an answer may not use it.");
+                   << "is not counted, so an answer may not use it.\n"
+                      "Which line calls it?");
     }
 
     bool stays_inside = true;
@@ -326,10 +332,16 @@ Operations check_picture(const Picture& picture) {
         stays_inside = stays_inside && is_marked(light[i], seal_of_outside) &&
                        is_marked(light[light.size() - 1 - i], seal_of_outside);
     }
-    if (!stays_inside) FAIL_CHECK("Something was written before or beyond `light`.");
+    if (!stays_inside) {
+        FAIL_CHECK(
+            "Something was written before or beyond `light`.\n"
+            "How many pixels does a row have, and how many rows are there?");
+    }
     if (!std::equal(counts.begin(), counts.end(), counts_before.begin(), same) ||
         !std::equal(dark.begin(), dark.end(), dark_before.begin(), same)) {
-        FAIL_CHECK("`counts` or `dark` was changed. They are only to be read.");
+        FAIL_CHECK(
+            "`counts` or `dark` was changed. They are only to be read.\n"
+            "To which array does the inner loop write?");
     }
 
     std::vector<double> got;
@@ -340,7 +352,9 @@ Operations check_picture(const Picture& picture) {
     }
     if (!unwritten.empty()) {
         FAIL_CHECK("No light was written for "
-                   << grading::name_elements(unwritten, picture.cols) << ".");
+                   << grading::name_elements(unwritten, picture.cols)
+                   << ".\nIn which order do the loops visit the pixels, and where do they "
+                      "end?");
         return done;
     }
     CHECK_THAT(got, is_light_of(picture));
@@ -354,6 +368,17 @@ Operations check_picture(Shape shape) {
         Picture(shape, random_setting(shape.rows, stream * 10), stream * 10));
 }
 
+/// For the guide, which shows them beside those of the stub.
+void note_operations(const Operations& done, const Shape& shape) {
+    const std::string picture =
+        " for " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
+    grading::figure("exponentials" + picture, static_cast<double>(done.exponentials));
+    grading::figure("divisions" + picture, static_cast<double>(done.divisions));
+    grading::figure("multiplications" + picture, static_cast<double>(done.multiplications));
+    grading::figure("additions and subtractions" + picture,
+                    static_cast<double>(done.additions));
+}
+
 /// Checks one kind of operation for pictures of several shapes: the whole picture against
 /// `limit_of(rows, pixels)`. The hint is given where a pixel takes more than `per_pixel`.
 template <class Limit>
@@ -365,16 +390,22 @@ void check_count(const std::string& what, long Operations::*kind, long per_pixel
                           static_cast<int>(grading::random_size(20, 300, 2 * k + 1))});
     }
     for (const Shape& shape : shapes) {
-        const long done = check_picture(shape).*kind;
+        const Operations all = check_picture(shape);
+        note_operations(all, shape);
+        const long done = all.*kind;
         const long limit = limit_of(long{shape.rows}, long{shape.rows} * shape.cols);
         if (done <= limit) continue;
         // With one more column, the rows and the picture cost the same: the difference is
         // what the pixels cost.
         const long more = check_picture({shape.rows, shape.cols + 1}).*kind - done;
         const bool pixels_cost_too_much = more > per_pixel * shape.rows;
-        FAIL_CHECK("The answer did " << done << " " << what << " for " << shape.text()
-                                     << ". At most " << limit << " are allowed."
-                                     << (pixels_cost_too_much ? "\n" + hint : ""));
+        FAIL_CHECK("The answer did "
+                   << done << " " << what << " for " << shape.text() << ". At most "
+                   << limit << " are allowed.\n"
+                   << (pixels_cost_too_much
+                           ? hint
+                           : "Which of them does the answer do more often per row, or "
+                             "per picture, than it has to?"));
     }
 }
 

@@ -248,9 +248,13 @@ void check(const Cases& cases, Part part) {
                 text_of(got.back(), part) + ", should be " + text_of(expected, part);
     }
     if (wrong == 0) return;
+    const std::string hint = hint_for(cases, got, part);
     FAIL_CHECK(first << "\n"
                      << wrong << " of " << cases.size() << " cases are wrong"
-                     << hint_for(cases, got, part));
+                     << (hint.empty()
+                             ? "\nFor how many blocks does each resource of the SM "
+                               "suffice, worked out by hand?"
+                             : hint));
 }
 
 std::uint64_t stream = 0;
@@ -479,7 +483,10 @@ void compare_with_api(void (*kernel)(const float*, float*)) {
         }
     }
     if (wrong > 0)
-        FAIL_CHECK(first << "\n" << wrong << " of " << compared << " shapes are wrong");
+        FAIL_CHECK(first << "\n"
+                         << wrong << " of " << compared
+                         << " shapes are wrong\nFor how many blocks does each resource of "
+                            "the SM suffice, worked out by hand?");
 }
 
 }  // namespace

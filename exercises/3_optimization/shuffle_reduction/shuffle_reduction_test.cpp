@@ -82,7 +82,9 @@ grading::InstrumentedMatcher SharedAccessesAtMost(double limit) {
                     " loads and stores of threads in shared memory, at most " +
                     warpwise::count_text(limit) + " allowed"};
     };
-    return {judge, ""};
+    return {
+        judge,
+        "Which of these sums could a lane get from another lane of its warp by a shuffle?"};
 }
 
 grading::InstrumentedMatcher NoAtomics() {
@@ -93,7 +95,7 @@ grading::InstrumentedMatcher NoAtomics() {
         return {lanes == 0, warpwise::count_text(lanes) +
                                 " atomic operations of threads, none allowed"};
     };
-    return {judge, ""};
+    return {judge, "Which thread could add up these parts by itself, in a fixed order?"};
 }
 
 }  // namespace

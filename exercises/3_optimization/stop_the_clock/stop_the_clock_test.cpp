@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -116,10 +117,12 @@ private:
 };
 
 void require_two_readings(const Clock& clock) {
-    INFO(
+    if (clock.readings() == 2) return;
+    FAIL(
         "The clock is to be read twice: once when the timed launches begin, once when all "
-        "of them have ended.");
-    REQUIRE(clock.readings() == 2);
+        "of them have ended.\nHere it was read "
+        << clock.readings() << (clock.readings() == 1 ? " time" : " times")
+        << ".\nWhich two moments does your answer need the time of?");
 }
 
 void check_figure(double reported, std::size_t count, int repeats, double seconds) {
@@ -127,10 +130,13 @@ void check_figure(double reported, std::size_t count, int repeats, double second
     const double expected = bytes / seconds / 1e9;
     INFO(count << " floats, " << repeats << " launches, " << seconds
                << " s between the readings:");
-    INFO("4 bytes are read and 4 are written for each float in each launch, "
-         << bytes << " bytes in all.");
-    INFO("reported " << reported << " GB/s, should be " << expected);
-    CHECK(std::abs(reported - expected) <= 1e-9 * expected);
+    if (std::abs(reported - expected) <= 1e-9 * expected) return;
+    FAIL_CHECK("The answer reported "
+               << reported << " GB/s, should be " << expected
+               << ".\n4 bytes are read and 4 are written for each float in each launch, "
+               << bytes
+               << " bytes in all.\nWhich bytes, which launches, and which seconds does "
+                  "your formula count?");
 }
 
 bool all_equal(const std::vector<float>& values, float value) {
@@ -328,46 +334,61 @@ void check_calls(const Timed& timed) {
     std::size_t last_launch = 0;
     for (std::size_t i = 0; i < timed.calls.size(); ++i) {
         const warpwise::ApiCall& call = timed.calls[i];
-        INFO("Between the two readings the answer called " << call.function << ".");
-        INFO(
-            "Its time is not the kernel's. Only launches and, after the last one, a wait "
-            "belong there.");
-        REQUIRE(may_be_timed(call));
+        if (!may_be_timed(call)) {
+            FAIL("Between the two readings the answer called "
+                 << call.function
+                 << ".\nIts time is not the kernel's. Only launches and, after the last "
+                    "one, a wait belong there.\nCan this call stand before the first "
+                    "reading, or after the second one?");
+        }
         if (call.launch > 0) last_launch = i;
     }
     for (std::size_t i = 0; i < last_launch; ++i) {
-        INFO("The answer called " << timed.calls[i].function << " before the last launch.");
-        INFO(
-            "A launch after a wait finds an idle device, so the time between the two is "
-            "timed as well.");
-        REQUIRE_FALSE(is_wait(timed.calls[i].function));
+        if (!is_wait(timed.calls[i].function)) continue;
+        FAIL("The answer called "
+             << timed.calls[i].function
+             << " before the last launch.\nA launch after a wait finds an idle device, so "
+                "the time between the two is timed as well.\nAfter which launch does the "
+                "host have to wait?");
     }
 }
 
 void check_launches(const Timed& timed, std::size_t repeats, std::size_t bytes) {
-    INFO("Launches between the two readings: " << timed.launches.size() << ", should be "
-                                               << repeats);
-    REQUIRE(timed.launches.size() == repeats);
+    REQUIRE_THAT(
+        grading::figure("Launches between the two readings",
+                        static_cast<double>(timed.launches.size())),
+        grading::Between(static_cast<double>(repeats), static_cast<double>(repeats),
+                         "Which launches stand between the two readings, and how "
+                         "often does the loop around them run?"));
     const std::set<int> lines = storing_lines(timed.launches.front());
     for (std::size_t i = 0; i < repeats; ++i) {
         const warpwise::LaunchCounts& launch = timed.launches[i];
-        INFO("launch " << i + 1 << " of the " << repeats << " that were timed, of "
-                       << launch.kernel << ", read " << launch.total.global_load.bytes
-                       << " bytes and wrote " << launch.total.global_store.bytes
-                       << "; each launch has to read and write the whole array, " << bytes
-                       << " bytes");
-        REQUIRE(launch.total.global_load.bytes == static_cast<double>(bytes));
-        REQUIRE(launch.total.global_store.bytes == static_cast<double>(bytes));
-        REQUIRE(storing_lines(launch) == lines);
+        if (launch.total.global_load.bytes != static_cast<double>(bytes) ||
+            launch.total.global_store.bytes != static_cast<double>(bytes)) {
+            FAIL("Launch " << i + 1 << " of the " << repeats << " that were timed, of "
+                           << launch.kernel << ", read " << launch.total.global_load.bytes
+                           << " bytes and wrote " << launch.total.global_store.bytes
+                           << ".\nEach launch has to read and write the whole array, "
+                           << bytes
+                           << " bytes.\nHow many threads does this launch have, and which "
+                              "elements do they take?");
+        }
+        if (storing_lines(launch) != lines) {
+            FAIL("Launch " << i + 1 << " of the " << repeats << " that were timed, of "
+                           << launch.kernel
+                           << ", runs other code than the first one of them.\nWhich kernel "
+                              "is the one whose bandwidth is asked for?");
+        }
     }
-    INFO(
-        "The kernel that is timed had not been launched before the clock started. Another "
-        "kernel does not load its");
-    INFO("code.");
-    CHECK(std::any_of(timed.launches_before.begin(), timed.launches_before.end(),
-                      [&](const warpwise::LaunchCounts& launch) {
-                          return storing_lines(launch) == lines;
-                      }));
+    if (std::none_of(timed.launches_before.begin(), timed.launches_before.end(),
+                     [&](const warpwise::LaunchCounts& launch) {
+                         return storing_lines(launch) == lines;
+                     })) {
+        FAIL_CHECK(
+            "The kernel that is timed had not been launched before the clock started. "
+            "Another kernel does not load its code.\nWhich kernel does the launch before "
+            "the clock warm up?");
+    }
 }
 
 /// Each timed launch reads and writes each float once.
@@ -377,12 +398,19 @@ void check_accesses(const Moment& start, const Moment& stop, std::size_t repeats
         if (stop.in[i].reads - start.in[i].reads != repeats) not_read.push_back(i);
         if (stop.out[i].writes - start.out[i].writes != repeats) not_written.push_back(i);
     }
-    INFO("Each of the "
-         << repeats
-         << " launches has to read each float once and to write each float once.");
-    INFO("read less or more often: " << grading::name_elements(not_read));
-    INFO("written less or more often: " << grading::name_elements(not_written));
-    CHECK((not_read.empty() && not_written.empty()));
+    if (not_read.empty() && not_written.empty()) return;
+    const std::string read =
+        not_read.empty() ? ""
+                         : "\nread less or more often: " + grading::name_elements(not_read);
+    const std::string written =
+        not_written.empty()
+            ? ""
+            : "\nwritten less or more often: " + grading::name_elements(not_written);
+    FAIL_CHECK("Each of the "
+               << repeats
+               << " launches has to read each float once and to write each float once."
+               << read << written
+               << "\nWhich thread of a launch should handle the first one of them?");
 }
 
 }  // namespace
@@ -473,42 +501,48 @@ TEST_CASE("starts the clock when the input is there and the kernel has run once"
     (void)gigabytes_per_second(memory.job(4, clock.reader()));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     require_two_readings(clock);
-    {
-        INFO(
+    if (!input_is_there) {
+        FAIL_CHECK(
             "When the clock started the input was not on the device: its copy is timed "
-            "with the kernel.");
-        CHECK(input_is_there);
+            "with the kernel.\nWhich line copies the input, and when does the clock "
+            "start?");
     }
-    INFO("When the clock started the kernel had never run on " << not_run
-                                                               << " of the 1009 floats.");
-    INFO(
-        "The first launch of a kernel also loads its code and takes longer than the "
-        "others.");
-    CHECK(not_run == 0);
+    if (not_run > 0) {
+        FAIL_CHECK(
+            "When the clock started the kernel had never run on "
+            << not_run
+            << " of the 1009 floats.\nThe first launch of a kernel also loads its code and "
+               "takes longer than the others.\nWhat could the host do before it starts the "
+               "clock, so that this launch is not timed?");
+    }
 }
 
 TEST_CASE("starts the clock when the device has nothing left to do") {
     for (int attempt = 0; attempt < 3; ++attempt) {
         const Device device = device_at_start();
-        INFO(
-            "A launch returns at once, and its kernel runs on. Is there a wait between the "
-            "launch that warms up");
-        INFO("and the clock? Otherwise a part of that launch is timed as well.");
-        CHECK(device != Device::working);
-        if (device == Device::never_launched)
-            FAIL("no kernel had been launched when the clock started");
+        if (device == Device::working) {
+            FAIL_CHECK(
+                "When the clock started the device was still working: a launch returns at "
+                "once, and its kernel runs on.\nSo a part of the launch that warms up is "
+                "timed as well.\nIs there a wait between the launch that warms up and the "
+                "clock?");
+        }
+        if (device == Device::never_launched) {
+            FAIL(
+                "No kernel had been launched when the clock started.\nWhat does the first "
+                "launch of a kernel do that later ones need not do?");
+        }
     }
 }
 
 TEST_CASE("stops the clock when all launches have ended") {
     for (int attempt = 0; attempt < 3; ++attempt) {
-        INFO(
+        if (device_at_stop() != Device::working) continue;
+        FAIL_CHECK(
             "When the clock was stopped nobody had waited for the device, and the kernels "
-            "were still running.");
-        INFO(
-            "What was measured is how long launching them takes. A wait after the clock "
-            "has stopped is too late.");
-        CHECK(device_at_stop() != Device::working);
+            "were still running.\nWhat was measured is how long launching them takes. A "
+            "wait after the clock has stopped is too late.\nWhich call returns only when "
+            "all launches have ended, and where does it have to stand?");
     }
 }
 
@@ -535,20 +569,17 @@ TEST_CASE("times the launches and nothing else") {
     });
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     require_two_readings(clock);
-    {
-        INFO(
+    if (copied_in) {
+        FAIL(
             "While the clock ran the input was copied to the device: that is a time of the "
-            "bus, not of the kernel.");
-        REQUIRE_FALSE(copied_in);
+            "bus, not of the kernel.\nWhich line copies the input, and when does the clock "
+            "start?");
     }
-    {
-        INFO(
+    if (copied_out) {
+        FAIL(
             "While the clock ran the result was copied to the host: that is a time of the "
-            "bus, not of the kernel.");
-        INFO(
-            "The copy does wait for the kernels, but takes longer than they do. Is there a "
-            "call that only waits?");
-        REQUIRE_FALSE(copied_out);
+            "bus, not of the kernel.\nThe copy does wait for the kernels, but takes longer "
+            "than they do.\nWhich call only waits?");
     }
     if (warpwise::can_log()) {
         const Timed timed = timed_part(instrumented, start, stop);
@@ -556,16 +587,17 @@ TEST_CASE("times the launches and nothing else") {
         check_launches(timed, repeats, memory.bytes());
         check_accesses(start, stop, repeats);
     }
-    {
-        INFO(
-            "The kernel has to run between the two readings, too, and not only to warm "
-            "up.");
-        REQUIRE(computed);
+    if (!computed) {
+        FAIL(
+            "Between the two readings no launch has computed all results: the kernel has "
+            "to run there, too, and not only to warm up.\nWhich launches stand between the "
+            "two readings?");
     }
-    INFO(
-        "The host's array has to hold what the timed launches computed, so it is copied "
-        "after the clock has stopped.");
-    CHECK(all_equal(memory.out, marked_result));
+    if (!all_equal(memory.out, marked_result)) {
+        FAIL_CHECK(
+            "The host's array does not hold what the timed launches computed.\nWhich line "
+            "copies the result, and does it stand after the second reading?");
+    }
 }
 
 TEST_CASE("works in the default stream and destroys what it creates") {
@@ -593,14 +625,18 @@ TEST_CASE("reports what the memory can do by a real clock") {
     };
     const std::vector<warpwise::Timing> timings =
         warpwise::measure_in_turn({{copy, false}});
-    const double roof = 2.0 * static_cast<double>(memory.bytes()) / timings[0].median / 1e9;
-    INFO("reported " << reported << " GB/s; a copy on this device, timed by events: "
-                     << roof << " GB/s");
-    INFO(
-        "Nothing is faster than a copy by more than a few percent. A figure above it is a "
-        "clock stopped too early.");
-    CHECK(reported <= 1.2 * roof);
-    INFO("And this kernel is not much slower than a copy. What else was timed?");
-    CHECK(reported >= 0.4 * roof);
+    const double copied =
+        2.0 * static_cast<double>(memory.bytes()) / timings[0].median / 1e9;
+    const grading::Figure share = grading::figure(
+        "reported bandwidth, as a multiple of that of a copy", reported / copied,
+        {.lines = "reported: " + std::to_string(reported) +
+                  " GB/s; a copy on this device, timed by events: " +
+                  std::to_string(copied) + " GB/s"});
+    CHECK_THAT(share, grading::AtMost(1.2,
+                                      "Nothing is faster than a copy by more than a few "
+                                      "percent. Is the clock stopped too early?"));
+    CHECK_THAT(share, grading::AtLeast(0.4,
+                                       "This kernel is not much slower than a copy. What "
+                                       "else was timed?"));
 }
 #endif

@@ -10,6 +10,7 @@
 
 #include "common/grading/activity.h"
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -116,7 +117,7 @@ grading::InstrumentedMatcher CopiesLittle() {
                 std::to_string(bytes) +
                     " bytes copied between host and device, at most 1024 allowed"};
     };
-    return {judge, ""};
+    return {judge, "Which numbers does the host need, and where could the words stay?"};
 }
 
 // Stretches of code (basic blocks) that warps go through, for each 32 words. A round of
@@ -127,9 +128,12 @@ grading::InstrumentedMatcher StretchesAtMost(double limit, std::size_t words) {
         if (!instrumented.countable) return {true, "not counted on this device"};
         const double stretches =
             warpwise::sum_of(instrumented.launches).steps * 32 / static_cast<double>(words);
-        return {stretches <= limit, warpwise::ratio_text(stretches) +
-                                        " stretches of code for 32 words, at most " +
-                                        warpwise::ratio_text(limit) + " allowed"};
+        return {stretches <= limit,
+                warpwise::ratio_text(stretches) +
+                    " stretches of code for 32 words, at most " +
+                    warpwise::ratio_text(limit) + " allowed",
+                nullptr,
+                "Which warps go through the rounds of both kinds, and for which lanes?"};
     };
     return {judge, ""};
 }
@@ -201,11 +205,12 @@ TEST_CASE("computes one kind of rounds for a word") {
         same_lines = same_lines && even.contains(line);
         stretches += times;
     }
-    INFO(
-        "Odd and even words run through the same code, without a branch, in each of the 96 "
-        "rounds.");
-    INFO("So every word pays for both kinds of rounds.");
-    CHECK_FALSE((same_lines && stretches < 1.5 * 96));
+    if (same_lines && stretches < 1.5 * 96) {
+        FAIL_CHECK(
+            "Odd and even words run through the same code, without a branch, in each of "
+            "the 96 rounds.\nSo every word pays for both kinds of rounds.\nWhich lanes "
+            "have to come together, so that a warp computes only one kind?");
+    }
 }
 
 #ifndef __CPU_DEVICE__
@@ -225,9 +230,9 @@ TEST_CASE(
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
         {candidate(d_mixed), candidate(d_even), candidate(d_odd)});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    const double sorted = (timings[1].median + timings[2].median) / 2;
-    INFO("mixed words: " << timings[0].median * 1e6
-                         << " us; half even, half odd: " << sorted * 1e6 << " us");
-    CHECK(timings[0].median <= 1.5 * sorted);
+    warpwise::Timing sorted;
+    sorted.median = (timings[1].median + timings[2].median) / 2;
+    CHECK_THAT(grading::time_beside(timings[0], sorted, "words sorted by kind"),
+               grading::AtMost(1.5, "How many warps go through the rounds of both kinds?"));
 }
 #endif

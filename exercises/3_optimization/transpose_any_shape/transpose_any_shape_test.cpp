@@ -74,7 +74,8 @@ void check_line(int rows, int cols) {
             outcome.status == cudaErrorInvalidConfiguration) {
             FAIL("the launch was refused ("
                  << grading::text_of(outcome.status)
-                 << "); a grid has at most 65,535 blocks in y and in z");
+                 << "); a grid has at most 65,535 blocks in y and in z.\nHow many blocks "
+                    "does this matrix need in y, and could they lie in x instead?");
         }
         REQUIRE_THAT(outcome, grading::Succeeds());
     }

@@ -12,6 +12,7 @@
 
 #include "common/grading/activity.h"
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -85,7 +86,7 @@ auto ChangedByKernels(std::size_t pitch, std::size_t cols, std::size_t column) {
                            " elements; the task asks for at least " +
                            std::to_string(wanted)};
     };
-    return grading::BufferMatcher(judge, "");
+    return grading::BufferMatcher(judge, "Which elements of a row does one thread change?");
 }
 
 void check_values(const std::vector<float>& matrix, std::size_t pitch, std::size_t cols,
@@ -118,6 +119,15 @@ void check_values(const std::vector<float>& matrix, std::size_t pitch, std::size
                               "no business there?"));
 }
 
+/// Fails where rows would overlap, or lie far apart.
+void require_room(int cols, std::size_t pitch) {
+    const std::size_t least = static_cast<std::size_t>(cols), most = least + 32;
+    if (least <= pitch && pitch <= most) return;
+    FAIL("floats_from_row_to_row(" << cols << ") is " << pitch << ", should be " << least
+                                   << " to " << most << ".\nHow many floats does a row "
+                                   << "need, and how many more make it end with a sector?");
+}
+
 /// Eliminates, checks the whole matrix and who changed it, and returns what the kernels
 /// did.
 grading::Instrumented check_elimination(int rows, int cols, int column) {
@@ -126,10 +136,7 @@ grading::Instrumented check_elimination(int rows, int cols, int column) {
                       width = static_cast<std::size_t>(cols);
     const std::size_t pivot = static_cast<std::size_t>(column),
                       pitch = floats_from_row_to_row(cols);
-    INFO("floats_from_row_to_row says "
-         << pitch
-         << ": a row has to have room for its columns, and at most 32 floats more");
-    REQUIRE((width <= pitch && pitch <= width + 32));
+    require_room(cols, pitch);
     const std::vector<float> matrix = make_matrix(height, width, pitch, pivot);
     grading::Guarded<float> d_a(matrix);
     d_a.show_as_rows_of(pitch);
@@ -195,16 +202,24 @@ TEST_CASE("handles any number of rows") {
 }
 
 TEST_CASE("lets rows begin at whole sectors") {
+    // What that costs, for the guide.
+    const grading::Instrumented instrumented = check_elimination(65, 505, 4);
+    if (instrumented.countable) {
+        const warpwise::RequestCounts stores =
+            warpwise::sum_of(instrumented.launches).global_store;
+        grading::figure("sectors per request of the stores", stores.sectors_per_request());
+    }
     for (const std::size_t cols :
          grading::sizes({1, 7, 8, 9, 100, 129, 1001}, 8, 100'000)) {
         const std::size_t pitch = floats_from_row_to_row(static_cast<int>(cols));
-        INFO("rows of " << cols << " floats, " << pitch << " floats apart");
-        INFO(
-            "A row should begin at a multiple of 32 bytes, and it has to have room for its "
-            "columns.");
-        CHECK(pitch * sizeof(float) % 32 == 0);
-        CHECK(pitch >= cols);
-        CHECK(pitch <= cols + 32);
+        require_room(static_cast<int>(cols), pitch);
+        if (pitch * sizeof(float) % 32 != 0) {
+            FAIL("floats_from_row_to_row(" << cols << ") is " << pitch << ", so rows begin "
+                                           << pitch * sizeof(float)
+                                           << " bytes apart, which is no multiple of 32.\n"
+                                              "In which sector does row 1 begin, and "
+                                              "where in it?");
+        }
     }
 }
 
@@ -216,7 +231,7 @@ TEST_CASE("handles very long and very wide matrices") {
          {std::array{500'000, 2, 0}, std::array{2, 2'100'000, 1}}) {
         INFO(rows << " rows of " << cols << " columns, column " << column);
         const std::size_t pitch = floats_from_row_to_row(cols);
-        REQUIRE(pitch >= static_cast<std::size_t>(cols));
+        require_room(cols, pitch);
         const std::vector<float> matrix =
             make_matrix(static_cast<std::size_t>(rows), static_cast<std::size_t>(cols),
                         pitch, static_cast<std::size_t>(column));
@@ -258,7 +273,7 @@ TEST_CASE("moves each element once in and once out") {
 TEST_CASE("takes less than twice the time of a copy of the matrix") {
     constexpr int side = 8192;
     const std::size_t pitch = floats_from_row_to_row(side);
-    REQUIRE(pitch >= side);
+    require_room(side, pitch);
     warpwise::DeviceBuffer<float> d_a(make_matrix(side, side, pitch, 4)),
         d_copy(d_a.size());
     const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
@@ -269,9 +284,9 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
           },
           false}});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    const double share = timings[0].median / timings[1].median;
-    INFO("your kernel: " << timings[0].median * 1e6
-                         << " us; a copy: " << timings[1].median * 1e6 << " us");
-    CHECK(share <= 2.0);
+    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the matrix"),
+               grading::AtMost(2,
+                               "Which bytes of a row does a warp read and write at a time, "
+                               "and do they fill whole sectors?"));
 }
 #endif

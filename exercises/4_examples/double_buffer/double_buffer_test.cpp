@@ -1,15 +1,16 @@
 #include "exercises/4_examples/double_buffer/double_buffer.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "common/grading/activity.h"
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -120,8 +121,9 @@ Turns turns_of(const grading::WarpTrace& warp) {
     return turns;
 }
 
-/// Looks at what the warps of the first blocks do, in their order.
-void check_order(const std::function<void(const Turns&)>& check) {
+/// Looks at what the warps of the first blocks do, in their order. Nothing where no traces
+/// are kept.
+std::vector<Turns> turns_of_product() {
     const int m = 32, n = 32, k = 512;
     INFO("m = " << m << ", n = " << n << ", k = " << k);
     const Product product(m, n, k);
@@ -131,7 +133,31 @@ void check_order(const std::function<void(const Turns&)>& check) {
         grading::trace_warps([&] { multiply(d_a.data(), d_b.data(), d_c.data(), m, n, k); },
                              {.blocks = 2, .events = 20'000});
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    for (const grading::WarpTrace& warp : warps) check(turns_of(warp));
+    std::vector<Turns> turns;
+    for (const grading::WarpTrace& warp : warps) turns.push_back(turns_of(warp));
+    return turns;
+}
+
+/// Of the warp that has most.
+grading::Figure barriers_of(const Turns& turns) {
+    return grading::figure(
+        "barriers of a warp", static_cast<double>(turns.barriers),
+        {.lines = "it computes with tiles in " + std::to_string(turns.computing) +
+                  " of the turns between them: one barrier per turn, and one more"});
+}
+
+grading::Figure waits_of(const Turns& turns) {
+    return grading::figure(
+        "waits of a warp for tiles without computing meanwhile",
+        static_cast<double>(turns.waiting),
+        {.lines = turns.first_wait.empty() ? ""
+                                           : "it stores what it has loaded; the first time "
+                                             "too many at\n    " +
+                                                 turns.first_wait});
+}
+
+std::size_t barriers_too_many(const Turns& turns) {
+    return turns.barriers - std::min(turns.barriers, turns.computing + 1);
 }
 
 int random_extent(int stream) {
@@ -191,28 +217,38 @@ TEST_CASE("loads all elements through tiles") {
 TEST_CASE("takes at most 48 KiB of shared memory") {
     const grading::Instrumented instrumented = check_product(32, 32, 512);
     for (const warpwise::LaunchCounts& launch : instrumented.launches) {
-        INFO(launch.shared_bytes << " bytes of shared memory per block");
-        CHECK(launch.shared_bytes <= 48 * 1024);
+        CHECK_THAT(
+            grading::figure("shared memory per block",
+                            static_cast<double>(launch.shared_bytes), {.unit = "bytes"}),
+            grading::AtMost(48 * 1024,
+                            "How many tiles does a block hold at a time, and how "
+                            "many bytes does each of them have?"));
     }
 }
 
 TEST_CASE("passes one barrier per tile") {
-    check_order([](const Turns& turns) {
-        if (turns.barriers <= turns.computing + 1) return;
-        FAIL("a warp passes " << turns.barriers << " barriers, and computes with tiles in "
-                              << turns.computing
-                              << " of the turns between them: at most one barrier per turn "
-                                 "and one more are allowed");
-    });
+    const std::vector<Turns> turns = turns_of_product();
+    if (turns.empty()) return;
+    const Turns& worst = *std::max_element(
+        turns.begin(), turns.end(), [](const Turns& one, const Turns& other) {
+            return barriers_too_many(one) < barriers_too_many(other);
+        });
+    waits_of(worst);
+    CHECK_THAT(barriers_of(worst),
+               grading::AtMost(static_cast<double>(worst.computing) + 1,
+                               "Which two turns does each of the barriers keep apart, if "
+                               "one pair of tiles is read while the other is written?"));
 }
 
 TEST_CASE("computes while the next tiles are loaded") {
-    check_order([](const Turns& turns) {
-        if (turns.waiting <= waits_allowed) return;
-        FAIL("a warp stores what it loaded to shared memory "
-             << turns.waiting << " times without computing between the load and the store, "
-             << "at most " << waits_allowed
-             << " times are allowed\nThe first one too many is at\n    "
-             << turns.first_wait);
-    });
+    const std::vector<Turns> turns = turns_of_product();
+    if (turns.empty()) return;
+    const Turns& worst = *std::max_element(
+        turns.begin(), turns.end(),
+        [](const Turns& one, const Turns& other) { return one.waiting < other.waiting; });
+    barriers_of(worst);
+    CHECK_THAT(waits_of(worst),
+               grading::AtMost(static_cast<double>(waits_allowed),
+                               "Which multiply-adds could stand between the loads of the "
+                               "next tiles and this store?"));
 }

@@ -80,7 +80,8 @@ auto ColumnReadByAllThreads(std::size_t pitch, std::size_t column) {
         if (readers.size() >= wanted) return {true, text};
         return {false, text + "; the task asks for " + std::to_string(wanted)};
     };
-    return grading::BufferMatcher(judge, "");
+    return grading::BufferMatcher(judge,
+                                  "Which rows should thread 1 of the block look at?");
 }
 
 /// No warp was missing at a barrier. That warps without work have exited in the end is no

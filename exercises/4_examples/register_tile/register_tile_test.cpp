@@ -8,6 +8,7 @@
 
 #include "common/grading/activity.h"
 #include "common/grading/exercise.h"
+#include "common/grading/figure.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
@@ -134,11 +135,13 @@ TEST_CASE("loads at most two thirds of a float per multiply-add") {
             (counts.shared_load.bytes + counts.shared_atomic.bytes) / sizeof(float);
         const double terms = 1.0 * x.m * x.n * x.k;
         INFO("m = " << x.m << ", n = " << x.n << ", k = " << x.k << ": "
-                    << static_cast<long>(floats)
-                    << " floats are loaded from shared memory for "
                     << static_cast<long>(terms) << " multiply-adds");
-        const double floats_per_multiply_add = floats / terms;
-        CHECK(floats_per_multiply_add <= 0.67);
+        CHECK_THAT(
+            grading::figure("floats loaded from shared memory per multiply-add",
+                            floats / terms, {.call = instrumented.name}),
+            grading::AtMost(0.67,
+                            "For how many multiply-adds does a thread use a float that it "
+                            "has loaded from a tile?"));
     }
 }
 

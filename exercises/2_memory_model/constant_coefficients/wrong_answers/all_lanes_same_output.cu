@@ -1,6 +1,6 @@
 // Wrong answer: one address a read, but still a warp for each output
 // Rejected by: takes few wavefronts for an output
-// Message: wavefronts per output; at most 1.1 are allowed
+// Message: wavefronts of constant memory per output:
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 __constant__ float filter[taps];

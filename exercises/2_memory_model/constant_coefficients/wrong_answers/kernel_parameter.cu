@@ -1,6 +1,6 @@
 // Wrong answer: passes the coefficients as a kernel parameter, which cannot be counted
 // Rejected by: reads one coefficient at a time in a warp
-// Message: no __constant__ variable was read
+// Message: No kernel read a __constant__ variable
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 struct Coefficients {

@@ -1,6 +1,6 @@
 // Wrong answer: speaks of __ldg(x) and const float* __restrict__ in comments only
 // Rejected by: reads x by the read-only path
-// Message: your source has neither __ldg(
+// Message: Your source has neither __ldg(
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
 /* const float* __restrict__ x */

@@ -1,6 +1,6 @@
 // Wrong answer: one element per thread
 // Rejected by: gives each thread 4 to 64 elements and stores whole sectors
-// Message: 131072 threads store the 131072 elements
+// Message: elements per thread that stores any: 1, should be 4 to 64
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
 __global__ void gather_elements(const float* table, const int* places, float* out, int n) {

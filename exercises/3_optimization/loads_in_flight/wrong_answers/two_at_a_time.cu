@@ -1,6 +1,6 @@
 // Wrong answer: two elements at a time, so a thread waits four times
 // Rejected by: waits at most three times for four elements
-// Message: waits 4 times for loads, at most 3 times are allowed
+// Message: waits for loads per four elements of a thread: 4, at most 3 allowed
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
 __global__ void gather_elements(const float* table, const int* places, float* out, int n) {
