@@ -38,6 +38,7 @@ void translate(const float* d_table, int table_size, const int* d_codes, float* 
     const GridOf grid{threads_per_block, sizeof(float) * table_size};
     const int needed = grid.needed(n), resident = grid.resident();
     if (needed == 0) return;
-    translate_codes < <<needed<resident ? needed : resident, grid.threads, grid.bytes>>>(
-                          d_table, table_size, d_codes, d_out, n);
+    const int blocks = needed < resident ? needed : resident;
+    translate_codes<<<blocks, grid.threads, grid.bytes>>>(d_table, table_size, d_codes,
+                                                          d_out, n);
 }

@@ -30,8 +30,8 @@ cudaError_t sum_of_squares(const float* values, int n, float* sum) {
     if (status == cudaSuccess)
         status = cudaMemcpyAsync(d_values, values, bytes, cudaMemcpyHostToDevice, stream);
     if (status == cudaSuccess) {
-        square_and_add < <<n<65536 ? (n + 255) / 256 : 256, 256, 0, stream>>>(d_values, n,
-                                                                              d_sum);
+        const int blocks = n < 65536 ? (n + 255) / 256 : 256;
+        square_and_add<<<blocks, 256, 0, stream>>>(d_values, n, d_sum);
         status = cudaGetLastError();
     }
     if (status == cudaSuccess)
