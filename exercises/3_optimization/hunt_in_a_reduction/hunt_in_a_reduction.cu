@@ -2,7 +2,30 @@
 // The task: ./warpwise task hunt_in_a_reduction
 #include "exercises/3_optimization/hunt_in_a_reduction/hunt_in_a_reduction.h"
 
+#include <algorithm>
+
 constexpr int block_size = 256;
+constexpr int piece_size = 64 * block_size;  // values that are on the device at a time
+
+// What the function has in device memory. It is freed however the function ends.
+struct DeviceArrays {
+    float* piece = nullptr;
+    float* partial = nullptr;  // the sum of each block, of all pieces
+    float* sum = nullptr;
+
+    cudaError_t allocate(int n, int blocks) {
+        const int most = std::min(n, piece_size);
+        cudaError_t status = cudaMalloc(&piece, most * sizeof(float));
+        if (status == cudaSuccess) status = cudaMalloc(&partial, blocks * sizeof(float));
+        if (status == cudaSuccess) status = cudaMalloc(&sum, sizeof(float));
+        return status;
+    }
+    ~DeviceArrays() {
+        cudaFree(piece);
+        cudaFree(partial);
+        cudaFree(sum);
+    }
+};
 
 // Each block adds up the squares of 256 values, in a tree in shared memory.
 __global__ void square_and_add(const float* values, int n, float* partial) {
@@ -33,26 +56,29 @@ __global__ void add_partial_sums(const float* partial, float* sum) {
     if (threadIdx.x == 0) *sum = part[0];
 }
 
+int blocks_for(int n) { return (n - 1) / block_size + 1; }
+
+// Copies one piece of the values to the device, and lets the kernel add up its squares.
+cudaError_t add_piece(const float* values, int n, float* d_piece, float* d_partial) {
+    const cudaError_t status = cudaMemcpy(d_piece, values, n, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess)
+        square_and_add<<<blocks_for(n), block_size>>>(d_piece, n, d_partial);
+    return status;
+}
+
 cudaError_t sum_of_squares(const float* values, int n, float* sum) {
     *sum = 0;
     if (n == 0) return cudaSuccess;
-    const int blocks = (n - 1) / block_size + 1;
-    float *d_values = nullptr, *d_partial = nullptr, *d_sum = nullptr;
-
-    cudaError_t status = cudaMalloc(&d_values, n * sizeof(float));
-    if (status == cudaSuccess) status = cudaMalloc(&d_partial, blocks * sizeof(float));
-    if (status == cudaSuccess) status = cudaMalloc(&d_sum, sizeof(float));
-    if (status == cudaSuccess)
-        status = cudaMemcpy(d_values, values, n, cudaMemcpyHostToDevice);
-
-    if (status == cudaSuccess) {
-        square_and_add<<<blocks, block_size>>>(d_values, n, d_partial);
-        add_partial_sums<<<1, blocks, blocks * sizeof(float)>>>(d_partial, d_sum);
-        status = cudaMemcpy(sum, d_sum, sizeof(float), cudaMemcpyDeviceToHost);
+    const int blocks = blocks_for(n);
+    DeviceArrays device;
+    cudaError_t status = device.allocate(n, blocks);
+    for (int first = 0; first < n && status == cudaSuccess; first += piece_size) {
+        status = add_piece(values + first, std::min(piece_size, n - first), device.piece,
+                           device.partial + first / block_size);
     }
-
-    cudaFree(d_values);
-    cudaFree(d_partial);
-    cudaFree(d_sum);
+    if (status == cudaSuccess) {
+        add_partial_sums<<<1, blocks, blocks * sizeof(float)>>>(device.partial, device.sum);
+        status = cudaMemcpy(sum, device.sum, sizeof(float), cudaMemcpyDeviceToHost);
+    }
     return status;
 }

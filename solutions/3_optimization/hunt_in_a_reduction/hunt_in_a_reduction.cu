@@ -1,23 +1,46 @@
 // Solution: a program with three mistakes, repaired.
 //
-// 1. cudaMemcpy counts bytes, and it was given a number of floats. Three quarters of the
-//    device's array were never filled. The call itself succeeds: it copies what it was
-//    asked to copy.
+// 1. cudaMemcpy counts bytes, and it was given a number of floats. Three quarters of each
+//    piece never came to the device. The call itself succeeds: it copies what it was asked
+//    to copy.
 // 2. From distance 32 on, the tree went on without any barrier: the lanes of a warp do not
 //    run in lockstep, so a lane may read a sum that another lane has not stored yet. A warp
 //    needs no __syncthreads() there, but it does need __syncwarp() between the rounds.
-// 3. The second launch had one thread per partial sum. For more than 262,144 values these
-// are
+// 3. The last launch had one thread per partial sum. For more than 262,144 values these are
 //    more than the 1024 threads that a block may have. The launch was refused, and because
-//    nobody asked for its status, the function returned success with whatever d_sum held.
-//    Now a block of 1024 threads at most adds up any number of partial sums, and both
-//    launches are asked for their status.
+//    nobody asked for its status, the function returned success with whatever the memory
+//    for the sum held. Now a block of 1024 threads at most adds up any number of partial
+//    sums, and all launches are asked for their status.
+//
+// The loop over the pieces is right: all copies and kernels are in one stream, so a piece
+// is copied only when the kernel of the piece before it has ended.
 #include "exercises/3_optimization/hunt_in_a_reduction/hunt_in_a_reduction.h"
 
 #include <algorithm>
 
 constexpr int block_size = 256;
-constexpr int most_threads = 1024;  // of a block
+constexpr int most_threads = 1024;           // of a block
+constexpr int piece_size = 64 * block_size;  // values that are on the device at a time
+
+// What the function has in device memory. It is freed however the function ends.
+struct DeviceArrays {
+    float* piece = nullptr;
+    float* partial = nullptr;  // the sum of each block, of all pieces
+    float* sum = nullptr;
+
+    cudaError_t allocate(int n, int blocks) {
+        const int most = std::min(n, piece_size);
+        cudaError_t status = cudaMalloc(&piece, most * sizeof(float));
+        if (status == cudaSuccess) status = cudaMalloc(&partial, blocks * sizeof(float));
+        if (status == cudaSuccess) status = cudaMalloc(&sum, sizeof(float));
+        return status;
+    }
+    ~DeviceArrays() {
+        cudaFree(piece);
+        cudaFree(partial);
+        cudaFree(sum);
+    }
+};
 
 // Each block adds up the squares of 256 values, in a tree in shared memory.
 __global__ void square_and_add(const float* values, int n, float* partial) {
@@ -53,32 +76,37 @@ __global__ void add_partial_sums(const float* partial, int partial_sums, float* 
     if (threadIdx.x == 0) *sum = part[0];
 }
 
+int blocks_for(int n) { return (n - 1) / block_size + 1; }
+
+// Copies one piece of the values to the device, and lets the kernel add up its squares.
+cudaError_t add_piece(const float* values, int n, float* d_piece, float* d_partial) {
+    cudaError_t status =
+        cudaMemcpy(d_piece, values, n * sizeof(float), cudaMemcpyHostToDevice);
+    if (status == cudaSuccess) {
+        square_and_add<<<blocks_for(n), block_size>>>(d_piece, n, d_partial);
+        status = cudaGetLastError();
+    }
+    return status;
+}
+
 cudaError_t sum_of_squares(const float* values, int n, float* sum) {
     *sum = 0;
     if (n == 0) return cudaSuccess;
-    const int blocks = (n - 1) / block_size + 1;
-    float *d_values = nullptr, *d_partial = nullptr, *d_sum = nullptr;
-
-    cudaError_t status = cudaMalloc(&d_values, n * sizeof(float));
-    if (status == cudaSuccess) status = cudaMalloc(&d_partial, blocks * sizeof(float));
-    if (status == cudaSuccess) status = cudaMalloc(&d_sum, sizeof(float));
-    if (status == cudaSuccess)
-        status = cudaMemcpy(d_values, values, n * sizeof(float), cudaMemcpyHostToDevice);
-
-    if (status == cudaSuccess) {
-        square_and_add<<<blocks, block_size>>>(d_values, n, d_partial);
-        status = cudaGetLastError();
+    const int blocks = blocks_for(n);
+    DeviceArrays device;
+    cudaError_t status = device.allocate(n, blocks);
+    for (int first = 0; first < n && status == cudaSuccess; first += piece_size) {
+        status = add_piece(values + first, std::min(piece_size, n - first), device.piece,
+                           device.partial + first / block_size);
     }
     if (status == cudaSuccess) {
         const int threads = std::min(blocks, most_threads);
-        add_partial_sums<<<1, threads, threads * sizeof(float)>>>(d_partial, blocks, d_sum);
+        add_partial_sums<<<1, threads, threads * sizeof(float)>>>(device.partial, blocks,
+                                                                  device.sum);
         status = cudaGetLastError();
     }
-    if (status == cudaSuccess)
-        status = cudaMemcpy(sum, d_sum, sizeof(float), cudaMemcpyDeviceToHost);
-
-    cudaFree(d_values);
-    cudaFree(d_partial);
-    cudaFree(d_sum);
+    if (status == cudaSuccess) {
+        status = cudaMemcpy(sum, device.sum, sizeof(float), cudaMemcpyDeviceToHost);
+    }
     return status;
 }
