@@ -290,8 +290,8 @@ std::vector<Case> chains() {
         {"chains_maximum_1_of_64_warps", [] { return chained<Maximum, 1>(2 * kSms, 1024, 256); }},
         {"chains_high_product_1_of_64_warps", [] { return chained<HighProduct, 1>(2 * kSms, 1024, 128); }},
         {"chains_floats_and_integers_of_64_warps", [] { return chained<FloatsAndIntegers, 1>(2 * kSms, 1024, 256); }},
-        {"chains_half2_1_of_64_warps", [] { return half2_chains<1>(2 * kSms, 1024, 256); }},
-        {"chains_half2_4_of_4_warps", [] { return half2_chains<4>(kSms, 128, 1024); }},
+        {"chains_half2_1_of_64_warps", [] { return half2_chains<1>(2 * kSms, 1024, 128); }},
+        {"chains_half2_4_of_4_warps", [] { return half2_chains<4>(kSms, 128, 256); }},
     };
 }
 

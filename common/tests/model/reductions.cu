@@ -282,14 +282,14 @@ Prepared distances(unsigned vectors, unsigned length) {
 
 std::vector<Case> reductions() {
     return {
-        {"reduce_tree_of_neighbors", [] { return block_sums(tree_of_neighbors, 4 * kMi, 256, 1); }},
-        {"reduce_tree_with_conflicts", [] { return block_sums(tree_with_conflicts, 4 * kMi, 256, 1); }},
-        {"reduce_tree_of_halves_64", [] { return block_sums(tree_of_halves<64, 1>, 4 * kMi, 64, 1); }},
-        {"reduce_tree_of_halves_256", [] { return block_sums(tree_of_halves<256, 1>, 4 * kMi, 256, 1); }},
-        {"reduce_tree_of_halves_1024", [] { return block_sums(tree_of_halves<1024, 1>, 4 * kMi, 1024, 1); }},
+        {"reduce_tree_of_neighbors", [] { return block_sums(tree_of_neighbors, kMi, 256, 1); }},
+        {"reduce_tree_with_conflicts", [] { return block_sums(tree_with_conflicts, kMi, 256, 1); }},
+        {"reduce_tree_of_halves_64", [] { return block_sums(tree_of_halves<64, 1>, kMi, 64, 1); }},
+        {"reduce_tree_of_halves_256", [] { return block_sums(tree_of_halves<256, 1>, kMi, 256, 1); }},
+        {"reduce_tree_of_halves_1024", [] { return block_sums(tree_of_halves<1024, 1>, kMi, 1024, 1); }},
         {"reduce_tree_of_halves_256_by_8", [] { return block_sums(tree_of_halves<256, 8>, 8 * kMi, 256, 8); }},
-        {"reduce_shuffles_128", [] { return block_sums(shuffles<128, 1>, 4 * kMi, 128, 1); }},
-        {"reduce_shuffles_1024", [] { return block_sums(shuffles<1024, 1>, 4 * kMi, 1024, 1); }},
+        {"reduce_shuffles_128", [] { return block_sums(shuffles<128, 1>, 2 * kMi, 128, 1); }},
+        {"reduce_shuffles_1024", [] { return block_sums(shuffles<1024, 1>, 2 * kMi, 1024, 1); }},
         {"reduce_shuffles_256_by_8", [] { return block_sums(shuffles<256, 8>, 8 * kMi, 256, 8); }},
         {"reduce_shuffles_256_by_8_small", [] { return block_sums(shuffles<256, 8>, kMi / 4, 256, 8); }},
         {"reduce_doubles", [] { return double_sums(4 * kMi); }},

@@ -360,7 +360,7 @@ std::vector<Case> shared_loops() {
     return {
         {"shared_filter_64", [] { return filtered(kMi); }},
         {"shared_filter_64_small", [] { return filtered(32 * kKi); }},
-        {"shared_polynomial", [] { return shared_polynomials(kMi); }},
+        {"shared_polynomial", [] { return shared_polynomials(kMi / 2); }},
         {"shared_ring_of_64", [] { return passed_around(8 * kSms, 64, 128); }},
         {"shared_ring_of_256", [] { return passed_around(4 * kSms, 256, 64); }},
         {"shared_ring_of_1024", [] { return passed_around(2 * kSms, 1024, 64); }},
@@ -368,7 +368,7 @@ std::vector<Case> shared_loops() {
         {"shared_barriers_of_256", [] { return barriers(4 * kSms, 256, 128); }},
         {"shared_barriers_of_1024", [] { return barriers(kSms, 1024, 256); }},
         {"shared_sort_1024", [] { return sorted_blocks(kSms); }},
-        {"shared_sort_1024_eight_waves", [] { return sorted_blocks(8 * kSms); }},
+        {"shared_sort_1024_many_blocks", [] { return sorted_blocks(4 * kSms); }},
         {"shared_prefix_sums_512", [] { return block_prefix_sums(2048); }},
         {"shuffle_butterflies", [] { return butterfly(8 * kSms, 256, 16); }},
         {"shuffle_butterflies_of_1_warp", [] { return butterfly(kSms, 32, 128); }},
