@@ -221,13 +221,13 @@ std::string recorded_table(const fs::path& root, const std::string& line, const 
     } else {
         const auto table = std::find_if(lesson->tables.begin(), lesson->tables.end(), [&](const auto& each) {
             return is_number(words[2]) ? std::to_string(&each - lesson->tables.data() + 1) == words[2]
-                                       : each.title.starts_with(words[2]);
+                                       : each.title.name == words[2];
         });
         if (table == lesson->tables.end()) throw std::runtime_error("the lesson has no such table");
         Rows rows;
         for (const std::vector<std::string>& row : table->rows) rows.emplace_back(row.begin(), row.end());
-        text =
-            warpwise::wrap(table->title, terminal.width) + "\n" + warpwise::format_table(table->header, rows, terminal);
+        text = warpwise::wrap(table->title.heading(), terminal.width) + "\n" +
+               warpwise::format_table(table->header, rows, terminal);
     }
     return text + fmt::format("(recorded on {}, {})\n", run.device.name, run.date.substr(0, 10));
 }
