@@ -46,15 +46,6 @@ void Lesson::question(std::string_view paragraphs) {
     tell("question", question_words, "", paragraphs);
 }
 
-void Lesson::prediction(std::string_view paragraphs) {
-    if (shown_since_) answer_predictions();
-    tell("prediction", prediction_words, "Predict", paragraphs);
-    if (!output_.reader().is_there()) return;
-    const std::optional<std::string> line = output_.reader().ask("Enter goes on, q leaves ");
-    if (line && Reader::leaves(*line)) throw ReaderLeft{};
-    output_.print("\n");
-}
-
 void Lesson::conclusion(std::string_view paragraphs) {
     answer_predictions();
     tell("conclusion", conclusion_words, "Conclusion", paragraphs);

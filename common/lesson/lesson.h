@@ -120,9 +120,6 @@ public:
     /// nobody guessed. Call it before slow work starts. A lesson may have several, also of one group.
     void predict(const Prediction& prediction);
 
-    /// A prediction that no program can judge, such as one about a drawing: nobody is asked for a guess.
-    void prediction(std::string_view paragraphs);
-
     static constexpr std::size_t question_words = 80;
     static constexpr std::size_t prediction_words = 60;  ///< the choices included
     static constexpr std::size_t because_words = 45;

@@ -85,7 +85,7 @@ void right(Lesson& lesson) {
 void talkative(Lesson& lesson) {
     std::string words;
     for (int i = 0; i < 61; ++i) words += "word ";
-    lesson.prediction(words);
+    lesson.predict({.question = words, .answer = Number{.value = 0}, .because = "Words are counted."});
 }
 
 void wrong(Lesson& lesson) {
