@@ -33,7 +33,7 @@ solution=$project/solutions/1_first/add/add.cu
 wrong=$folder/wrong_answers
 whole=$project/whole
 mkdir -p "$project/common/grading" "$folder" "$(dirname "$solution")" "$whole"/{wrong,correct}_answers
-cp "$here"/{answers.sh,try_answer.sh,check_rejection.cmake} "$project/common/grading"
+cp "$here"/{answers.sh,try_answer.sh,check_rejection.cmake,check_question.cmake} "$project/common/grading"
 
 body() {
     lines '#include "add.h"' '' '__global__ void add(int* a, const int* b) {' "    // $1" '    const int i = threadIdx.x;' \
@@ -83,8 +83,10 @@ check "unfolding fails with it" says "wrong_answers/twice.patch does not apply" 
 check "and leaves no old file" test ! -e "$project/again/wrong_answers/twice.cu"
 check "the others are unfolded" test -f "$project/again/wrong_answers/off_by_one.cu"
 mkdir -p "$project/build/answers/add"
+lines '#!/bin/sh' 'echo FAILED' \
+    'echo "{\"failure\": {\"observation\": \"wrong\", \"question\": \"Why?\"}}" >"$WARPWISE_GRADING_FACTS"' 'exit 1' >"$project/grader"
 lines '#!/bin/sh' 'while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done' \
-    'printf "#!/bin/sh\necho FAILED\nexit 1\n" >"$out"' 'chmod +x "$out"' >"$project/compiler"
+    'cp "$(dirname "$0")/grader" "$out"' 'chmod +x "$out"' >"$project/compiler"
 chmod +x "$project/compiler"
 lines "folder='$folder'" "solution='$solution'" "compiler='$project/compiler'" "rewriter=true" "header=" "options=()" \
     "link_options=()" "objects=()" "libraries=()" >"$project/build/answers/add/tools.sh"

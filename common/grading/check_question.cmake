@@ -11,6 +11,10 @@ endfunction()
 # Fails unless the first failure has a question, or something to try, and says more than a condition in C++.
 function(require_question file output)
     if(NOT EXISTS "${file}")
+        # The answer has ended the grader: then it is the supervisor who says so, and asks.
+        if(output MATCHES "ended the program .*\\?")
+            return()
+        endif()
         message(FATAL_ERROR "The grader wrote no facts about its failure\n${output}")
     endif()
     file(READ "${file}" facts)

@@ -941,5 +941,5 @@ TEST_CASE("the listing shows conflicts, waiting lanes and idle lanes where there
     launch.lines[0].counts.active_lanes = 128;
     const std::string text = list_source({launch}, Terminal{});
     CHECK_THAT(text, ContainsSubstring("\nrequests  conflicts  serialized  lanes   line  source\n"));
-    CHECK_THAT(text, ContainsSubstring("\n      16         56     248   16.0  >   3  ("));
+    CHECK_THAT(text, ContainsSubstring("\n      16         56         248   16.0  >   3  ("));
 }

@@ -290,7 +290,8 @@ TEST_CASE("a lesson whose steps are right ends with status 0") {
                                                "Which step is the fastest?\n"));
     CHECK_THAT(
         captured.out,
-        ContainsSubstring("|--|\n\nIt is c) none of them. They write the same numbers.\n\nIt is 999 units. Counting "
+        ContainsSubstring("|--|\n\nAs it was:\n\n    1 >#<\n\nIt is c) none of them. They write the same "
+                          "numbers.\n\nIt is 999 units. Counting "
                           "begins at 0.\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
                           "avoid, and more to try: './warpwise docs right' shows\nthis lesson's page of the book\n"));
     CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
@@ -606,7 +607,7 @@ TEST_CASE("the pause between lessons ends with Enter, or with the input") {
 TEST_CASE("a program that cannot be instrumented says why there are no counters, to those who ask for them") {
     device_or_skip();
     const auto says = [](const std::vector<std::string>& arguments) {
-        return run(arguments).out.find("start the chapter with ./warpwise run") != std::string::npos;
+        return run(arguments).out.find("no errors are looked for") != std::string::npos;
     };
     CHECK(says({"right", "--counters"}) == !Lesson::on_gpu());
     CHECK(says({"right", "--lines"}) == !Lesson::on_gpu());

@@ -13,6 +13,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createMarkdownRenderer } from 'vitepress';
 import { allProblemsOfClaims } from '../.vitepress/book/claims.mjs';
+import { problemsOfTables } from '../.vitepress/book/exercise_tables.mjs';
 import { problemsOfOrder } from '../.vitepress/book/order.mjs';
 import { frontMatter, hashOf, lonelyTwins, readBook } from '../.vitepress/book/pages.mjs';
 import { root } from '../.vitepress/book/repository.mjs';
@@ -57,6 +58,7 @@ async function check(book) {
     for (const { trace, message } of problemsOfTraces()) problems.push(`${trace}: ${message}`);
 
     problems.push(...allProblemsOfClaims());
+    problems.push(...problemsOfTables(book.chapters));
     problems.push(...allProblemsOfTerms(book));
     problems.push(...problemsOfOrder(book));
 

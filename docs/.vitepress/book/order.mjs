@@ -1,5 +1,5 @@
-// Whether the text keeps to the path: no lesson sends the learner to an exercise that comes only after the next lesson, no
-// exercise takes a lesson for known that comes after it, and the list of all exercises has their order.
+// Whether the text keeps to the path: no lesson sends the learner to an exercise that comes only after the next lesson, and
+// no exercise takes a lesson for known that comes after it.
 import { pageOf } from './repository.mjs';
 
 const lineOf = (text, at) => text.slice(0, at).split('\n').length;
@@ -45,15 +45,5 @@ export function problemsOfOrder({ pages, chapters }) {
         }
     }
 
-    const wanted = stops.filter(({ kind }) => kind === 'exercise').map(({ name }) => name);
-    for (const index of ['exercises/index.md', 'zh/exercises/index.md']) {
-        const entry = pages.get(index);
-        if (!entry || entry.made === 'twin') continue;
-        const listed = [...entry.text.matchAll(/^\| \[(\w+)\]\(/gm)].map((match) => ({ name: match[1], at: match.index })).filter(({ name }) => wanted.includes(name));
-        for (const name of wanted) if (!listed.some((row) => row.name === name)) problems.push(`${entry.origin}:1: the exercise ${name} is missing`);
-        const order = wanted.filter((name) => listed.some((row) => row.name === name));
-        const wrong = order.findIndex((name, place) => listed[place].name !== name);
-        if (wrong >= 0) problems.push(`${entry.origin}:${lineOf(entry.text, listed[wrong].at)}: ${listed[wrong].name} stands where ${order[wrong]} comes on the path`);
-    }
     return problems;
 }

@@ -80,7 +80,7 @@ struct Picture {
 struct Layout {
     Index planes, cols;
     Index plane_stride, row_stride;
-    Index prepared[8];
+    Index prepared[8] = {};
 };
 
 /// Runs on the host, once per launch.
