@@ -19,6 +19,9 @@ struct TryOptions {
     bool leaks = false;                        ///< what is never freed is an error, and not only a note
     bool lines = false;                        ///< the kernels' source with the counts of each line
     bool all_blocks = false;                   ///< instrument every block of a launch, not a sample
+    bool each_launch = false;                  ///< a row for each launch, not for each kernel
+    bool model = true;                         ///< estimate times of a GPU
+    std::string gpu_model;                     ///< its name; empty: the default
     std::optional<int> registers;              ///< a thread, for theoretical occupancy
     std::vector<std::string> include_folders;  ///< -I
     std::vector<std::string> definitions;      ///< -D, "NAME" or "NAME=VALUE"

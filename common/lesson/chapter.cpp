@@ -21,6 +21,7 @@
 #include "common/helpers/check.h"
 #include "common/helpers/instrument.h"
 #include "common/lesson/counter_columns.h"
+#include "common/model/model.h"
 #include "common/lesson/device_choice.h"
 #include "common/lesson/json_output.h"
 #include "common/lesson/old_flag.h"
@@ -73,6 +74,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     bool no_input = false;
     int repeat = 0;
     std::string recording;
+    std::string gpu_model = model::default_gpu;
+    bool no_model = false;
     app.add_option("lessons", request.lessons, "names of lessons; see --list");
     app.add_flag("--list", request.list, "list the lessons and stop");
     app.add_option("--step", request.options.steps, "run only steps with this name or part of it; may be repeated")
@@ -97,6 +100,8 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     app.add_flag("--all-blocks", request.options.all_blocks, "instrument all blocks of a launch, not a sample");
     app.add_option("--registers", request.options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255));
+    app.add_option("--gpu-model", gpu_model, "the GPU whose times the time model estimates (default H200)");
+    app.add_flag("--no-model", no_model, "no estimated times and limiters");
     app.add_option("--recorded", recording, "whose recorded times to show where there is no GPU; none shows none");
     CLI::Option* pause = app.add_flag("--pause,!--no-pause", request.pause,
                                       "wait for Enter between lessons; in a terminal that is usual");
@@ -125,6 +130,12 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
     if (!size.empty()) request.options.size = parse_size(size);
+    request.options.model = !no_model;
+    try {
+        if (!no_model) model::choose_gpu(gpu_model);
+    } catch (const std::runtime_error& error) {
+        throw Refusal(fmt::format("--gpu-model: {}", error.what()));
+    }
     request.reads_along =
         !all && !no_input && !request.options.once && request.json_file != "-" && Reader::at_terminal();
     if (pause->count() == 0) request.pause = request.reads_along;
