@@ -76,6 +76,7 @@ struct LaunchFacts {
     double shared_wavefronts = 0;  ///< of loads, stores, and atomics
     double shared_atomic_waits = 0;
     double constant_wavefronts = 0;  ///< above one per request
+    double local_requests = 0;       ///< to arrays of a thread's own that are indexed by a variable
     double global_atomic_lanes = 0;
     double global_atomic_sectors = 0;
     double hottest_address = 0;  ///< atomics to the address that gets the most of them

@@ -25,6 +25,7 @@ void for_each_number(Facts& facts, Visit visit) {
     visit("shared_wavefronts", facts.shared_wavefronts);
     visit("shared_atomic_waits", facts.shared_atomic_waits);
     visit("constant_wavefronts", facts.constant_wavefronts);
+    visit("local_requests", facts.local_requests);
     visit("global_atomic_lanes", facts.global_atomic_lanes);
     visit("global_atomic_sectors", facts.global_atomic_sectors);
     visit("hottest_address", facts.hottest_address);

@@ -168,8 +168,8 @@ Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOption
     part(result, Limiter::integer) = pipe(Pipe::integer);
     part(result, Limiter::issue) = on_sms(facts.all_instructions() / gpu.issue_per_cycle);
     const double store_lines = facts.store_sectors / gpu.l1_sectors_per_cycle;
-    part(result, Limiter::l1) = on_sms(std::max({facts.l1_lines / gpu.l1_lines_per_cycle,
-                                                 facts.l1_sectors / gpu.l1_sectors_per_cycle + store_lines,
+    part(result, Limiter::l1) = on_sms(std::max({(facts.l1_lines + facts.local_requests) / gpu.l1_lines_per_cycle,
+                                                 (facts.l1_sectors + 4 * facts.local_requests) / gpu.l1_sectors_per_cycle + store_lines,
                                                  at(facts.instructions, Pipe::memory) / at(gpu.per_cycle, Pipe::memory)}));
     part(result, Limiter::shared) =
         on_sms(facts.shared_wavefronts / gpu.wavefronts_per_cycle +

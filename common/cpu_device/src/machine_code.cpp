@@ -272,6 +272,7 @@ void Translator::access(const Instruction& instruction) {
     operation.issues = 1;
     operation.from[0] = kFirstArgument;
     operation.code = instruction.end;
+    operation.local = argument_.find("%rsp,") != std::string::npos;
     operation.to = static_cast<std::int16_t>(kFirstLoad + next_load_++ % kLoads);
     loaded_.push_back({argument_, operation.to});
     if (loaded_.size() > 16) loaded_.erase(loaded_.begin());

@@ -37,6 +37,7 @@ struct MicroOperation {
     std::int16_t from[3] = {kNone, kNone, kNone};
     std::uint32_t code = 0;  ///< access: offset of its return address in the program
     bool overhead = false;   ///< of a loop: gone where it is unrolled
+    bool local = false;      ///< access: to an array of the thread's own, at a variable index
 };
 
 struct BasicBlock {

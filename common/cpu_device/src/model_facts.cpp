@@ -162,6 +162,7 @@ void add_code_facts(LaunchFacts& facts, const Tally& tally) {
             if (loop != unrolled.end() && loop->first - block.jumps_to <= 16) unrolled_by = loop->second;
         }
         for (const MicroOperation& operation : block.operations) {
+            if (operation.local && !(block.loops && block.constant_trips)) facts.local_requests += times;
             if (operation.kind == MicroOperation::Kind::access || operation.kind == MicroOperation::Kind::move) continue;
             const double share = operation.overhead ? 1.0 / unrolled_by : 1.0;
             facts.instructions[static_cast<std::size_t>(operation.pipe)] += operation.issues * times * share;

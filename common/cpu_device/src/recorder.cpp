@@ -325,7 +325,10 @@ void Recorder::model_access(const TraceEvent& event, MemoryOperation operation, 
             sums.stores += static_cast<double>(counters.sectors);
         }
         if (operation == MemoryOperation::global_atomic) {
-            for_each_lane(request_.lanes, [&](unsigned lane) {
+            // nvcc adds up what the lanes of a warp count at one address, and one of them carries out the sum.
+            const bool added_up = event.kind() == TraceEvent::increment && counters.same_address + 1 == counters.lanes;
+            const std::uint32_t lanes = added_up ? request_.lanes & -request_.lanes : request_.lanes;
+            for_each_lane(lanes, [&](unsigned lane) {
                 const std::uint64_t hash = request_.address[lane] * 0x9E3779B97F4A7C15u;
                 ++model.atomics[hash >> (64 - ModelTally::kHotBits)];
             });

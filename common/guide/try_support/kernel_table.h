@@ -12,9 +12,9 @@
 
 namespace guide {
 
-/// A row for each kernel, its launches added up (`each_launch`: a row for each of the groups), and below the table what the columns mean. `sample`: how many blocks
-/// of a launch were instrumented at most (0: all); where that left some out, it says so. Wider than the terminal it
-/// becomes several tables.
+/// A row for each kernel, its launches added up (`each_launch`: a row for each of the groups), and below the table what
+/// the columns mean. `sample`: how many blocks of a launch were instrumented at most (0: all); where that left some
+/// out, it says so. Wider than the terminal it becomes several tables.
 std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample, bool each_launch,
                          const warpwise::Terminal& terminal);
 
