@@ -12,7 +12,7 @@ namespace {
 constexpr double sector = 32;  // bytes
 
 /// How sharply the time follows its largest part: two equal parts take 2^(1/sharpness) as long as one.
-constexpr double sharpness = 3.0;
+constexpr double sharpness = 4.0;
 
 /// Lines that other data, the other half of L2, and the order of replacement leave to a kernel.
 constexpr double usable_l2 = 0.7;

@@ -35,8 +35,13 @@ double hottest(const ModelTally& model) {
     return std::max(most - 1.5 * sum / static_cast<double>(model.atomics.size()), 0.0);
 }
 
+/// What a sum of the cache model stands for.
+double scale_of_model(const Launch& launch, const Tally& tally) {
+    return tally.model().blocks == 0 ? 1 : static_cast<double>(launch.blocks) / tally.model().blocks;
+}
+
 std::vector<Footprint> footprints(const Launch& launch, const Tally& tally) {
-    const double scale = scale_of(launch, tally);
+    const double scale = scale_of_model(launch, tally);
     std::map<int, Footprint> by_array;
     for (const auto& [array, sectors] : tally.model().arrays) {
         Footprint& footprint = by_array[array];
@@ -138,9 +143,9 @@ LaunchFacts memory_facts(const Launch& launch, const Tally& tally, int registers
         lanes += static_cast<double>(step.lanes);
     }
     if (steps > 0) facts.lanes = lanes / steps;
-    facts.l1_sectors = tally.model().l1_sectors * scale;
-    facts.l1_lines = tally.model().l1_lines * scale;
-    facts.hottest_address = hottest(tally.model()) * scale;
+    facts.l1_sectors = tally.model().l1_sectors * scale_of_model(launch, tally);
+    facts.l1_lines = tally.model().l1_lines * scale_of_model(launch, tally);
+    facts.hottest_address = hottest(tally.model()) * scale_of_model(launch, tally);
     facts.arrays = footprints(launch, tally);
     return facts;
 }

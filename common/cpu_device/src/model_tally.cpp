@@ -12,17 +12,16 @@ void DistinctSectors::clear() {
 
 bool DistinctSectors::holds(std::uint64_t sector) const {
     if (slots_.empty()) return false;
-    const std::uint64_t hash = (sector >> 2) * 0x9E3779B97F4A7C15u + sector;
-    for (std::size_t at = hash >> 8 & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+    for (std::size_t at = slot_of(sector);; at = (at + 1) & (slots_.size() - 1)) {
         if (slots_[at] >> 1 == sector + 1) return true;
         if (slots_[at] == 0) return false;
     }
 }
 
-void DistinctSectors::insert(std::uint64_t sector, std::uint64_t hash, bool written) {
+void DistinctSectors::insert(std::uint64_t sector, bool written) {
     if (slots_.empty()) slots_.resize(kFirstSlots);
     const std::uint64_t wanted = (sector + 1) << 1;
-    for (std::size_t at = hash >> 8 & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+    for (std::size_t at = slot_of(sector);; at = (at + 1) & (slots_.size() - 1)) {
         std::uint64_t& slot = slots_[at];
         if ((slot & ~std::uint64_t{1}) == wanted) {
             slot |= std::uint64_t{written};
@@ -90,7 +89,7 @@ unsigned L1Cache::load(std::uint64_t line, unsigned sectors) {
 }
 
 void ModelTally::clear() {
-    l1_sectors = l1_lines = 0;
+    blocks = l1_sectors = l1_lines = 0;
     arrays.clear();
     distinct.clear();
     atomics.fill(0);
@@ -98,6 +97,7 @@ void ModelTally::clear() {
 }
 
 void ModelTally::add(const ModelTally& other) {
+    blocks += other.blocks;
     l1_sectors += other.l1_sectors;
     l1_lines += other.l1_lines;
     for (const auto& [array, sectors] : other.arrays) {

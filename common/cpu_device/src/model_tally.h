@@ -23,7 +23,7 @@ public:
         // All sectors of a line are sampled together, so that neighbors can be found.
         const std::uint64_t hash = (sector >> 2) * 0x9E3779B97F4A7C15u;
         if ((hash & ((std::uint64_t{1} << level_) - 1) << (64 - kLevels)) != 0) return;
-        insert(sector, hash + sector, written);
+        insert(sector, written);
     }
     void add(const DistinctSectors& other);
     void clear();
@@ -40,9 +40,11 @@ public:
 private:
     static constexpr unsigned kLevels = 24;
     static constexpr std::size_t kFirstSlots = 1u << 8;
-    static constexpr std::size_t kMostSlots = 1u << 15;
+    static constexpr std::size_t kMostSlots = 1u << 13;
 
-    void insert(std::uint64_t sector, std::uint64_t hash, bool written);
+    /// Neighboring sectors are far apart.
+    std::size_t slot_of(std::uint64_t sector) const { return sector * 0x9E3779B97F4A7C15u >> 45 & (slots_.size() - 1); }
+    void insert(std::uint64_t sector, bool written);
     void insert_again(std::size_t slots);
 
     unsigned level_ = 0;
@@ -98,6 +100,7 @@ struct ModelTally {
     static constexpr std::size_t kMostEvents = 3000;  ///< of each recorded warp
     static constexpr unsigned kHotBits = 10;
 
+    double blocks = 0;  ///< whose accesses were followed; what follows are sums over these
     double l1_sectors = 0;
     double l1_lines = 0;
     std::map<int, Sectors> arrays;  ///< what goes to the L2 cache

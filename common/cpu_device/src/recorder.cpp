@@ -242,19 +242,24 @@ void Recorder::count_access(const TraceEvent& event, bool shared, std::uint32_t 
 }
 
 void Recorder::begin_model(std::uint64_t linear_index) {
-    modeled_ = launch_->instrument.model;
-    modeled_block_ = false;
+    modeled_ = modeled_block_ = false;
     recorded_ = nullptr;
+    if (!launch_->instrument.model) return;
+    // Of many blocks a quarter is enough for the caches, whichever comes first.
+    constexpr std::uint64_t few_blocks = 64;
+    const bool recorded = launch_->records_for_model(linear_index);
+    modeled_ = recorded || launch_->blocks <= few_blocks || linear_index * 0x9E3779B97F4A7C15u >> 62 == 0;
     if (!modeled_) return;
+    ++tally_->model().blocks;
     l1_.begin(l1_share(*launch_));
-    if (!launch_->records_for_model(linear_index)) return;
+    if (!recorded) return;
     modeled_block_ = true;
     std::vector<RecordedWarp>& warps = tally_->model().warps;
     for (unsigned warp = 0; warp < warps_; ++warp) {
         // The first, one in the middle, and the last: they stand for those between.
-        const bool recorded = warp == 0 || warp == warps_ / 2 || warp == warps_ - 1;
-        recorded_warps_[warp] = recorded ? warps.size() + 1 : 0;
-        if (recorded) warps.push_back({linear_index, warp, 0, {}});
+        const bool chosen = warp == 0 || warp == warps_ / 2 || warp == warps_ - 1;
+        recorded_warps_[warp] = chosen ? warps.size() + 1 : 0;
+        if (chosen) warps.push_back({linear_index, warp, 0, {}});
     }
 }
 
