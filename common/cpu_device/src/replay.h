@@ -1,4 +1,4 @@
-// How long the chain of dependent waits of a warp is: its events, replayed with the dependences of its instructions.
+// How long the chain of dependent waits of a warp is: its events, replayed as its instructions depend on each other.
 #pragma once
 
 #include <array>

@@ -26,6 +26,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -282,7 +283,12 @@ __attribute__((constructor(103))) void begin() {
     const std::string gpu(std::getenv("WARPWISE_TRY") == nullptr ? warpwise::model::default_gpu
                                                                  : variable("WARPWISE_TRY_GPU"));
     options.model = !gpu.empty();
-    if (options.model) warpwise::model::choose_gpu(gpu);
+    try {
+        if (options.model) warpwise::model::choose_gpu(gpu);
+    } catch (const std::runtime_error& error) {
+        fmt::print(stderr, "No estimated times: {}\n", error.what());
+        options.model = false;
+    }
     options.traced_blocks = all.settings.trace.empty() ? 0 : 1;
     cpu_device::instrument(options);
     if (options.counters) all.collector = new Collector(all.settings.lines || all.settings.launches, all.settings.each_launch);
