@@ -21,7 +21,6 @@
 #include "common/helpers/check.h"
 #include "common/helpers/instrument.h"
 #include "common/lesson/counter_columns.h"
-#include "common/model/model.h"
 #include "common/lesson/device_choice.h"
 #include "common/lesson/json_output.h"
 #include "common/lesson/old_flag.h"
@@ -35,6 +34,7 @@
 #include "common/lesson/suggest.h"
 #include "common/lesson/terminal.h"
 #include "common/lesson/trace_file.h"
+#include "common/model/model.h"
 
 namespace warpwise {
 namespace {

@@ -236,7 +236,8 @@ std::vector<CounterColumn> model_columns(const std::vector<std::optional<model::
     for (const std::optional<model::Estimate>& estimate : estimates) {
         times.cells.push_back(estimate ? time_text(estimate->seconds) : "-");
         limits.cells.push_back(
-            estimate ? fmt::format("{} {:.0f} %", model::short_name_of(estimate->limiter), estimate->share * 100) : "-");
+            estimate ? fmt::format("{} {:.0f} %", model::short_name_of(estimate->limiter), estimate->share * 100)
+                     : "-");
     }
     return {times, limits};
 }

@@ -41,8 +41,8 @@ enum class Latency : unsigned char {
 };
 inline constexpr std::size_t kLatencies = 10;
 inline constexpr std::array<const char*, kLatencies> latency_names = {
-    "global", "shared", "arithmetic", "fp64", "special", "global_atomic", "shared_atomic", "shuffle", "barrier",
-    "issue"};
+    "global",        "shared",        "arithmetic", "fp64",    "special",
+    "global_atomic", "shared_atomic", "shuffle",    "barrier", "issue"};
 
 /// One array of global memory, in 32-byte sectors.
 struct Footprint {

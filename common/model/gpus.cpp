@@ -17,9 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string upper(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-        return c == ' ' || c == '-' ? '_' : static_cast<char>(std::toupper(c));
-    });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return c == ' ' || c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
     return text;
 }
 

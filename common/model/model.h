@@ -94,15 +94,15 @@ struct Estimate {
     double seconds = 0;
     Limiter limiter = Limiter::launch;
     Limiter runner_up = Limiter::launch;
-    double share = 0;            ///< of `seconds` that the limiter alone needs
-    double runner_up_share = 0;  ///< the same of the runner-up
+    double share = 0;                       ///< of `seconds` that the limiter alone needs
+    double runner_up_share = 0;             ///< the same of the runner-up
     std::array<double, kLimiters> parts{};  ///< seconds that each resource needs
 
     // What else follows on the way.
-    double occupancy = 0;         ///< 0 to 1
-    double dram_bytes = 0;        ///< after the caches
-    double bytes_in_flight = 0;   ///< per SM: loads that its warps have in flight together
-    double waves = 0;             ///< of blocks
+    double occupancy = 0;          ///< 0 to 1
+    double dram_bytes = 0;         ///< after the caches
+    double bytes_in_flight = 0;    ///< per SM: loads that its warps have in flight together
+    double waves = 0;              ///< of blocks
     double busy_in_last_wave = 1;  ///< share of the places for blocks that the last wave fills
 
     /// "~ 56 us on H200, limited by DRAM bandwidth (91 %); next: L2 bandwidth (48 %)"

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -21,8 +22,8 @@ namespace cpu_device {
 namespace {
 
 using Kind = MicroOperation::Kind;
-using warpwise::model::Pipe;
 using warpwise::model::Latency;
+using warpwise::model::Pipe;
 
 // ---- numbers of values ---------------------------------------------------------------------------------------
 
@@ -61,9 +62,9 @@ struct Operand {
     enum class Kind : unsigned char { nothing, immediate, reg, stack, memory, constant, thread_local_variable };
     Kind kind = Kind::nothing;
     std::string_view text;
-    std::int16_t value = kNoValue;                                 ///< of a register or a stack slot
-    std::array<std::int16_t, 2> address = {kNoValue, kNoValue};    ///< registers of an address
-    bool scaled = false;                                           ///< the address has an index
+    std::int16_t value = kNoValue;                               ///< of a register or a stack slot
+    std::array<std::int16_t, 2> address = {kNoValue, kNoValue};  ///< registers of an address
+    bool scaled = false;                                         ///< the address has an index
 };
 
 struct Instruction {
@@ -161,8 +162,8 @@ std::optional<Instruction> read_instruction(std::string_view line) {
     const std::size_t symbol = arguments.find('<');
     if (symbol != arguments.npos && (instruction.name[0] == 'j' || instruction.name == "call")) {
         instruction.symbol = arguments.substr(symbol + 1, arguments.find('>') - symbol - 1);
-        instruction.target = static_cast<std::uint32_t>(
-            std::strtoul(std::string(arguments.substr(0, symbol)).c_str(), nullptr, 16));
+        instruction.target =
+            static_cast<std::uint32_t>(std::strtoul(std::string(arguments.substr(0, symbol)).c_str(), nullptr, 16));
     } else {
         instruction.operands = read_operands(arguments);
     }
@@ -182,24 +183,24 @@ struct Library {
     float waits;  ///< dependent results, one after the other, in FP32 latencies (FP64 latencies where fp64 > 0)
 };
 constexpr std::array libraries = {
-    Library{"sinf", 14, 0, 0, 10, 16},    Library{"cosf", 14, 0, 0, 10, 16},   Library{"sincosf", 22, 0, 0, 14, 18},
-    Library{"tanf", 20, 0, 1, 10, 22},    Library{"expf", 6, 0, 1, 2, 9},      Library{"exp2f", 3, 0, 1, 1, 7},
-    Library{"exp10f", 7, 0, 1, 2, 10},    Library{"expm1f", 14, 0, 1, 3, 14},  Library{"logf", 13, 0, 0, 6, 16},
-    Library{"log2f", 6, 0, 1, 3, 9},      Library{"log10f", 15, 0, 0, 6, 17},  Library{"log1pf", 14, 0, 0, 8, 17},
-    Library{"powf", 40, 0, 2, 14, 44},    Library{"sqrtf", 6, 0, 1, 2, 10},    Library{"tanhf", 12, 0, 2, 4, 14},
-    Library{"atanf", 16, 0, 1, 4, 18},    Library{"atan2f", 24, 0, 1, 8, 26},  Library{"asinf", 16, 0, 1, 4, 18},
-    Library{"acosf", 16, 0, 1, 4, 18},    Library{"cbrtf", 12, 0, 2, 4, 14},   Library{"hypotf", 10, 0, 1, 6, 14},
-    Library{"erff", 20, 0, 1, 4, 22},     Library{"fmodf", 14, 0, 1, 12, 20},  Library{"fmaf", 1, 0, 0, 0, 1},
-    Library{"rintf", 1, 0, 0, 0, 1},      Library{"floorf", 1, 0, 0, 0, 1},    Library{"ceilf", 1, 0, 0, 0, 1},
-    Library{"roundf", 3, 0, 0, 1, 3},     Library{"truncf", 1, 0, 0, 0, 1},    Library{"fmaxf", 1, 0, 0, 0, 1},
-    Library{"fminf", 1, 0, 0, 0, 1},      Library{"sin", 0, 16, 0, 20, 14},    Library{"cos", 0, 16, 0, 20, 14},
-    Library{"sincos", 0, 28, 0, 24, 18},  Library{"tan", 0, 30, 1, 20, 24},    Library{"exp", 0, 16, 0, 8, 15},
-    Library{"exp2", 0, 16, 0, 8, 15},     Library{"log", 0, 22, 1, 16, 20},    Library{"log2", 0, 26, 1, 16, 22},
-    Library{"log10", 0, 26, 1, 16, 22},   Library{"pow", 0, 60, 2, 40, 50},    Library{"sqrt", 0, 8, 1, 4, 8},
-    Library{"tanh", 0, 24, 2, 12, 22},    Library{"atan", 0, 26, 1, 8, 22},    Library{"atan2", 0, 36, 1, 16, 30},
-    Library{"cbrt", 0, 14, 2, 8, 16},     Library{"hypot", 0, 14, 1, 12, 16},  Library{"erf", 0, 40, 1, 8, 34},
-    Library{"fma", 0, 1, 0, 0, 1},        Library{"fmax", 0, 2, 0, 2, 2},      Library{"fmin", 0, 2, 0, 2, 2},
-    Library{"floor", 0, 1, 0, 1, 1},      Library{"ceil", 0, 1, 0, 1, 1},      Library{"rint", 0, 1, 0, 1, 1},
+    Library{"sinf", 14, 0, 0, 10, 16},   Library{"cosf", 14, 0, 0, 10, 16},  Library{"sincosf", 22, 0, 0, 14, 18},
+    Library{"tanf", 20, 0, 1, 10, 22},   Library{"expf", 6, 0, 1, 2, 9},     Library{"exp2f", 3, 0, 1, 1, 7},
+    Library{"exp10f", 7, 0, 1, 2, 10},   Library{"expm1f", 14, 0, 1, 3, 14}, Library{"logf", 13, 0, 0, 6, 16},
+    Library{"log2f", 6, 0, 1, 3, 9},     Library{"log10f", 15, 0, 0, 6, 17}, Library{"log1pf", 14, 0, 0, 8, 17},
+    Library{"powf", 40, 0, 2, 14, 44},   Library{"sqrtf", 6, 0, 1, 2, 10},   Library{"tanhf", 12, 0, 2, 4, 14},
+    Library{"atanf", 16, 0, 1, 4, 18},   Library{"atan2f", 24, 0, 1, 8, 26}, Library{"asinf", 16, 0, 1, 4, 18},
+    Library{"acosf", 16, 0, 1, 4, 18},   Library{"cbrtf", 12, 0, 2, 4, 14},  Library{"hypotf", 10, 0, 1, 6, 14},
+    Library{"erff", 20, 0, 1, 4, 22},    Library{"fmodf", 14, 0, 1, 12, 20}, Library{"fmaf", 1, 0, 0, 0, 1},
+    Library{"rintf", 1, 0, 0, 0, 1},     Library{"floorf", 1, 0, 0, 0, 1},   Library{"ceilf", 1, 0, 0, 0, 1},
+    Library{"roundf", 3, 0, 0, 1, 3},    Library{"truncf", 1, 0, 0, 0, 1},   Library{"fmaxf", 1, 0, 0, 0, 1},
+    Library{"fminf", 1, 0, 0, 0, 1},     Library{"sin", 0, 16, 0, 20, 14},   Library{"cos", 0, 16, 0, 20, 14},
+    Library{"sincos", 0, 28, 0, 24, 18}, Library{"tan", 0, 30, 1, 20, 24},   Library{"exp", 0, 16, 0, 8, 15},
+    Library{"exp2", 0, 16, 0, 8, 15},    Library{"log", 0, 22, 1, 16, 20},   Library{"log2", 0, 26, 1, 16, 22},
+    Library{"log10", 0, 26, 1, 16, 22},  Library{"pow", 0, 60, 2, 40, 50},   Library{"sqrt", 0, 8, 1, 4, 8},
+    Library{"tanh", 0, 24, 2, 12, 22},   Library{"atan", 0, 26, 1, 8, 22},   Library{"atan2", 0, 36, 1, 16, 30},
+    Library{"cbrt", 0, 14, 2, 8, 16},    Library{"hypot", 0, 14, 1, 12, 16}, Library{"erf", 0, 40, 1, 8, 34},
+    Library{"fma", 0, 1, 0, 0, 1},       Library{"fmax", 0, 2, 0, 2, 2},     Library{"fmin", 0, 2, 0, 2, 2},
+    Library{"floor", 0, 1, 0, 1, 1},     Library{"ceil", 0, 1, 0, 1, 1},     Library{"rint", 0, 1, 0, 1, 1},
 };
 
 /// One basic block after the other.
@@ -229,6 +230,18 @@ private:
         return operation;
     }
     std::int16_t value_of(const Operand& operand);
+    /// Equal for equal texts.
+    static std::uint16_t place_of(std::string_view text) {
+        return static_cast<std::uint16_t>(std::hash<std::string_view>()(text) | 1);
+    }
+    /// A result goes to memory: its access was announced before.
+    void store(const Operand& operand, std::int16_t value) {
+        MicroOperation& operation = add(Kind::move);
+        operation.from[0] = value;
+        operation.place = place_of(operand.text);
+        operation.local = announced(operand) == nullptr;
+    }
+    void drop_lane_arithmetic();
     void call(const Instruction& instruction);
     void access(const Instruction& instruction);
     void arithmetic(const Instruction& instruction);
@@ -241,6 +254,7 @@ private:
         std::string place;
         std::int16_t value;
     };
+    const Loaded* announced(const Operand& operand) const;
     std::vector<Loaded> loaded_;  ///< in this block, latest last
     std::int16_t next_load_ = 0;
     bool compared_with_constant_ = false;
@@ -251,14 +265,29 @@ std::int16_t Translator::value_of(const Operand& operand) {
         case Operand::Kind::reg:
         case Operand::Kind::stack:
             return operand.value;
-        case Operand::Kind::memory:
-            for (auto at = loaded_.rbegin(); at != loaded_.rend(); ++at) {
-                if (at->place == operand.text) return at->value;
-            }
-            return loaded_.empty() ? kNoValue : loaded_.back().value;
+        case Operand::Kind::memory: {
+            if (const Loaded* loaded = announced(operand)) return loaded->value;
+            // Nobody announced it: an array of the thread's own that no pointer leaves.
+            MicroOperation& access = add(Kind::access);
+            access.place = place_of(operand.text);
+            access.to = static_cast<std::int16_t>(kFirstLoad + next_load_++ % kLoads);
+            return access.to;
+        }
         default:
             return kNoValue;
     }
+}
+
+/// The announced access that the operand carries out, a part of it, or the like; null if there is none.
+const Translator::Loaded* Translator::announced(const Operand& operand) const {
+    for (auto at = loaded_.rbegin(); at != loaded_.rend(); ++at) {
+        if (at->place == operand.text) return &*at;
+    }
+    const std::string_view registers = operand.text.substr(operand.text.find('('));
+    for (auto at = loaded_.rbegin(); at != loaded_.rend(); ++at) {
+        if (at->place.ends_with(registers) || at->place.empty()) return &*at;
+    }
+    return nullptr;
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -272,6 +301,7 @@ void Translator::access(const Instruction& instruction) {
     operation.issues = 1;
     operation.from[0] = kFirstArgument;
     operation.code = instruction.end;
+    operation.place = place_of(argument_);
     operation.local = argument_.find("%rsp,") != std::string::npos;
     operation.to = static_cast<std::int16_t>(kFirstLoad + next_load_++ % kLoads);
     loaded_.push_back({argument_, operation.to});
@@ -291,6 +321,7 @@ void Translator::call(const Instruction& instruction) {
         return;
     }
     if (has("SharedVariable") || has("__sanitizer")) return;
+    if (has("shuffle")) drop_lane_arithmetic();
     if (has("shuffle") || has("vote") || has("ballot") || has("match") || has("reduce") || has("converge")) {
         MicroOperation& operation = compute(Pipe::shuffle, Latency::shuffle, 1, kFirstVector);
         operation.from[0] = kFirstVector;
@@ -328,6 +359,18 @@ void Translator::call(const Instruction& instruction) {
     operation.from[0] = kFirstArgument;
 }
 
+/// The CPU device's headers work out the lane that a shuffle reads from; a GPU's instruction does it by itself.
+void Translator::drop_lane_arithmetic() {
+    constexpr int instructions_of_the_header = 10;
+    auto& operations = block_->operations;
+    int left = instructions_of_the_header;
+    for (auto at = operations.rbegin(); at != operations.rend() && left > 0; ++at, --left) {
+        if (at->kind == Kind::move || at->kind == Kind::jump) continue;
+        if (at->kind != Kind::compute || at->pipe != Pipe::integer) break;
+        at->issues = 0;
+    }
+}
+
 void Translator::move(const Instruction& instruction) {
     const auto& operands = instruction.operands;
     const Operand& from = operands.front();
@@ -335,8 +378,13 @@ void Translator::move(const Instruction& instruction) {
     if (to.kind == Operand::Kind::reg && to.value == kFirstArgument) {
         argument_ = from.kind == Operand::Kind::reg ? "(" + std::string(from.text) + ")" : std::string();
     }
+    if (to.kind == Operand::Kind::memory) {
+        store(to, value_of(from));
+        return;
+    }
+    const std::int16_t value = value_of(from);
     MicroOperation& operation = add(Kind::move);
-    operation.from[0] = value_of(from);
+    operation.from[0] = value;
     operation.to = to.kind == Operand::Kind::reg || to.kind == Operand::Kind::stack ? to.value : kNoValue;
 }
 
@@ -348,11 +396,16 @@ void Translator::arithmetic(const Instruction& instruction) {
     const Operand& last = operands.back();
     const std::int16_t to =
         last.kind == Operand::Kind::reg || last.kind == Operand::Kind::stack ? last.value : kNoValue;
+    // Before the operation, because a value in memory may be an operation of its own.
+    std::array<std::int16_t, 3> values = {kNoValue, kNoValue, kNoValue};
+    if (name != "lea") {
+        for (std::size_t i = 0; i < std::min<std::size_t>(operands.size(), 3); ++i) values[i] = value_of(operands[i]);
+    }
     const auto with_sources = [&](MicroOperation& operation, bool reads_target) -> MicroOperation& {
         int next = 0;
         for (std::size_t i = 0; i < operands.size() && next < 3; ++i) {
             if (i + 1 == operands.size() && operands.size() > 1 && !reads_target) break;
-            operation.from[next++] = value_of(operands[i]);
+            operation.from[next++] = values[i];
         }
         return operation;
     };
@@ -418,7 +471,7 @@ void Translator::arithmetic(const Instruction& instruction) {
         if (name.starts_with("push") || name.starts_with("pop")) return;
         MicroOperation& operation = add(Kind::move);
         operation.to = to;
-        if (!zero) operation.from[0] = value_of(first);
+        if (!zero) operation.from[0] = values[0];
         if (!zero) operation.from[1] = to;
         return;
     }
@@ -446,9 +499,9 @@ void Translator::arithmetic(const Instruction& instruction) {
         add(Kind::move).to = to;
         return;
     }
-    constexpr std::array<std::string_view, 21> names = {
-        "add", "sub", "and", "or",  "xor",  "not",   "neg",    "shl",    "shr",  "sar", "sal",
-        "inc", "dec", "imul", "mul", "rol", "ror",  "popcnt", "bswap", "lzcnt", "shld"};
+    constexpr std::array<std::string_view, 21> names = {"add", "sub", "and", "or",     "xor",   "not",   "neg",
+                                                        "shl", "shr", "sar", "sal",    "inc",   "dec",   "imul",
+                                                        "mul", "rol", "ror", "popcnt", "bswap", "lzcnt", "shld"};
     const bool known = std::any_of(names.begin(), names.end(), [&](std::string_view known_name) {
         return name.starts_with(known_name) && name.size() <= known_name.size() + 1;
     });

@@ -20,24 +20,25 @@ struct MicroOperation {
         compute,  ///< on `pipe`
         product,  ///< of floats: free when the only use is a sum, which is then an FMA
         sum,
-        access,   ///< an access that was announced; the value it loads is named by `to`
-        call,     ///< of an instrumented or unknown function
+        access,  ///< an access that was announced; the value it loads is named by `to`
+        call,    ///< of an instrumented or unknown function
         barrier,
-        jump,     ///< backwards, if `target` is not after it
+        jump,  ///< backwards, if `target` is not after it
     };
     static constexpr std::int16_t kNone = -1;
 
     Kind kind = Kind::move;
     warpwise::model::Pipe pipe = warpwise::model::Pipe::integer;
     warpwise::model::Latency wait = warpwise::model::Latency::arithmetic;
-    float issues = 0;    ///< instructions on `pipe`
-    float special = 0;   ///< besides: instructions of the special-function units
+    float issues = 0;      ///< instructions on `pipe`
+    float special = 0;     ///< besides: instructions of the special-function units
     float wait_times = 1;  ///< so many latencies one after the other
     std::int16_t to = kNone;
     std::int16_t from[3] = {kNone, kNone, kNone};
-    std::uint32_t code = 0;  ///< access: offset of its return address in the program
-    bool overhead = false;   ///< of a loop: gone where it is unrolled
-    bool local = false;      ///< access: to an array of the thread's own, at a variable index
+    std::uint32_t code = 0;   ///< access: offset of its return address in the program
+    bool overhead = false;    ///< of a loop: gone where it is unrolled
+    bool local = false;       ///< access: to an array of the thread's own, at a variable index
+    std::uint16_t place = 0;  ///< access, or store by a move: which operand of the host names the memory; 0: none
 };
 
 struct BasicBlock {

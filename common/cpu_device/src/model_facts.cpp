@@ -15,8 +15,8 @@ namespace cpu_device {
 namespace {
 
 using warpwise::model::Footprint;
-using warpwise::model::kPipes;
 using warpwise::model::kLatencies;
+using warpwise::model::kPipes;
 using warpwise::model::LaunchFacts;
 using warpwise::model::Pipe;
 
@@ -168,7 +168,8 @@ void add_code_facts(LaunchFacts& facts, const Tally& tally) {
         }
         for (const MicroOperation& operation : block.operations) {
             if (operation.local && !(block.loops && block.constant_trips)) facts.local_requests += times;
-            if (operation.kind == MicroOperation::Kind::access || operation.kind == MicroOperation::Kind::move) continue;
+            if (operation.kind == MicroOperation::Kind::access || operation.kind == MicroOperation::Kind::move)
+                continue;
             const double share = operation.overhead ? 1.0 / unrolled_by : 1.0;
             facts.instructions[static_cast<std::size_t>(operation.pipe)] += operation.issues * times * share;
             facts.instructions[static_cast<std::size_t>(Pipe::special)] += operation.special * times * share;

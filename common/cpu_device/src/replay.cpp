@@ -16,10 +16,11 @@ using warpwise::model::Latency;
 /// Cycles of an H200, to tell which of two chains is longer. The time model has those of each GPU.
 constexpr std::array<float, kLatencies> nominal = {560, 30, 4.5F, 8, 22, 700, 60, 24, 22, 1};
 
-constexpr int kUnrolled = 4;         // what nvcc does to a short loop whose trips it does not know
-constexpr int kFullyUnrolled = 64;   // trips of a loop that it unrolls altogether, if it knows them
-constexpr int kLongestBody = 150;    // operations of a loop that it unrolls
-constexpr int kMostBlocks = 4;       // basic blocks of such a loop
+constexpr int kUnrolled = 4;  // what nvcc does to a short loop whose trips it does not know
+constexpr int kUnrolledWithoutMemory = 16;
+constexpr int kFullyUnrolled = 64;  // trips of a loop that it unrolls altogether, if it knows them
+constexpr int kLongestBody = 150;   // operations of a loop that it unrolls
+constexpr int kMostBlocks = 4;      // basic blocks of such a loop
 
 /// When a value is there, or an instruction has its turn, and the waits before that.
 struct Moment {
@@ -45,7 +46,12 @@ public:
             const auto loop = unrolled_.find(code);
             const int times = loop == unrolled_.end() ? 1 : loop->second;
             if (++trips_[code] % times == 0) close_group();
+            trip_ = trips_[code] % times;
+        } else if (unrolled_.contains(code)) {
+            trips_[code] = 0;  // the loop begins
+            trip_ = 0;
         }
+        local_places_.clear();
         last_step_ = code;
         block_ = &basic_block(code);
         next_ = 0;
@@ -55,7 +61,8 @@ public:
         if (block_ != nullptr) {
             const auto& operations = block_->operations;
             std::size_t at = next_;
-            while (at < operations.size() && !(operations[at].kind == Kind::access && operations[at].code == event.code)) {
+            while (at < operations.size() &&
+                   !(operations[at].kind == Kind::access && operations[at].code == event.code)) {
                 ++at;
             }
             if (at < operations.size()) {
@@ -116,10 +123,22 @@ private:
     void carry_out(const MicroOperation& operation) {
         if (operation.overhead) {
             issued_ += operation.issues / kUnrolled;
-            if (operation.to < 0) return;
+            Moment ready = start_;  // the counter of an unrolled loop delays nobody
+            for (const std::int16_t from : operation.from) {
+                if (from >= 0) ready = later(values_[static_cast<std::size_t>(from)], ready);
+            }
+            set(operation.to, ready);
+            return;
         }
-        if (operation.kind == Kind::access || operation.kind == Kind::barrier) {
-            set(operation.to, start_);  // an access to the thread's own stack: nobody recorded it
+        if (operation.kind == Kind::barrier) return;
+        if (operation.kind == Kind::access) {
+            // To the thread's own stack, which nobody recorded: an array that nvcc keeps in registers, most likely.
+            local_places_.insert(operation.place);
+            const auto known = locals_.find(local_of(operation.place));
+            set(operation.to, known == locals_.end() ? start_ : known->second.moment);
+            if (known != locals_.end() && operation.to >= 0) {
+                addends_[static_cast<std::size_t>(operation.to)] = known->second.addend;
+            }
             return;
         }
         Moment ready = operation.issues > 0 ? turn() : start_;
@@ -141,7 +160,11 @@ private:
             const Addend addend = copies_product ? addends_[static_cast<std::size_t>(from)] : Addend{};
             set(operation.to, ready);
             if (copies_product && operation.to >= 0) addends_[static_cast<std::size_t>(operation.to)] = addend;
-            if (operation.to < 0) issue(ready, 0);  // a store waits for its value
+            if (operation.place != 0 && (operation.local || local_places_.contains(operation.place))) {
+                locals_[local_of(operation.place)] = {ready, addend};
+            } else if (operation.to < 0) {
+                issue(ready, 0);  // a store waits for its value
+            }
             return;
         }
         if (operation.kind == Kind::jump || operation.kind == Kind::call) {
@@ -204,11 +227,24 @@ private:
         Moment factors{};  ///< when they were there
     };
 
+    struct Local {
+        Moment moment;
+        Addend addend;
+    };
+    /// The element of an array of the thread's own: the array by its text in the code, the index by the trip of the
+    /// loop that runs over it.
+    std::uint64_t local_of(std::uint16_t place) const {
+        return std::uint64_t{place} << 32 | static_cast<std::uint32_t>(trip_);
+    }
+
     const ReplayOptions& options_;
     const std::map<std::uint32_t, int>& unrolled_;
     std::vector<Moment> values_;
     std::vector<Addend> addends_;
     std::map<std::uint32_t, int> trips_;
+    int trip_ = 0;                          ///< of the innermost loop, if it is unrolled altogether
+    std::set<std::uint16_t> local_places_;  ///< of the current block
+    std::map<std::uint64_t, Local> locals_;
     Moment start_;  ///< of the group of instructions that the compiler may mix
     Moment end_;    ///< when the last instruction of the group so far is issued
     float issued_ = 0;
@@ -285,13 +321,19 @@ std::map<std::uint32_t, int> unrolled_loops(const std::vector<RecordedWarp>& war
         std::size_t operations = 0;
         bool constant = false;
         bool contains_loop = false;
+        bool accesses_memory = false;
         for (const std::uint32_t block : loop.blocks) {
             const BasicBlock& code_of_block = basic_block(block);
             operations += code_of_block.operations.size();
+            accesses_memory =
+                accesses_memory || std::any_of(code_of_block.operations.begin(), code_of_block.operations.end(),
+                                               [](const MicroOperation& operation) {
+                                                   return operation.kind == Kind::access && operation.code != 0;
+                                               });
             constant = constant || (code_of_block.loops && code_of_block.constant_trips);
             const auto inner = loops.find(block);
-            contains_loop = contains_loop || (block != code && inner != loops.end() &&
-                                              inner->second.least != inner->second.most);
+            contains_loop =
+                contains_loop || (block != code && inner != loops.end() && inner->second.least != inner->second.most);
         }
         // Trips that are always the same, and few: the source most likely has a constant there.
         const int trips = loop.most + 1;
@@ -301,15 +343,15 @@ std::map<std::uint32_t, int> unrolled_loops(const std::vector<RecordedWarp>& war
         } else if (known && trips <= kFullyUnrolled && operations * static_cast<std::size_t>(trips) <= 2000) {
             unrolled[code] = trips;
         } else {
-            unrolled[code] =
-                operations <= kLongestBody && loop.blocks.size() <= kMostBlocks ? kUnrolled : 1;
+            const bool is_short = operations <= kLongestBody && loop.blocks.size() <= kMostBlocks;
+            unrolled[code] = !is_short ? 1 : accesses_memory ? kUnrolled : kUnrolledWithoutMemory;
         }
     }
     return unrolled;
 }
 
 std::array<double, kLatencies> replay(const RecordedWarp& warp, const ReplayOptions& options,
-                                  const std::map<std::uint32_t, int>& unrolled) {
+                                      const std::map<std::uint32_t, int>& unrolled) {
     Replay all(options, unrolled);
     for (const WarpEvent& event : warp.events) {
         switch (event.kind) {
@@ -326,9 +368,8 @@ std::array<double, kLatencies> replay(const RecordedWarp& warp, const ReplayOpti
     }
     const std::array<float, kLatencies> chain = all.finish();
     // The rest of a long warp goes on as what was kept of it.
-    const double scale = warp.events.empty() ? 0
-                                             : static_cast<double>(warp.all_events) /
-                                                   static_cast<double>(warp.events.size());
+    const double scale =
+        warp.events.empty() ? 0 : static_cast<double>(warp.all_events) / static_cast<double>(warp.events.size());
     std::array<double, kLatencies> result{};
     for (std::size_t i = 0; i < kLatencies; ++i) result[i] = static_cast<double>(chain[i]) * scale;
     return result;

@@ -19,7 +19,7 @@ struct ReplayOptions {
 /// The waits of one warp from its start to its end, by kind; of all of its events, those that were not kept included.
 /// `unrolled`: as unrolled_loops gives it.
 std::array<double, warpwise::model::kLatencies> replay(const RecordedWarp& warp, const ReplayOptions& options,
-                                                   const std::map<std::uint32_t, int>& unrolled);
+                                                       const std::map<std::uint32_t, int>& unrolled);
 
 /// How often loops are unrolled, by the block that a jump back leads to: 1 where nvcc would not.
 std::map<std::uint32_t, int> unrolled_loops(const std::vector<RecordedWarp>& warps);

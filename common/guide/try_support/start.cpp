@@ -160,7 +160,8 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
     for (const LaunchGroup& group : groups) {
         Json launch = Json::parse(warpwise::launch_json(group.counts));
         launch["launches"] = group.launches;
-        if (const warpwise::model::Gpu* gpu = warpwise::model::chosen_gpu(); gpu != nullptr && launch.contains("model")) {
+        if (const warpwise::model::Gpu* gpu = warpwise::model::chosen_gpu();
+            gpu != nullptr && launch.contains("model")) {
             Json facts = launch["model"]["facts"];  // of the first launch
             launch["model"] = warpwise::model::json_of(warpwise::model::sum_of(group.estimates), *gpu);
             launch["model"]["facts"] = std::move(facts);
@@ -235,7 +236,8 @@ void at_end(int status, void*) {
     std::string text;
     if (instrumented.counters && all.settings.table) {
         text += "\n";
-        text += groups.empty() ? "No kernel ran.\n" : kernel_table(groups, instrumented.blocks, all.settings.each_launch, terminal);
+        text += groups.empty() ? "No kernel ran.\n"
+                               : kernel_table(groups, instrumented.blocks, all.settings.each_launch, terminal);
         if (all.settings.lines && !groups.empty()) text += "\n" + kernel_listing(groups, terminal);
     }
     const std::string checked =
@@ -291,7 +293,8 @@ __attribute__((constructor(103))) void begin() {
     }
     options.traced_blocks = all.settings.trace.empty() ? 0 : 1;
     cpu_device::instrument(options);
-    if (options.counters) all.collector = new Collector(all.settings.lines || all.settings.launches, all.settings.each_launch);
+    if (options.counters)
+        all.collector = new Collector(all.settings.lines || all.settings.launches, all.settings.each_launch);
     on_exit(at_end, nullptr);
 }
 

@@ -57,9 +57,8 @@ TEST_CASE("names L2 bandwidth for data that L2 holds and all blocks read again")
 }
 
 TEST_CASE("names the pipe that has the most to do") {
-    const std::pair<Pipe, Limiter> pipes[] = {{Pipe::fp64, Limiter::fp64},
-                                              {Pipe::special, Limiter::special},
-                                              {Pipe::integer, Limiter::integer}};
+    const std::pair<Pipe, Limiter> pipes[] = {
+        {Pipe::fp64, Limiter::fp64}, {Pipe::special, Limiter::special}, {Pipe::integer, Limiter::integer}};
     for (const auto& [pipe, limiter] : pipes) {
         LaunchFacts facts = idle_launch();
         instructions(facts, pipe) = 1e10;
