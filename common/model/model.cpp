@@ -16,13 +16,13 @@ constexpr double sector = 32;  // bytes
 /// How sharply the time follows its largest part: two equal parts take 2^(1/sharpness) as long as one.
 constexpr double sharpness = 4.15;
 /// Of L2: other data, its two halves, and the order of replacement leave less to a kernel.
-constexpr double usable_l2 = 0.47;
+constexpr double usable_l2 = 0.444;
 /// Of the sectors that are read again and for which L2 has no room: so many come from DRAM.
-constexpr double reread_far = 1.0;
+constexpr double reread_far = 0.99;
 /// Of the integer instructions of the host's code: nvcc needs no more.
-constexpr double kept_integers = 0.7;
+constexpr double kept_integers = 0.606;
 /// A sector that is written in part costs L2 so many times as much.
-constexpr double partly_written = 2.64;
+constexpr double partly_written = 3.15;
 /// Cycles of a pass over constant memory beyond the first of a request.
 constexpr double constant_cycles = 2.13;
 

@@ -38,6 +38,18 @@ struct Kernel {
     }
 };
 
+/// The model's name for what Nsight Compute's figures say.
+std::string as_in_model(const std::string& measured) {
+    const std::map<std::string, std::string> names = {{"memory latency", "latency"},
+                                                      {"shared memory latency", "latency"},
+                                                      {"arithmetic latency", "latency"},
+                                                      {"barrier", "latency"},
+                                                      {"pipe", "fp32"},
+                                                      {"constant", "l1"}};
+    const auto found = names.find(measured);
+    return found == names.end() ? measured : found->second;
+}
+
 Json read(const std::string& file) {
     std::ifstream stream(file);
     if (!stream) throw std::runtime_error(file + ": cannot be read");
@@ -141,7 +153,7 @@ int main(int argc, char** argv) {
             kernel.family = found->second.at("family");
             kernel.part = found->second.at("part");
             kernel.measured = found->second.at(time);
-            kernel.measured_limiter = found->second.value("limiter", "");
+            kernel.measured_limiter = as_in_model(found->second.value("limiter", ""));
             const warpwise::model::LaunchFacts facts =
                 warpwise::model::facts_of(launches[launch].at("model").at("facts"));
             kernel.estimate = warpwise::model::estimate(facts, gpu, {.cold_caches = time == "seconds"});
