@@ -230,10 +230,17 @@ Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOption
     sum = std::pow(sum + std::pow(blocks_of_an_sm * gpu.block_seconds, sharpness), 1 / sharpness);
     result.seconds = gpu.launch_seconds + sum;
 
+    // Launches that do next to nothing aside, a limiter is looked for in what the kernel does. The L2 cache has to take
+    // in what comes from DRAM as well. Both weights were chosen with the training part.
+    constexpr double weight_of_launch = 0.25;
+    constexpr double weight_of_l2 = 1.4;
+    std::array<double, kLimiters> weighted = result.parts;
+    weighted[static_cast<std::size_t>(Limiter::launch)] *= weight_of_launch;
+    weighted[static_cast<std::size_t>(Limiter::l2)] *= weight_of_l2;
     std::array<std::size_t, kLimiters> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return result.parts[a] > result.parts[b]; });
+                     [&](std::size_t a, std::size_t b) { return weighted[a] > weighted[b]; });
     result.limiter = static_cast<Limiter>(order[0]);
     result.runner_up = static_cast<Limiter>(order[1]);
     result.share = result.parts[order[0]] / result.seconds;

@@ -27,7 +27,7 @@ struct LaunchGroup {
 class LaunchGroups {
 public:
     /// `each_launch`: every launch is a group of its own.
-    explicit LaunchGroups(bool each_launch) : each_launch_(each_launch) {}
+    explicit LaunchGroups(bool each_launch = false) : each_launch_(each_launch) {}
 
     void add(warpwise::LaunchCounts launch);
 

@@ -139,7 +139,8 @@ int main(int argc, char** argv) {
     try {
         const warpwise::model::Gpu gpu = warpwise::model::load_gpu(gpu_name);
         std::map<std::string, Json> measured;
-        for (const Json& kernel : read(measured_file).at("kernels")) measured[kernel.at("name")] = kernel;
+        const Json all_measured = read(measured_file);
+        for (const Json& kernel : all_measured.at("kernels")) measured[kernel.at("name")] = kernel;
         const Json launches = read(report_file).at("launches");
         std::ifstream list(list_file);
         std::vector<Kernel> kernels;
