@@ -205,6 +205,10 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_flag("--leaks", options.leaks, "memory that is never freed is an error, not only a note (CPU device)");
     app.add_flag("--lines", options.lines, "the kernels' source with the counts of each line");
     app.add_flag("--all-blocks", options.all_blocks, "instrument all blocks of a launch, not a sample");
+    app.add_flag("--each-launch", options.each_launch, "a row for each launch, in their order, not for each kernel");
+    app.add_option("--gpu-model", options.gpu_model,
+                   "estimate the times of this GPU, and what limits them (CPU device)")
+        ->type_name("GPU");
     app.add_option("--registers", options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255))
         ->type_name("N");

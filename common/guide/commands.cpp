@@ -161,8 +161,8 @@ void mark(Session& session, const std::function<void(Progress&)>& change) {
 // ---- chapters ------------------------------------------------------------------------------------------------------
 
 /// Options of the chapters' programs whose next word is their value, not a lesson (common/lesson/chapter.cpp).
-constexpr std::array<std::string_view, 6> options_with_value = {"--step", "--size",      "--repeat",
-                                                                "--json", "--registers", "--recorded"};
+constexpr std::array<std::string_view, 7> options_with_value = {"--step",      "--size",     "--repeat",   "--json",
+                                                                "--registers", "--recorded", "--gpu-model"};
 
 struct ChapterRun {
     std::vector<std::string> arguments;  ///< for the program, lessons by their full names

@@ -28,6 +28,7 @@ const std::vector<OptionWords>& chapter_options() {
         {{"--lines"}, "the kernels' source with the counts of each line"},
         {{"--all-blocks"}, "instrument all blocks of a launch, not a sample"},
         {{"--registers"}, "registers per thread, for the theoretical occupancy", true},
+        {{"--gpu-model"}, "the GPU whose times are estimated", true},
         {{"--recorded"}, "whose recorded times to show where there is no GPU; none", true},
         {{"--pause"}, "wait for Enter between lessons"},
         {{"--no-pause"}, "do not"},

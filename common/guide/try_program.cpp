@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,7 @@
 #include "common/guide/try_messages.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
+#include "common/model/model.h"
 
 namespace guide {
 namespace {
@@ -252,6 +254,11 @@ public:
           shown_(options.file.string()),
           source_{file_, include_folders(project, options), options.definitions, options.colors},
           workshop_(project, options, file_) {
+        try {
+            if (!options.gpu_model.empty()) warpwise::model::load_gpu(options.gpu_model);
+        } catch (const std::runtime_error& error) {
+            throw Refusal(fmt::format("--gpu-model: {}", error.what()));
+        }
         source_.uses_openmp = includes_openmp(text_of_file(file_));
         if (!options.trace_file.empty()) {
             if (!options.counters) throw Refusal("--trace needs the counters");
@@ -419,6 +426,7 @@ std::vector<std::pair<std::string, std::string>> variables_for(const TryOptions&
     std::string words = options.counters ? "table" : "";
     if (options.counters && options.lines) words += ",lines";
     if (options.counters && !options.json_file.empty()) words += ",launches";
+    if (options.counters && options.each_launch) words += ",each-launch";
     if (options.json_file == "-") words += ",output-to-stderr";
     variables.emplace_back("WARPWISE_TRY", words);
     if (options.gpu) return variables;
@@ -428,6 +436,7 @@ std::vector<std::pair<std::string, std::string>> variables_for(const TryOptions&
     if (options.leaks) instrumented += ",leaks";
     variables.emplace_back("CPU_DEVICE_INSTRUMENT", instrumented.empty() ? "nothing" : instrumented);
     if (options.all_blocks) variables.emplace_back("CPU_DEVICE_INSTRUMENT_BLOCKS", "all");
+    if (options.counters && !options.gpu_model.empty()) variables.emplace_back("WARPWISE_TRY_GPU", options.gpu_model);
     if (options.registers) variables.emplace_back("WARPWISE_TRY_REGISTERS", std::to_string(*options.registers));
     if (options.limit_seconds > 0)
         variables.emplace_back("CPU_DEVICE_TIMEOUT", fmt::format("{:g}", options.limit_seconds));

@@ -19,6 +19,8 @@ struct TryOptions {
     bool leaks = false;                        ///< what is never freed is an error, and not only a note
     bool lines = false;                        ///< the kernels' source with the counts of each line
     bool all_blocks = false;                   ///< instrument every block of a launch, not a sample
+    bool each_launch = false;                  ///< a row for each launch, not for each kernel
+    std::string gpu_model;                     ///< whose times are estimated; empty: no estimates
     std::optional<int> registers;              ///< a thread, for theoretical occupancy
     std::vector<std::string> include_folders;  ///< -I
     std::vector<std::string> definitions;      ///< -D, "NAME" or "NAME=VALUE"

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "common/model/facts.h"
+
 namespace warpwise {
 
 /// One kind of memory operation. A request is one access instruction carried out for one warp.
@@ -103,7 +105,8 @@ struct LaunchCounts {
     Counts total;
     std::vector<LineCounts> lines;  ///< by file and line
     std::vector<ArrayCounts> arrays;
-    std::string trace = {};  ///< of its first blocks, where one was asked for: JSON (see lesson/trace_file.h)
+    model::LaunchFacts facts = {};  ///< for the time model: of the whole grid
+    std::string trace = {};         ///< of its first blocks, where one was asked for: JSON (see lesson/trace_file.h)
 
     double scale() const;              ///< what a count of the sample stands for in the whole grid
     double barriers_per_warp() const;  ///< on average; 0 when nothing was instrumented

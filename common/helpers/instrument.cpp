@@ -25,6 +25,7 @@ cpu_device::InstrumentOptions options_of(const InstrumentOptions& options) {
             .leaks = options.leaks,
             .blocks = options.count.blocks,
             .registers = options.count.registers,
+            .model = options.count.model,
             .traced_blocks = options.count.traced_blocks,
             .traced_events = options.count.traced_events};
 }
@@ -34,6 +35,7 @@ InstrumentOptions options_of(const cpu_device::InstrumentOptions& options) {
             .diagnostics = options.diagnostics,
             .count = {.blocks = options.blocks,
                       .registers = options.registers,
+                      .model = options.model,
                       .traced_blocks = options.traced_blocks,
                       .traced_events = options.traced_events},
             .leaks = options.leaks};
@@ -80,6 +82,7 @@ LaunchCounts counts_of(const cpu_device::LaunchCounters& launch) {
     for (const cpu_device::ArrayCounters& array : launch.arrays) {
         counts.arrays.push_back({array.name, counts_of(array.counters)});
     }
+    counts.facts = launch.model;
     if (!launch.trace.warps.empty()) counts.trace = cpu_device::json_of(launch.trace);
     return counts;
 }

@@ -22,6 +22,7 @@ constexpr std::uint64_t sampled_blocks = 256;
 struct CountOptions {
     std::uint64_t blocks = 0;  ///< of a launch with more blocks than this, so many are instrumented; 0: all
     int registers = 0;         ///< per thread, for theoretical occupancy; 0: not known
+    bool model = true;         ///< gather what the time model needs: LaunchCounts::facts
     bool lines = true;  ///< counts of each source line, too: looking up the lines takes some tens of milliseconds
     std::uint64_t traced_blocks = 0;  ///< so many blocks of each launch leave a trace: LaunchCounts::trace
     std::size_t traced_events = 400;  ///< of each warp that leaves one, at most

@@ -34,6 +34,7 @@
 #include "common/lesson/suggest.h"
 #include "common/lesson/terminal.h"
 #include "common/lesson/trace_file.h"
+#include "common/model/model.h"
 
 namespace warpwise {
 namespace {
@@ -73,6 +74,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     bool no_input = false;
     int repeat = 0;
     std::string recording;
+    std::string gpu_model;
     app.add_option("lessons", request.lessons, "names of lessons; see --list");
     app.add_flag("--list", request.list, "list the lessons and stop");
     app.add_option("--step", request.options.steps, "run only steps with this name or part of it; may be repeated")
@@ -97,6 +99,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     app.add_flag("--all-blocks", request.options.all_blocks, "instrument all blocks of a launch, not a sample");
     app.add_option("--registers", request.options.registers, "registers per thread, for the theoretical occupancy")
         ->check(CLI::Range(1, 255));
+    app.add_option("--gpu-model", gpu_model, "estimate the times of this GPU, and what limits them (CPU device)");
     app.add_option("--recorded", recording, "whose recorded times to show where there is no GPU; none shows none");
     CLI::Option* pause = app.add_flag("--pause,!--no-pause", request.pause,
                                       "wait for Enter between lessons; in a terminal that is usual");
@@ -125,6 +128,12 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
     if (!size.empty()) request.options.size = parse_size(size);
+    request.options.model = !gpu_model.empty();
+    try {
+        if (request.options.model) model::choose_gpu(gpu_model);
+    } catch (const std::runtime_error& error) {
+        throw Refusal(fmt::format("--gpu-model: {}", error.what()));
+    }
     request.reads_along =
         !all && !no_input && !request.options.once && request.json_file != "-" && Reader::at_terminal();
     if (pause->count() == 0) request.pause = request.reads_along;

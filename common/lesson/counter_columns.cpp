@@ -211,7 +211,45 @@ std::vector<CounterColumn> counter_columns(const std::vector<StepResult>& steps)
             }
         }
     }
+    std::vector<std::optional<model::Estimate>> estimates;
+    for (const StepResult& step : steps) {
+        estimates.push_back(step.launches ? estimate_of(*step.launches) : std::nullopt);
+    }
+    for (CounterColumn& column : model_columns(estimates)) columns.push_back(std::move(column));
     return columns;
+}
+
+std::vector<CounterColumn> model_columns(const std::vector<std::optional<model::Estimate>>& estimates) {
+    const model::Gpu* const gpu = model::chosen_gpu();
+    const auto is_known = [](const std::optional<model::Estimate>& estimate) { return estimate.has_value(); };
+    if (gpu == nullptr || std::none_of(estimates.begin(), estimates.end(), is_known)) return {};
+    CounterColumn times{fmt::format("~ {} time", gpu->name),
+                        fmt::format("a model's estimate of the time of all launches at this size on one {}{}; "
+                                    "docs/time_model.md says how far to trust it",
+                                    gpu->full_name, gpu->measured ? "" : ", on which nobody has checked the model"),
+                        {},
+                        {}};
+    CounterColumn limits{"~ limited by",
+                         "what limits the time by this model, and the share of the time that it would need alone",
+                         {},
+                         {}};
+    for (const std::optional<model::Estimate>& estimate : estimates) {
+        times.cells.push_back(estimate ? time_text(estimate->seconds) : "-");
+        limits.cells.push_back(
+            estimate ? fmt::format("{} {:.0f} %", model::short_name_of(estimate->limiter), estimate->share * 100)
+                     : "-");
+    }
+    return {times, limits};
+}
+
+std::optional<model::Estimate> estimate_of(const std::vector<LaunchCounts>& launches) {
+    if (model::chosen_gpu() == nullptr) return std::nullopt;
+    std::vector<model::Estimate> estimates;
+    for (const LaunchCounts& launch : launches) {
+        if (!launch.facts.known) return std::nullopt;
+        estimates.push_back(model::estimate(launch.facts, *model::chosen_gpu()));
+    }
+    return estimates.empty() ? std::nullopt : std::optional(model::sum_of(estimates));
 }
 
 std::string sample_note(const std::vector<StepResult>& steps) {

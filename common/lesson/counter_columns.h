@@ -4,12 +4,14 @@
 //     if (fits(table, columns, terminal)) append(table, columns);
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/lesson/results.h"
 #include "common/lesson/step_table.h"
 #include "common/lesson/terminal.h"
+#include "common/model/model.h"
 
 namespace warpwise {
 
@@ -25,6 +27,12 @@ struct CounterColumn {
 
 /// The columns in which some step has something to say. None when no step was counted.
 std::vector<CounterColumn> counter_columns(const std::vector<StepResult>& steps);
+
+/// What the time model says: "~ H200 time" and "~ limited by". None where no GPU is chosen or nothing is known.
+std::vector<CounterColumn> model_columns(const std::vector<std::optional<model::Estimate>>& estimates);
+
+/// Of all launches together, for the chosen GPU; nothing where no GPU is chosen or a launch was not looked at.
+std::optional<model::Estimate> estimate_of(const std::vector<LaunchCounts>& launches);
 
 /// "Counted on 256 of 4096 blocks ..."; empty when every block of every launch was counted.
 std::string sample_note(const std::vector<StepResult>& steps);

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/model/json.h"
+
 namespace warpwise {
 namespace {
 
@@ -74,19 +76,24 @@ Json json_of(const LaunchCounts& launch) {
     for (const ArrayCounts& array : launch.arrays) {
         arrays.push_back({{"name", array.name}, {"counters", json_of(array.counts)}});
     }
-    return {{"kernel", launch.kernel},
-            {"file", launch.file},
-            {"line", launch.line},
-            {"grid", launch.grid},
-            {"block", launch.block},
-            {"shared_bytes", launch.shared_bytes},
-            {"blocks", launch.blocks},
-            {"instrumented_blocks", launch.instrumented_blocks},
-            {"registers", launch.registers > 0 ? Json(launch.registers) : Json(nullptr)},
-            {"occupancy", finite(launch.occupancy)},
-            {"counters", json_of(launch.total)},
-            {"lines", lines},
-            {"arrays", arrays}};
+    Json json = {{"kernel", launch.kernel},
+                 {"file", launch.file},
+                 {"line", launch.line},
+                 {"grid", launch.grid},
+                 {"block", launch.block},
+                 {"shared_bytes", launch.shared_bytes},
+                 {"blocks", launch.blocks},
+                 {"instrumented_blocks", launch.instrumented_blocks},
+                 {"registers", launch.registers > 0 ? Json(launch.registers) : Json(nullptr)},
+                 {"occupancy", finite(launch.occupancy)},
+                 {"counters", json_of(launch.total)},
+                 {"lines", lines},
+                 {"arrays", arrays}};
+    if (model::chosen_gpu() != nullptr && launch.facts.known) {
+        json["model"] = model::json_of(model::estimate(launch.facts, *model::chosen_gpu()), *model::chosen_gpu());
+        json["model"]["facts"] = model::json_of(launch.facts);
+    }
+    return json;
 }
 
 Json json_of(const std::vector<Diagnostic>& diagnostics) {

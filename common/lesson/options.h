@@ -25,6 +25,7 @@ struct Lesson::Options {
     bool keep_lines = false;         ///< counts of each line are wanted in the results
     bool once = false;             ///< each step once at the main size, as profilers want it: no other sizes, no times
     bool trace = false;            ///< keep what the warps of the first block of each launch did
+    bool model = false;            ///< estimate times of a GPU: model::chosen_gpu()
     std::optional<int> registers;  ///< per thread, for theoretical occupancy; only nvcc knows them
     std::string plain_program =
         {};  ///< this program built without instrumenting: times host code; empty: there is none
@@ -35,6 +36,7 @@ struct Lesson::Options {
     CountOptions count_options() const {
         return {.blocks = all_blocks ? 0 : sampled_blocks,
                 .registers = registers.value_or(0),
+                .model = model,
                 .lines = list_lines || keep_lines,
                 .traced_blocks = trace ? 1u : 0u};
     }

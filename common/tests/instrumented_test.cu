@@ -570,8 +570,12 @@ TEST_CASE("a lesson's table shows the counters of its steps") {
     if (!warpwise::can_instrument()) SKIP("only the CPU device counts");
     CHECK(counted_by_lesson->global_load.sectors_per_request() == 32);
     CHECK_THAT(captured.out, ContainsSubstring("sectors/ld  sectors/st    moved"));
-    CHECK_THAT(captured.out, ContainsSubstring("    32 of 4      4 of 4  4.72 MB\n"));
-    CHECK_THAT(captured.out, ContainsSubstring("     4 of 4      4 of 4  1.05 MB\n"));
+    CHECK_THAT(captured.out, ContainsSubstring("    32 of 4      4 of 4  4.72 MB"));
+    CHECK_THAT(captured.out, ContainsSubstring("     4 of 4      4 of 4  1.05 MB"));
+    CHECK(captured.out.find("~ limited by") == std::string::npos);
+    const Captured estimated = run({"copies", "--gpu-model", "H200"});
+    CHECK_THAT(estimated.out, ContainsSubstring("~ H200 time"));
+    CHECK_THAT(estimated.out, ContainsSubstring("~ limited by"));
     CHECK_THAT(captured.out, ContainsSubstring("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"));
     CHECK_THAT(words_of(captured.out),
                ContainsSubstring("a sample of 256 blocks of each launch (the largest has 512)"));

@@ -95,7 +95,7 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
     recording_ = in_sample && launch.instrument.counters;
     if (recording_) {
         if (!recorder_) recorder_ = std::make_unique<Recorder>();
-        recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes, index_,
+        recorder_->begin(launch, *launch.arrays, tally, arena_, kArenaBytes, index_, linear_index,
                          linear_index < launch.instrument.traced_blocks);
     }
     if (launch.diagnoser) {

@@ -89,6 +89,13 @@ struct Launch {
     bool is_instrumented() const { return instrument.counters || instrument.diagnostics; }
     /// Whether the block is among those that are instrumented.
     bool instruments(std::uint64_t linear_index) const;
+    /// Whether some warps of the block, which is instrumented, are recorded for the time model: of the first block, of
+    /// the last, and of two in between.
+    bool records_for_model(std::uint64_t linear_index) const {
+        return linear_index == 0 || linear_index == blocks - 1 || linear_index == recorded_blocks[0] ||
+               linear_index == recorded_blocks[1];
+    }
+    std::uint64_t recorded_blocks[2] = {};
     /// Name of the kernel's first parameter that points into memory from `begin` to `end`; empty when there is none.
     std::string parameter_in(std::uintptr_t begin, std::uintptr_t end) const;
     void fail(cudaError_t error) {

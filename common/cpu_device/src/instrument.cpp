@@ -12,6 +12,7 @@
 #include "cpu_device/occupancy.h"
 #include "environment.h"
 #include "instrumented_code.h"
+#include "model_facts.h"
 #include "source_lines.h"
 #include "tally.h"
 #include "trace.h"
@@ -266,7 +267,9 @@ void keep_counters(const Launch& launch, const Tally& tally) {
     for (const auto& [site, times] : tally.barriers()) counters.total.barriers += times;
     for (const auto& [name, array] : arrays) counters.arrays.push_back({name, array});
     if (launch.instrument.traced_blocks > 0) counters.trace = trace_of(launch, tally);
+    counters.model = memory_facts(launch, tally, counters.registers);
     counted.tally = tally;
+    counted.tally.model().distinct.clear();
     std::lock_guard lock(state().mutex);
     state().launches.push_back(std::move(counted));
 }
@@ -280,6 +283,7 @@ std::vector<LaunchCounters> take_counters(bool with_lines) {
     std::vector<LaunchCounters> result;
     for (Counted& launch : launches) {
         if (with_lines) launch.counters.lines = lines_of(launch.tally);
+        add_code_facts(launch.counters.model, launch.tally);
         if (!launch.counters.trace.warps.empty()) find_lines(launch.counters.trace, launch.counters.site);
         result.push_back(std::move(launch.counters));
     }

@@ -402,7 +402,14 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         launch.instrument = instrumenting();
         if (launch.instrument.diagnostics) launch.shared_bytes += kSharedAlignment;
         launch.sampled = launch.instrument.blocks != 0 && launch.blocks > launch.instrument.blocks;
-        if (launch.instrument.counters) launch.arrays = std::make_unique<ArrayMap>(launch);
+        if (launch.instrument.counters) {
+            launch.arrays = std::make_unique<ArrayMap>(launch);
+            for (std::uint64_t third : {1, 2}) {
+                std::uint64_t& recorded = launch.recorded_blocks[third - 1];
+                recorded = launch.blocks / 3 * third;
+                while (recorded + 1 < launch.blocks && !launch.instruments(recorded)) ++recorded;
+            }
+        }
         if (launch.instrument.diagnostics) {
             launch.diagnoser = std::make_unique<LaunchDiagnoser>(launch);
         } else {

@@ -4,13 +4,30 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <new>
 
 #include "block.h"
+#include "cpu_device/occupancy.h"
 #include "instrumented_code.h"
 
 namespace cpu_device {
+namespace {
+
+/// Bytes of an SM's 256 KiB that one block finds as L1, if its SM is full of blocks like it. Blocks that run together
+/// partly want the same lines, and so do the warps of a block, which run one after the other here: more than the even
+/// share (the exponent was chosen with the training part of common/tests/model).
+std::size_t l1_share(const Launch& launch) {
+    constexpr std::size_t all = 256 * 1024;
+    const int resident =
+        occupancy(static_cast<int>(launch.threads), launch.instrument.registers, launch.dynamic_bytes).blocks_per_sm;
+    const auto blocks = static_cast<std::size_t>(std::max(resident, 1));
+    const std::size_t shared = std::min(all, blocks * (launch.dynamic_bytes + 1024));
+    return static_cast<std::size_t>(static_cast<double>(all - shared) / std::sqrt(static_cast<double>(blocks)));
+}
+
+}  // namespace
 
 Recorder::Recorder() {
     void* memory = mmap(nullptr, kThreads * kStride * sizeof(TraceEvent), PROT_READ | PROT_WRITE,
@@ -23,7 +40,7 @@ Recorder::Recorder() {
 Recorder::~Recorder() { munmap(traces_, kThreads * kStride * sizeof(TraceEvent)); }
 
 void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena,
-                     std::size_t arena_bytes, uint3 block, bool traced) {
+                     std::size_t arena_bytes, uint3 block, std::uint64_t linear_index, bool traced) {
     launch_ = &launch;
     arrays_ = &arrays;
     tally_ = &tally;
@@ -46,6 +63,7 @@ void Recorder::begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const
             trace.threads = std::min(32u, threads_ - warp * 32);
         }
     }
+    begin_model(linear_index);
     if (shared_launch_ != launch.id) {
         shared_.clear();
         shared_launch_ = launch.id;
@@ -75,6 +93,8 @@ void Recorder::flush() {
 
 void Recorder::merge(unsigned warp) {
     warp_ = warp;
+    recorded_ =
+        modeled_block_ && recorded_warps_[warp] != 0 ? &tally_->model().warps[recorded_warps_[warp] - 1] : nullptr;
     const unsigned first = warp * 32;
     const unsigned lanes = std::min(32u, threads_ - first);
     const Count done = merge_common_events(first);
@@ -217,9 +237,115 @@ void Recorder::count_access(const TraceEvent& event, bool shared, std::uint32_t 
         tally_->add_request(event.code(), operation, array, counters);
         if (traced_) [[unlikely]]
             trace_access(event.code(), operation, array, counters);
+        if (modeled_) model_access(event, operation, array, counters);
         if (offset + width < bytes) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] += width; });
     }
     if (bytes > width) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] -= bytes - width; });
+}
+
+void Recorder::begin_model(std::uint64_t linear_index) {
+    modeled_ = modeled_block_ = false;
+    recorded_ = nullptr;
+    if (!launch_->instrument.model) return;
+    // Of many blocks a quarter is enough for the caches, whichever comes first.
+    constexpr std::uint64_t few_blocks = 64;
+    const bool recorded = launch_->records_for_model(linear_index);
+    modeled_ = recorded || launch_->blocks <= few_blocks || linear_index * 0x9E3779B97F4A7C15u >> 62 == 0;
+    if (!modeled_) return;
+    ++tally_->model().blocks;
+    l1_.begin(l1_share(*launch_));
+    if (!recorded) return;
+    modeled_block_ = true;
+    std::vector<RecordedWarp>& warps = tally_->model().warps;
+    for (unsigned warp = 0; warp < warps_; ++warp) {
+        // The first, one in the middle, and the last: they stand for those between.
+        const bool chosen = warp == 0 || warp == warps_ / 2 || warp == warps_ - 1;
+        recorded_warps_[warp] = chosen ? warps.size() + 1 : 0;
+        if (chosen) warps.push_back({linear_index, warp, 0, {}});
+    }
+}
+
+void Recorder::record(const WarpEvent& event) {
+    ++recorded_->all_events;
+    if (recorded_->events.size() < ModelTally::kMostEvents) recorded_->events.push_back(event);
+}
+
+void Recorder::record_barrier() {
+    for (unsigned warp = 0; warp < warps_; ++warp) {
+        if (recorded_warps_[warp] == 0) continue;
+        recorded_ = &tally_->model().warps[recorded_warps_[warp] - 1];
+        record({.kind = WarpEvent::Kind::barrier});
+    }
+    recorded_ = nullptr;
+}
+
+/// Follows the request through L1, and notes it where its warp is recorded.
+void Recorder::model_access(const TraceEvent& event, MemoryOperation operation, int array,
+                            const RequestCounters& counters) {
+    WarpEvent noted{.code = event.code(), .kind = WarpEvent::Kind::access, .operation = operation};
+    const bool load = operation == MemoryOperation::global_load;
+    if (load || operation == MemoryOperation::global_store || operation == MemoryOperation::global_atomic) {
+        ModelTally& model = tally_->model();
+        ModelTally::Sectors& sums = model.arrays[array];
+        unsigned lines = 0;
+        unsigned missing_sectors = 0;
+        const auto touch = [&](std::uint64_t line, unsigned sectors) {
+            ++lines;
+            // Stores and atomics go to L2 whatever L1 holds.
+            const unsigned missing = load ? l1_.load(line, sectors) : sectors;
+            missing_sectors += static_cast<unsigned>(std::popcount(missing));
+            for (unsigned rest = missing; rest != 0; rest &= rest - 1) {
+                model.distinct.add(line * 4 + static_cast<unsigned>(std::countr_zero(rest)), !load);
+            }
+        };
+        const std::uint64_t first = request_.address[0];
+        const std::uint64_t last = request_.address[31] + request_.bytes - 1;
+        const bool dense = request_.lanes == 0xFFFFFFFFu && first <= last &&
+                           counters.sectors == (last >> 5) - (first >> 5) + 1;  // every sector from first to last
+        if (dense) {
+            for (std::uint64_t at = first >> 7; at <= last >> 7; ++at) {
+                const unsigned from = at == first >> 7 ? (first >> 5 & 3) : 0;
+                const unsigned to = at == last >> 7 ? (last >> 5 & 3) : 3;
+                touch(at, (2u << to) - (1u << from));
+            }
+        }
+        // Neighboring lanes mostly touch the same line.
+        std::uint64_t line = ~std::uint64_t{0};
+        unsigned sectors = 0;
+        for_each_lane(dense ? 0 : request_.lanes, [&](unsigned lane) {
+            const std::uint64_t address = request_.address[lane];
+            for (std::uint64_t sector = address >> 5; sector <= (address + request_.bytes - 1) >> 5; ++sector) {
+                if (sector >> 2 != line) {
+                    if (sectors != 0) touch(line, sectors);
+                    line = sector >> 2;
+                    sectors = 0;
+                }
+                sectors |= 1u << (sector & 3);
+            }
+        });
+        if (sectors != 0) touch(line, sectors);
+        model.l1_lines += lines;
+        if (load) {
+            model.l1_sectors += static_cast<double>(counters.sectors);
+            sums.loads += missing_sectors;
+        } else {
+            sums.stores += static_cast<double>(counters.sectors);
+        }
+        if (operation == MemoryOperation::global_atomic) {
+            // nvcc adds up what the lanes of a warp count at one address, and one of them carries out the sum.
+            const bool added_up = event.kind() == TraceEvent::increment && counters.same_address + 1 == counters.lanes;
+            const std::uint32_t lanes = added_up ? request_.lanes & -request_.lanes : request_.lanes;
+            for_each_lane(lanes, [&](unsigned lane) {
+                const std::uint64_t hash = request_.address[lane] * 0x9E3779B97F4A7C15u;
+                ++model.atomics[hash >> (64 - ModelTally::kHotBits)];
+            });
+        }
+        noted.in_l1 = load && missing_sectors == 0;
+        noted.passes = static_cast<std::uint16_t>(lines);
+    } else {
+        noted.passes = static_cast<std::uint16_t>(counters.wavefronts);
+    }
+    if (recorded_ != nullptr) record(noted);
 }
 
 int Recorder::shared_array(std::uint64_t offset) {

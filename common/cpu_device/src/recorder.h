@@ -31,7 +31,7 @@ public:
 
     /// `traced`: keeps what the warps do, event by event.
     void begin(Launch& launch, const ArrayMap& arrays, Tally& tally, const std::byte* arena, std::size_t arena_bytes,
-               uint3 block, bool traced);
+               uint3 block, std::uint64_t linear_index, bool traced);
 
     // The life of a thread, as the block sees it. The running one writes its events through `instrumented_thread`.
 
@@ -95,6 +95,7 @@ public:
     void count_barrier(Site site, unsigned warps) {
         tally_->add_barrier(site, warps);
         if (traced_) trace_barrier(site);
+        if (modeled_block_) record_barrier();
     }
     void end_block() { tally_->add_block(); }
 
@@ -131,12 +132,20 @@ private:
         tally_->add_step(code, static_cast<unsigned>(std::popcount(lanes)));
         if (traced_) [[unlikely]]
             trace_step(code, lanes);
+        if (recorded_ != nullptr) [[unlikely]]
+            record({.code = code});
     }
     /// Where the next event of a warp goes; null when its trace is full.
     TracedEvent* next_traced(unsigned warp);
     void trace_step(std::uint32_t code, std::uint32_t lanes);
     void trace_access(std::uint32_t code, MemoryOperation operation, int array, const RequestCounters& counters);
     void trace_barrier(Site site);
+
+    // For the time model.
+    void begin_model(std::uint64_t linear_index);
+    void record(const WarpEvent& event);
+    void record_barrier();
+    void model_access(const TraceEvent& event, MemoryOperation operation, int array, const RequestCounters& counters);
 
     TraceEvent* traces_ = nullptr;
     std::array<Count, kThreads> counts_;                     ///< by thread: events that are not merged yet
@@ -163,6 +172,11 @@ private:
     bool traced_ = false;
     std::size_t first_trace_ = 0;  ///< in the tally
     unsigned warp_ = 0;            ///< that is being merged
+    bool modeled_ = false;
+    bool modeled_block_ = false;  ///< some of its warps are recorded
+    L1Cache l1_;
+    std::array<std::size_t, kThreads / 32> recorded_warps_{};  ///< 1 + index in the tally; 0: not recorded
+    RecordedWarp* recorded_ = nullptr;                         ///< of the warp that is being merged
 };
 
 }  // namespace cpu_device

@@ -15,7 +15,8 @@ const char* code_start() { return &__executable_start; }
 ArrayMap::ArrayMap(const Launch& launch) {
     for (const Allocation& allocation : live_allocations()) {
         const auto begin = reinterpret_cast<std::uintptr_t>(allocation.address);
-        ranges_.push_back({begin, begin + allocation.bytes, allocation.constant});
+        const bool in_host_memory = allocation.kind == MemoryKind::pinned || allocation.kind == MemoryKind::registered;
+        ranges_.push_back({begin, begin + allocation.bytes, allocation.constant, in_host_memory});
         std::string name = allocation.name;
         if (name.empty()) name = launch.parameter_in(begin, begin + allocation.bytes);
         if (name.empty()) name = std::to_string(allocation.bytes) + " bytes";
@@ -39,6 +40,7 @@ void Tally::clear() {
     recent_steps_.fill({});
     blocks_ = 0;
     traces_.clear();
+    model_.clear();
 }
 
 void Tally::add_request(std::uint32_t code, MemoryOperation operation, int array, const RequestCounters& counters) {
@@ -72,6 +74,7 @@ void Tally::add(const Tally& other) {
     for (const auto& [site, times] : other.barriers_) barriers_[site] += times;
     blocks_ += other.blocks_;
     traces_.insert(traces_.end(), other.traces_.begin(), other.traces_.end());
+    model_.add(other.model_);
 }
 
 }  // namespace cpu_device

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu_device/instrument.h"
+#include "model_tally.h"
 
 namespace cpu_device {
 
@@ -23,6 +24,7 @@ public:
         std::uintptr_t begin;
         std::uintptr_t end;
         bool is_constant;
+        bool in_host_memory;
     };
     /// Index of the array in which the address lies, -1 for memory that no kernel should see.
     int find(std::uintptr_t address) const;
@@ -56,6 +58,8 @@ public:
     /// of the block.
     TracedWarp& trace(std::size_t index) { return traces_[index]; }
     void add(const Tally& other);
+    ModelTally& model() { return model_; }
+    const ModelTally& model() const { return model_; }
 
     struct Request {
         std::uint32_t code;
@@ -91,6 +95,7 @@ private:
     std::array<RecentStep, kRecent> recent_steps_{};
     std::uint64_t blocks_ = 0;
     std::vector<TracedWarp> traces_;
+    ModelTally model_;
 };
 
 /// Keeps what was counted in a launch for `take_counters`.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,10 +33,14 @@ struct Kernel {
     }
 };
 
-/// In the order of their first launches.
-std::vector<Kernel> kernels_of(const std::vector<LaunchGroup>& groups) {
+/// In the order of their first launches. `each_launch`: every launch by itself, with its number.
+std::vector<Kernel> kernels_of(const std::vector<LaunchGroup>& groups, bool each_launch = false) {
     std::vector<Kernel> kernels;
     for (const LaunchGroup& group : groups) {
+        if (each_launch) {
+            kernels.push_back({fmt::format("{:>2} {}", kernels.size() + 1, group.counts.kernel), {&group}});
+            continue;
+        }
         const auto known = std::find_if(kernels.begin(), kernels.end(),
                                         [&](const Kernel& kernel) { return kernel.name == group.counts.kernel; });
         Kernel& kernel = known != kernels.end() ? *known : kernels.emplace_back();
@@ -139,12 +144,23 @@ std::vector<CounterColumn> columns_of(const std::vector<Kernel>& kernels) {
     add(column_of(kernels, "requests", "global loads and stores that warps carried out, over all launches",
                   "l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum", requests_text));
 
+    std::vector<std::optional<warpwise::model::Estimate>> estimates;
+    for (const Kernel& kernel : kernels) {
+        std::vector<warpwise::model::Estimate> all;
+        for (const LaunchGroup* group : kernel.groups) {
+            all.insert(all.end(), group->estimates.begin(), group->estimates.end());
+        }
+        estimates.push_back(all.empty() ? std::nullopt : std::optional(warpwise::model::sum_of(all)));
+    }
+    for (CounterColumn& column : warpwise::model_columns(estimates)) add(std::move(column));
+
     // The rest is as in the tables of lessons.
     std::vector<warpwise::StepResult> steps;
     for (const Kernel& kernel : kernels) {
         warpwise::StepResult& step = steps.emplace_back();
         step.name = kernel.name;
         step.launches = kernel.counts();
+        for (LaunchCounts& launch : *step.launches) launch.facts = {};  // the columns are there already
     }
     constexpr std::array<std::string_view, 5> own = {"launches", "requests", "barriers", "occupancy", "max occupancy"};
     for (CounterColumn& column : warpwise::counter_columns(steps)) {
@@ -177,9 +193,9 @@ std::string sample_note(const std::vector<LaunchGroup>& groups, std::uint64_t sa
 
 }  // namespace
 
-std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample,
+std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample, bool each_launch,
                          const warpwise::Terminal& terminal) {
-    const std::vector<Kernel> kernels = kernels_of(groups);
+    const std::vector<Kernel> kernels = kernels_of(groups, each_launch);
     const std::vector<CounterColumn> columns = columns_of(kernels);
     warpwise::StepTable names;
     names.header = {"kernel"};

@@ -1,6 +1,6 @@
 // What the kernels of a program did, for the terminal.
 //
-//     fmt::print(stderr, "{}", kernel_table(groups, 256, terminal));
+//     fmt::print(stderr, "{}", kernel_table(groups, 256, false, terminal));
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace guide {
 
-/// A row for each kernel, its launches added up, and below the table what the columns mean. `sample`: how many blocks
-/// of a launch were instrumented at most (0: all); where that left some out, it says so. Wider than the terminal it
-/// becomes several tables.
-std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample,
+/// A row for each kernel, its launches added up (`each_launch`: a row for each of the groups), and below the table what
+/// the columns mean. `sample`: how many blocks of a launch were instrumented at most (0: all); where that left some
+/// out, it says so. Wider than the terminal it becomes several tables.
+std::string kernel_table(const std::vector<LaunchGroup>& groups, std::uint64_t sample, bool each_launch,
                          const warpwise::Terminal& terminal);
 
 /// The kernels' source with the counts of each line.

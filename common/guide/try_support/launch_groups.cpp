@@ -50,13 +50,22 @@ void add_arrays(std::vector<ArrayCounts>& sum, const std::vector<ArrayCounts>& a
 }  // namespace
 
 void LaunchGroups::add(LaunchCounts launch) {
+    std::vector<warpwise::model::Estimate> estimates;
+    if (const warpwise::model::Gpu* gpu = warpwise::model::chosen_gpu(); gpu != nullptr && launch.facts.known) {
+        estimates.push_back(warpwise::model::estimate(launch.facts, *gpu));
+    }
+    if (each_launch_) {
+        groups_.push_back({std::move(launch), 1, std::move(estimates)});
+        return;
+    }
     const auto [found, is_new] = index_.try_emplace(key_of(launch), groups_.size());
     if (is_new) {
-        groups_.push_back({std::move(launch), 1});
+        groups_.push_back({std::move(launch), 1, std::move(estimates)});
         return;
     }
     LaunchGroup& group = groups_[found->second];
     ++group.launches;
+    group.estimates.insert(group.estimates.end(), estimates.begin(), estimates.end());
     group.counts.blocks += launch.blocks;
     group.counts.instrumented_blocks += launch.instrumented_blocks;
     group.counts.total += launch.total;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/helpers/counts.h"
+#include "common/model/model.h"
 
 namespace guide {
 
@@ -18,12 +19,16 @@ namespace guide {
 struct LaunchGroup {
     warpwise::LaunchCounts counts;
     std::uint64_t launches = 0;
+    std::vector<warpwise::model::Estimate> estimates = {};  ///< of each launch; none where no GPU is chosen
 
     std::uint64_t blocks_each() const { return counts.blocks / launches; }
 };
 
 class LaunchGroups {
 public:
+    /// `each_launch`: every launch is a group of its own.
+    explicit LaunchGroups(bool each_launch = false) : each_launch_(each_launch) {}
+
     void add(warpwise::LaunchCounts launch);
 
     /// In the order of the first launches.
@@ -32,6 +37,7 @@ public:
 private:
     std::map<std::string, std::size_t> index_;  ///< by all that launches of a group have in common
     std::vector<LaunchGroup> groups_;
+    bool each_launch_ = false;
 };
 
 }  // namespace guide

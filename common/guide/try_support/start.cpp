@@ -8,6 +8,8 @@
 //     WARPWISE_TRY=table,lines,launches,output-to-stderr
 //         table: print what kernels did; lines: and their source; launches: put them into the report;
 //         output-to-stderr: what the program prints to standard output goes there
+//         each-launch: a row for each launch, not for each kernel
+//     WARPWISE_TRY_GPU=NAME                        whose times the time model estimates; empty: no estimates
 //     WARPWISE_TRY_REGISTERS=N                     registers per thread, for the theoretical occupancy
 //     WARPWISE_TRY_TRACE=FILE                      gets what the warps of the first blocks did (lesson/trace_file.h)
 //     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "diagnostics": [...]} as JSON
@@ -24,6 +26,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,6 +39,7 @@
 #include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
 #include "common/lesson/trace_file.h"
+#include "common/model/json.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/instrument.h"
@@ -57,6 +61,7 @@ struct Settings {
     bool table = true;
     bool lines = false;
     bool launches = false;
+    bool each_launch = false;
     bool output_to_stderr = false;
     std::string report;
     std::string trace;
@@ -77,6 +82,7 @@ Settings settings_from_environment() {
     settings.table = has("table");
     settings.lines = has("lines");
     settings.launches = has("launches");
+    settings.each_launch = has("each-launch");
     settings.output_to_stderr = has("output-to-stderr");
     return settings;
 }
@@ -98,7 +104,7 @@ warpwise::Terminal terminal_of_stderr() {
 /// and not each of them.
 class Collector {
 public:
-    explicit Collector(bool with_lines) : with_lines_(with_lines) {
+    Collector(bool with_lines, bool each_launch) : groups_(each_launch), with_lines_(with_lines) {
         sigset_t every;
         sigset_t before;
         sigfillset(&every);
@@ -154,6 +160,12 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
     for (const LaunchGroup& group : groups) {
         Json launch = Json::parse(warpwise::launch_json(group.counts));
         launch["launches"] = group.launches;
+        if (const warpwise::model::Gpu* gpu = warpwise::model::chosen_gpu();
+            gpu != nullptr && launch.contains("model")) {
+            Json facts = launch["model"]["facts"];  // of the first launch
+            launch["model"] = warpwise::model::json_of(warpwise::model::sum_of(group.estimates), *gpu);
+            launch["model"]["facts"] = std::move(facts);
+        }
         launches.push_back(std::move(launch));
     }
     std::ofstream stream(file);
@@ -224,7 +236,8 @@ void at_end(int status, void*) {
     std::string text;
     if (instrumented.counters && all.settings.table) {
         text += "\n";
-        text += groups.empty() ? "No kernel ran.\n" : kernel_table(groups, instrumented.blocks, terminal);
+        text += groups.empty() ? "No kernel ran.\n"
+                               : kernel_table(groups, instrumented.blocks, all.settings.each_launch, terminal);
         if (all.settings.lines && !groups.empty()) text += "\n" + kernel_listing(groups, terminal);
     }
     const std::string checked =
@@ -269,9 +282,19 @@ __attribute__((constructor(103))) void begin() {
     if (const int registers = std::atoi(std::string(variable("WARPWISE_TRY_REGISTERS")).c_str()); registers > 0) {
         options.registers = registers;
     }
+    const std::string gpu(std::getenv("WARPWISE_TRY") == nullptr ? warpwise::model::default_gpu
+                                                                 : variable("WARPWISE_TRY_GPU"));
+    options.model = !gpu.empty();
+    try {
+        if (options.model) warpwise::model::choose_gpu(gpu);
+    } catch (const std::runtime_error& error) {
+        fmt::print(stderr, "No estimated times: {}\n", error.what());
+        options.model = false;
+    }
     options.traced_blocks = all.settings.trace.empty() ? 0 : 1;
     cpu_device::instrument(options);
-    if (options.counters) all.collector = new Collector(all.settings.lines || all.settings.launches);
+    if (options.counters)
+        all.collector = new Collector(all.settings.lines || all.settings.launches, all.settings.each_launch);
     on_exit(at_end, nullptr);
 }
 

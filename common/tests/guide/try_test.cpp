@@ -578,7 +578,7 @@ TEST_CASE("prints a row for each kernel, its launches added up") {
     groups.add(launch_of("add", 10, 10));
     groups.add(launch_of("scale<float, 4>", 1, 1));
     groups.add(launch_of("scale<float, 4>", 5, 5));
-    const std::string table = guide::kernel_table(groups.all(), 256, {});
+    const std::string table = guide::kernel_table(groups.all(), 256, false, {});
     CHECK_THAT(table, StartsWith("kernel           launches  blocks  threads  requests  sectors/ld  sectors/st"));
     CHECK(row_of(table, "add") ==
           std::vector<std::string>{"add", "2", "10", "32", "40", "4 of 4", "4 of 4", "5.12 kB", "50 %"});
@@ -597,7 +597,7 @@ TEST_CASE("says which share of the occupancy is known") {
         launch.occupancy = occupancy;
         guide::LaunchGroups groups;
         groups.add(launch);
-        return guide::kernel_table(groups.all(), 256, {});
+        return guide::kernel_table(groups.all(), 256, false, {});
     };
     CHECK_THAT(table_of(0, 0.5), ContainsSubstring("  max occupancy\n") && ContainsSubstring("  50 %\n"));
     CHECK_THAT(table_of(0, 1), !ContainsSubstring("occupancy"));
@@ -611,7 +611,7 @@ TEST_CASE("shows shapes of several dimensions, and barriers of one launch") {
     launch.total.barriers = 12;  // two for each of six warps
     guide::LaunchGroups groups;
     for (int i = 0; i < 5; ++i) groups.add(launch);
-    const std::vector<std::string> row = row_of(guide::kernel_table(groups.all(), 0, {}), "tiles");
+    const std::vector<std::string> row = row_of(guide::kernel_table(groups.all(), 0, false, {}), "tiles");
     REQUIRE(row.size() == 10);
     CHECK(row[2] == "3x2");
     CHECK(row[3] == "8x2x2");
@@ -622,14 +622,14 @@ TEST_CASE("scales a sample up and says so, but not of a kernel that died early")
     guide::LaunchGroups groups;
     groups.add(launch_of("large", 1000, 250));
     groups.add(launch_of("large", 1000, 250));
-    const std::string table = guide::kernel_table(groups.all(), 250, {});
+    const std::string table = guide::kernel_table(groups.all(), 250, false, {});
     CHECK(row_of(table, "large").at(4) == "4000");
     CHECK_THAT(table, ContainsSubstring("a sample of 250 blocks of each large launch; the") &&
                           ContainsSubstring("--all-blocks"));
     guide::LaunchGroups died;
     died.add(launch_of("died", 4, 0));
-    CHECK_THAT(guide::kernel_table(died.all(), 250, {}), !ContainsSubstring("sample"));
-    CHECK_THAT(guide::kernel_table(groups.all(), 0, {}), !ContainsSubstring("sample"));
+    CHECK_THAT(guide::kernel_table(died.all(), 250, false, {}), !ContainsSubstring("sample"));
+    CHECK_THAT(guide::kernel_table(groups.all(), 0, false, {}), !ContainsSubstring("sample"));
 }
 
 TEST_CASE("splits a table that is wider than the terminal, with the kernels' names in each part") {
@@ -637,7 +637,7 @@ TEST_CASE("splits a table that is wider than the terminal, with the kernels' nam
     groups.add(launch_of("a_kernel_with_quite_a_long_name_of_its_own", 10, 10));
     warpwise::Terminal narrow;
     narrow.table_width = 80;
-    const std::string table = guide::kernel_table(groups.all(), 256, narrow);
+    const std::string table = guide::kernel_table(groups.all(), 256, false, narrow);
     const std::size_t first = table.find("\na_kernel_with");
     REQUIRE(first != std::string::npos);
     CHECK(table.find("\na_kernel_with", first + 1) != std::string::npos);

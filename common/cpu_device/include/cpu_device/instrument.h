@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/model/facts.h"
 #include "cpu_device/execution.h"
 
 namespace cpu_device {
@@ -29,6 +30,7 @@ struct InstrumentOptions {
     /// first and the last among them. 0: every block.
     std::uint64_t blocks = 0;
     int registers = 0;  ///< per thread, for theoretical occupancy: what nvcc's resource report says; 0: not known
+    bool model = true;  ///< with `counters`: gather what the time model needs, LaunchCounters::model
     /// The first so many blocks of each launch leave a trace, if counters are taken: LaunchCounters::trace.
     std::uint64_t traced_blocks = 0;
     std::size_t traced_events = kTracedEvents;  ///< of each warp that leaves a trace, at most
@@ -181,6 +183,7 @@ struct LaunchCounters {
     std::vector<LineCounters> lines;  ///< by file and line
     std::vector<ArrayCounters> arrays;
     LaunchTrace trace;
+    warpwise::model::LaunchFacts model;  ///< of the whole grid
 
     /// What a count of the sample stands for in the whole grid.
     double scale() const { return instrumented_blocks == 0 ? 1 : static_cast<double>(blocks) / instrumented_blocks; }
