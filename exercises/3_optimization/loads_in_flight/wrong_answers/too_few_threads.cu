@@ -1,6 +1,6 @@
 // Wrong answer: 64 threads for all elements, although four at a time
 // Rejected by: gives each thread 4 to 64 elements and stores whole sectors
-// Message: threads
+// Message: elements per thread that stores any: 2048, should be 4 to 64
 #include "exercises/3_optimization/loads_in_flight/loads_in_flight.h"
 
 __global__ void gather_all(const float* table, const int* places, float* out, int n) {
