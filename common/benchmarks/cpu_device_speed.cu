@@ -58,7 +58,7 @@ void threads_without_barriers() {
         for (int i = 0; i < n; ++i) add_one_element(a.data(), b.data(), sum.data(), i);
     });
     const double launch = fastest([&] { add_by_call<<<n / 256, 256>>>(a.data(), b.data(), sum.data(), n); });
-    std::printf("  plain loop %.2f ns an element, launch %.2f ns a thread\n", loop / n * 1e9, launch / n * 1e9);
+    std::printf("  plain loop %.2f ns per element, launch %.2f ns per thread\n", loop / n * 1e9, launch / n * 1e9);
     line("thread without a barrier / the same body in a plain loop", launch / loop, "x", "<=", 3);
 }
 

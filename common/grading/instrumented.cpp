@@ -391,7 +391,7 @@ InstrumentedMatcher BarriersAtMost(double barriers, std::string hint) {
             instrumented.launches.begin(), instrumented.launches.end(),
             [](const LaunchCounts& a, const LaunchCounts& b) { return a.barriers_per_warp() < b.barriers_per_warp(); });
         const double passed = most->barriers_per_warp();
-        if (passed <= barriers) return {true, ratio_text(passed) + " barriers a warp"};
+        if (passed <= barriers) return {true, ratio_text(passed) + " barriers per warp"};
         const Instrumented worst{.countable = true, .launches = {*most}, .diagnostics = {}};
         return {false,
                 "a warp of " + most->kernel + " passes " + ratio_text(passed) + " barriers, at most " +

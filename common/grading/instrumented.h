@@ -120,7 +120,7 @@ InstrumentedMatcher NoBankConflictsOn(std::string array, std::string hint = "");
 /// On average over what warps run, at least so many of their 32 lanes are active. Wants at least one launch.
 InstrumentedMatcher ActiveLanesAtLeast(double lanes, std::string hint = "");
 
-/// In no launch a warp passes more than so many barriers of its block, on average.
+/// In no launch does a warp pass more than so many barriers of its block, on average.
 InstrumentedMatcher BarriersAtMost(double barriers, std::string hint = "");
 
 /// Threads do at most so many atomic operations on global memory in all: a warp whose 32 lanes add counts 32.

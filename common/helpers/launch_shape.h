@@ -1,6 +1,6 @@
 // How many blocks a launch needs.
 //
-//     scale<<<blocks_for(n, 256), 256>>>(d_values, n);                        // one thread an element
+//     scale<<<blocks_for(n, 256), 256>>>(d_values, n);                        // one thread per element
 //     add<<<blocks_for_matrix(rows, cols, block), block>>>(...);              // x along the columns
 //     sum<<<blocks_that_fill(sum, 256), 256>>>(d_values, n);                  // grid-stride loop
 #pragma once
@@ -26,7 +26,7 @@ inline unsigned blocks_for(std::size_t n, unsigned threads_per_block) {
     return static_cast<unsigned>(blocks);
 }
 
-/// Blocks for a matrix, one thread an element: x covers the columns, y the rows; at least 1 each.
+/// Blocks for a matrix, one thread per element: x covers the columns, y the rows; at least 1 each.
 /// Throws std::length_error above 2^31 - 1 blocks in x or 65535 in y.
 inline dim3 blocks_for_matrix(std::size_t rows, std::size_t cols, dim3 block) {
     const std::size_t blocks_y = std::max<std::size_t>(1, ceil_div(rows, block.y));

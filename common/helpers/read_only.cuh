@@ -1,6 +1,6 @@
 // Read bandwidth, for lessons that read much and write next to nothing: two arrays are read, and nothing else is done.
 //
-//     read_only<8>(d_a.data(), d_b.data(), d_a.bytes(), d_drawn.data());    // 8 loads of 16 bytes under way a thread
+//     read_only<8>(d_a.data(), d_b.data(), d_a.bytes(), d_drawn.data());    // 8 loads of 16 bytes per thread
 #pragma once
 
 #include <cuda_runtime.h>

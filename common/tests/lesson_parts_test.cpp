@@ -184,7 +184,7 @@ TEST_CASE("a table that is too wide wraps its widest text") {
     terminal.table_width = 40;
     const Lines lines =
         split(format_table({"step", "what changed", "time"},
-                           {{{"naive"}, {"one element a thread in a grid of many blocks"}, {"1.23 ms"}}}, terminal));
+                           {{{"naive"}, {"one element per thread in a grid of many blocks"}, {"1.23 ms"}}}, terminal));
     REQUIRE(lines.size() == 4);
     for (const std::string& line : lines) CHECK(line.size() <= 40);
     CHECK_THAT(lines[2], ContainsSubstring("1.23 ms"));
@@ -333,7 +333,7 @@ TEST_CASE("rates, shares and speed-ups follow from times and work") {
     CHECK_FALSE(steps[3].speed_up.has_value());
 }
 
-TEST_CASE("on a GPU the table shows times, rates, shares and the roof") {
+TEST_CASE("on a GPU the table shows times, rates, shares and the copy") {
     std::vector<StepResult> steps = {step(1, "naive", StepKind::device, 4e-3, {.bytes = 4e9}),
                                      step(2, "better", StepKind::device, 2e-3, {.bytes = 4e9}),
                                      step(0, "library", StepKind::vendor, 1e-3, {.bytes = 4e9})};
@@ -365,7 +365,7 @@ TEST_CASE("a step above copy bandwidth is marked") {
     CHECK_THAT(table.footnotes[0], ContainsSubstring("above copy bandwidth"));
 }
 
-TEST_CASE("without bytes there is no bandwidth and no roof, only operations") {
+TEST_CASE("without bytes there is no bandwidth and no share of copy bandwidth, only operations") {
     std::vector<StepResult> steps = {step(1, "pi", StepKind::device, 1.0, {.operations = 5e9})};
     derive_rates(steps, std::nullopt);
     const StepTable table = make_step_table(steps, std::nullopt, true);

@@ -64,7 +64,7 @@ int runs_of_rotten = 0;
 
 const std::vector<Step<Counting>> right_steps = {
     {"serial", "plain loop", [](Counting& problem) { problem.count(); }, StepKind::host},
-    {"naive", "one element a thread", [](Counting& problem) { problem.count(); }},
+    {"naive", "one element per thread", [](Counting& problem) { problem.count(); }},
     {"naive_again", "the same", [](Counting& problem) { problem.count(); }},
 };
 
@@ -297,7 +297,7 @@ TEST_CASE("a lesson whose steps are right ends with status 0") {
     CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
     CHECK_THAT(captured.out, ContainsSubstring(" 1 serial"));
     CHECK_THAT(captured.out, ContainsSubstring(" 2 naive "));
-    CHECK_THAT(captured.out, ContainsSubstring("one element a thread"));
+    CHECK_THAT(captured.out, ContainsSubstring("one element per thread"));
     CHECK_THAT(captured.out, ContainsSubstring("ok, exact"));
     CHECK_THAT(captured.out, ContainsSubstring("last\n"));  // the column of the figure
     CHECK(captured.out.find("WRONG") == std::string::npos);

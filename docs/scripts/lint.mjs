@@ -45,8 +45,11 @@ async function problemsOfPage(file) {
 const engine = prh.fromYAMLFilePath(terms);
 
 function problemsOfSource(file) {
-    const text = commentsAndStrings(fs.readFileSync(path.join(root, file), 'utf8'));
-    return engine.makeChangeSet(file, text).diffs.map(({ index, matches, expected, rule }) => `${file}:${placeOf(text, index)}: ${matches[0].replace(/\s+/g, ' ')} => ${expected}${rule?.raw?.prh ? ` ${rule.raw.prh}` : ''}`);
+    const source = fs.readFileSync(path.join(root, file), 'utf8');
+    const text = commentsAndStrings(source);
+    // A string of one word and no more is a name, such as the key of a member: no reader sees it.
+    const isName = ({ index, matches }) => source[index - 1] === '"' && source[index + matches[0].length] === '"';
+    return engine.makeChangeSet(file, text).diffs.filter((diff) => !isName(diff)).map(({ index, matches, expected, rule }) => `${file}:${placeOf(text, index)}: ${matches[0].replace(/\s+/g, ' ')} => ${expected.replace(/\$(\d)/g, (_, group) => matches[group])}${rule?.raw?.prh ? ` ${rule.raw.prh}` : ''}`);
 }
 
 const files = filesToRead(process.argv.slice(2));

@@ -301,7 +301,7 @@ void expect_collisions(warpwise::Lesson& lesson, Histogram& problem,
         const auto counts = lesson.count([&] { method.run(problem); });
         lesson.expect(problem.compare().passed, name + "the histogram is right");
 
-        Collisions predicted{0, 1};  // a copy a lane: nobody waits, and nobody collides
+        Collisions predicted{0, 1};  // one copy per lane: nobody waits, and nobody collides
         if (method.counters == Counters::bytes_of_a_lane) predicted.wavefronts = 2;
         const bool shared_by_lanes = method.counters == Counters::global ||
                                      method.counters == Counters::shared_by_lanes;

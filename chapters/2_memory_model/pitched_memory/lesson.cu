@@ -232,7 +232,7 @@ void show_row_lengths(warpwise::Lesson& lesson) {
     for (const std::size_t more : {0, 1, 2, 4, 8}) {
         const std::size_t cols = first_cols + more;
         Picture picture({picture_rows, cols});
-        const std::string name = std::to_string(cols) + " floats a row, ";
+        const std::string name = std::to_string(cols) + " floats per row, ";
         const double tight = predicted_sectors(picture_rows, cols, cols * sizeof(float));
         const double pitched =
             predicted_sectors(picture_rows, cols, picture.d_pitched.pitch());

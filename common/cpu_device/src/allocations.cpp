@@ -71,7 +71,7 @@ const char* name_of(MemoryKind kind) {
         case MemoryKind::managed:
             return "managed memory";
         case MemoryKind::pinned:
-            return "page-locked memory";
+            return "pinned (page-locked) memory";
         case MemoryKind::registered:
             return "registered memory";
         case MemoryKind::symbol:

@@ -14,8 +14,8 @@ namespace cpu_device {
 enum class MemoryKind : unsigned char {
     device,
     managed,
-    pinned,      ///< page-locked host memory that the runtime allocated
-    registered,  ///< host memory of the program, page-locked by cudaHostRegister
+    pinned,      ///< host memory that the runtime allocated
+    registered,  ///< host memory of the program, pinned by cudaHostRegister
     symbol,      ///< a `__device__`, `__constant__` or `__managed__` variable
 };
 

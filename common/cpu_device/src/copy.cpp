@@ -18,7 +18,7 @@ namespace {
 
 /// One side of a copy.
 enum class Side {
-    device,  ///< must be memory that the device can reach: device, managed or page-locked
+    device,  ///< must be memory that the device can reach: device, managed or pinned
     any,     ///< plain host memory will do
 };
 
@@ -26,7 +26,7 @@ cudaError_t check_side(Side side, const void* pointer, std::size_t bytes) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     const auto allocation = find_for_host(pointer);
     if (!allocation) return side == Side::device ? cudaErrorInvalidValue : cudaSuccess;
-    // Host memory may be page-locked in part.
+    // Host memory may be pinned in part.
     if (side == Side::any && allocation->kind == MemoryKind::registered) return cudaSuccess;
     return allocation->holds(pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -236,7 +236,7 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
     return cudaSuccess;
 }
 
-/// An asynchronous copy into host memory that is not page-locked is over when the call returns: it waits.
+/// An asynchronous copy into host memory that is not pinned is over when the call returns: it waits.
 Waits waits_for(const void* to, cudaMemcpyKind kind) {
     const bool to_host = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
     return to_host && !find_for_host(to) ? Waits::yes : Waits::no;

@@ -149,7 +149,7 @@ private:
     // To find out what is missing, a search may take for granted:
     bool every_read_acquires_ = false;
     bool every_scope_reaches_ = false;
-    std::uint64_t steps_left_ = 0;               ///< of the search under way
+    std::uint64_t steps_left_ = 0;               ///< of the search that goes on now
     std::uint64_t all_steps_left_ = 30'000'000;  ///< of all searches
 };
 

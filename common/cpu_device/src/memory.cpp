@@ -84,7 +84,7 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes, Site site) {
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags, Site site) {
     if ((flags & ~host_alloc_flags) != 0) return api_result(cudaErrorInvalidValue);
-    // All page-locked memory is mapped: host and device share their addresses.
+    // All pinned memory is mapped: host and device share their addresses.
     return allocate_checked(MemoryKind::pinned, pointer, bytes, site, flags | cudaHostAllocMapped);
 }
 

@@ -46,7 +46,7 @@ const char* kind_text(const Allocation& allocation) {
         case MemoryKind::managed:
             return "managed memory";
         case MemoryKind::pinned:
-            return "page-locked memory";
+            return "pinned (page-locked) memory";
         case MemoryKind::registered:
             return "registered host memory";
         case MemoryKind::symbol:

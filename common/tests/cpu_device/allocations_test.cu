@@ -341,7 +341,7 @@ TEST_CASE("reports what was never freed, once for each line that allocated it") 
     CHECK_THAT(found[0].message,
                ContainsSubstring("3 allocations of device memory, 300 bytes in all, were never freed"));
     CHECK_THAT(found[1].message, ContainsSubstring("'managed', 8 bytes of managed memory"));
-    CHECK_THAT(found[2].message, ContainsSubstring("24 bytes of page-locked memory"));
+    CHECK_THAT(found[2].message, ContainsSubstring("24 bytes of pinned (page-locked) memory"));
     CHECK_THAT(found[2].hint, ContainsSubstring("cudaFreeHost"));
 
     cpu_device::report_leaks();
@@ -645,7 +645,7 @@ TEST_CASE("says which pointer of a copy is not what its direction says") {
     CHECK_THAT(wrong(cudaMemcpy(coefficients, host.data(), 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue),
                ContainsSubstring("'coefficients', a __constant__ variable") && ContainsSubstring("cudaMemcpyToSymbol"));
 
-    // Page-locked memory is on either side.
+    // Pinned memory is on either side.
     CHECK(cudaMemcpy(pinned, host.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
     CHECK(cudaMemcpy(host.data(), pinned, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
     CHECK(cudaMemcpy(d_data, pinned, bytes, cudaMemcpyHostToDevice) == cudaSuccess);

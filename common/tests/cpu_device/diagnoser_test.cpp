@@ -296,7 +296,7 @@ TEST_CASE("Host memory close to device memory is told apart by the kernel's argu
     }
 }
 
-TEST_CASE("Page-locked host memory may be used", "[diagnoser]") {
+TEST_CASE("Pinned host memory may be used", "[diagnoser]") {
     const Instrumented instrumented;
     void* pinned = nullptr;
     REQUIRE(cudaMallocHost(&pinned, 64) == cudaSuccess);

@@ -28,7 +28,7 @@ bool multiple_of(const void* address, std::uintptr_t alignment) {
     return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-/// True where the device reads any host memory, as if all of it were page-locked: nothing is refused for its place.
+/// True where the device reads any host memory, as if all of it were pinned: nothing is refused for its place.
 bool device_reaches_all_host_memory() {
     int reaches = 0;
     REQUIRE(cudaDeviceGetAttribute(&reaches, cudaDevAttrPageableMemoryAccess, 0) == cudaSuccess);
@@ -356,7 +356,7 @@ TEST_CASE("pointers tell where they point") {
     CHECK(cudaFree(managed) == cudaSuccess);
 }
 
-TEST_CASE("page-locked memory has a device address and flags") {
+TEST_CASE("pinned memory has a device address and flags") {
     char *pinned = nullptr, *address = nullptr;
     unsigned flags = 0;
     REQUIRE(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped | cudaHostAllocPortable) == cudaSuccess);
@@ -371,7 +371,7 @@ TEST_CASE("page-locked memory has a device address and flags") {
     cudaGetLastError();
 }
 
-TEST_CASE("host memory can be page-locked after the fact, once") {
+TEST_CASE("host memory can be pinned after the fact, once") {
     constexpr size_t bytes = 8192;
     std::unique_ptr<char, decltype(&std::free)> memory(static_cast<char*>(std::aligned_alloc(4096, bytes)), &std::free);
     char* host = memory.get();

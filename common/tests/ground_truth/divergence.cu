@@ -231,7 +231,7 @@ __global__ void binary_search(const int* wanted, const int* sorted, int* out) {
     out[i] = static_cast<int>(first);
 }
 
-/// Rows of a sparse matrix have 0 to 15 entries; one thread a row.
+/// Rows of a sparse matrix have 0 to 15 entries; one thread per row.
 __global__ void sparse_rows(const unsigned* row_start, const unsigned* cols, const int* in, int* out) {
     const unsigned row = thread_in_grid();
     const unsigned end = row_start[row + 1];

@@ -1,7 +1,7 @@
 // Loads and stores of global memory: every width, strides, offsets, orders, shapes of blocks, and warps with idle
 // lanes.
 //
-// A kernel copies one element a thread. Either its load or its store has the pattern that names the kernel, the other
+// A kernel copies one element per thread. Either its load or its store has the pattern that names the kernel, the other
 // is contiguous.
 #include "common/tests/ground_truth/cases.h"
 #include "common/tests/ground_truth/launch_and_check.cuh"

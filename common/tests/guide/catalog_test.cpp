@@ -191,7 +191,7 @@ TEST_CASE("the title of an exercise is in the first line of the stub, or else of
     const Copy copy;
     const std::string folder = "exercises/1_basics_and_pi/";
     copy.file(folder + "index_and_guard/index_and_guard.cu",
-              "// Exercise: one thread an element. See README.md beside this file.\r\nint i;");
+              "// Exercise: one thread per element. See README.md beside this file.\r\nint i;");
     copy.file("answers/1_basics_and_pi/index_and_guard/.handed_out", "// Exercise: not this one.");
     copy.file("answers/1_basics_and_pi/grid_stride/.handed_out",
               "// Exercise: e.g. a grid. See README.md beside this file.");
@@ -199,7 +199,7 @@ TEST_CASE("the title of an exercise is in the first line of the stub, or else of
               "#include <cmath>\n// Exercise: too late. See README.md beside this file.\n");
     fs::create_directories(copy.project.root / folder / "pi_accuracy/pi_accuracy.cu");
     const Catalog all = copy.load();
-    CHECK(all.find_exercise("index_and_guard").title == "one thread an element");
+    CHECK(all.find_exercise("index_and_guard").title == "one thread per element");
     CHECK(all.find_exercise("grid_stride").title == "e.g. a grid");
     CHECK(all.find_exercise("pi_block_sum").title.empty());
     CHECK(all.find_exercise("pi_accuracy").title.empty());

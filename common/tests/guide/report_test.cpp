@@ -268,7 +268,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 BarChart two_bars() {
     return {
-        "A title", "GB/s", {{"1 slow", "1 GB/s", 1, BarKind::host}, {"2 fast", "9 GB/s", 9}}, {{"roof: 10 GB/s", 10}}};
+        "A title", "GB/s", {{"1 slow", "1 GB/s", 1, BarKind::host}, {"2 fast", "9 GB/s", 9}}, {{"copy: 10 GB/s", 10}}};
 }
 
 // ---- a copy ---------------------------------------------------------------------------------------------------------
@@ -752,9 +752,9 @@ TEST_CASE("a plot's description holds what is drawn, and its table the same numb
                {"bars",
                 {{{"label", "1 slow"}, {"text", "1 GB/s"}, {"value", 1.0}, {"kind", "host"}},
                  {{"label", "2 fast"}, {"text", "9 GB/s"}, {"value", 9.0}, {"kind", "wrong"}}}},
-               {"marks", {{{"label", "roof: 10 GB/s"}, {"value", 10.0}, {"kind", "roof"}}}}});
+               {"marks", {{{"label", "copy: 10 GB/s"}, {"value", 10.0}, {"kind", "roof"}}}}});
     CHECK(numbers_of(chart).rows ==
-          std::vector<std::vector<std::string>>{{"1 slow", "1 GB/s"}, {"2 fast", "9 GB/s"}, {"roof: 10 GB/s", "10.0"}});
+          std::vector<std::vector<std::string>>{{"1 slow", "1 GB/s"}, {"2 fast", "9 GB/s"}, {"copy: 10 GB/s", "10.0"}});
 
     const Curves curves{"Curves", "size", "time", {{"a", {{1, 1}, {1000, 1e-6}}}, {"none", {}}}};
     const json described = json::parse(plot_json(curves));

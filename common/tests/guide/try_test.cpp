@@ -510,7 +510,7 @@ TEST_CASE("names files of the root folder as they are") {
 
 // ---- the table -------------------------------------------------------------------------------------------
 
-/// `warps` warps that load and store one float a lane, neighbors side by side.
+/// `warps` warps that load and store one float per lane, neighbors side by side.
 warpwise::LaunchCounts launch_of(const std::string& kernel, unsigned blocks, unsigned instrumented) {
     warpwise::LaunchCounts launch;
     launch.kernel = kernel;

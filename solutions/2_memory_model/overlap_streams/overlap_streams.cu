@@ -2,7 +2,7 @@
 //
 // A stream keeps the order of one chunk: copy in, compute, copy out. Chunks in different
 // streams have no order between them, so that one is copied in while another is computed
-// and a third is copied out. Page-locked memory is what makes it so: from any other, the
+// and a third is copied out. Pinned memory is what makes it so: from any other, the
 // driver first copies into pinned memory of its own, and the call waits for that.
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 

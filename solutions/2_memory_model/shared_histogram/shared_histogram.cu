@@ -3,10 +3,10 @@
 // Each block counts in shared memory, where an increment is a matter of a few cycles and
 // only the block's own threads wait for each other. To make that pay, blocks are few: the
 // grid is fixed, and threads stride over the bytes by its length, so that neighboring
-// threads always take neighboring bytes. What reaches d_counts is 256 additions a block.
+// threads always take neighboring bytes. What reaches d_counts is 256 additions per block.
 //
 // Other answers do as well: a copy of the counters for each warp; one for each lane, in a
-// bank of its own (32 KB, the lesson's fastest); 16 bytes a load.
+// bank of its own (32 KB, the lesson's fastest); 16 bytes per load.
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 #include <algorithm>

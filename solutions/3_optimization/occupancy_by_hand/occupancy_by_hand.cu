@@ -1,7 +1,7 @@
 // Solution of occupancy_by_hand: four quotients, each rounded down, and the least of them.
 // Rounding is what there is to it: what a block takes is rounded up first (to whole warps,
-// to 256 registers a warp, to units of shared memory). A warp cannot have some registers in
-// one quarter and some in another, so each quarter is rounded down by itself.
+// to 256 registers per warp, to units of shared memory). A warp cannot have some registers
+// in one quarter and some in another, so each quarter is rounded down by itself.
 #include "exercises/3_optimization/occupancy_by_hand/occupancy_by_hand.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Solution: a matrix and its transpose, added in place, with every access in whole sectors.
 //
 // Element (y, x) of the upper tile is averaged with element (x, y) of the lower one, so one
-// of the two has to be read across. In global memory that costs 32 sectors a request. So
+// of the two has to be read across. In global memory that costs 32 sectors per request. So
 // both tiles come into shared memory row by row, 4 sectors each, and are read across there.
 // Rows of 33 floats put the 32 lanes of a column into 32 banks.
 //

@@ -220,7 +220,7 @@ cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, uns
 
 namespace cpu_device {
 
-/// Reports device, managed and page-locked memory that was never freed, one diagnostic for each line that allocated it,
+/// Reports device, managed and pinned memory that was never freed, one diagnostic for each line that allocated it,
 /// with how often and how many bytes, and in the same way streams, events, arrays, texture and surface objects; what
 /// was reported once is not reported again. These are notes, or errors with InstrumentOptions::leaks. Happens by itself
 /// when a program in which errors are looked for ends with status 0.
@@ -326,8 +326,8 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* kernel, cudaSharedMemConfig c
 /// There is no GPU code to ask: registers are taken to be 32, and static shared memory 0.
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 
-/// Blocks of the kernel that one multiprocessor holds at a time, by the rules in occupancy.h, with 32 registers a
-/// thread and the dynamic shared memory only.
+/// Blocks of the kernel that one multiprocessor holds at a time, by the rules in occupancy.h, with 32 registers
+/// per thread and the dynamic shared memory only.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel, int block_size,
                                                                    size_t dynamic_shared_bytes, unsigned flags);
 

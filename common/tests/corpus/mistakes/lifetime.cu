@@ -199,12 +199,12 @@ CaseList lifetime() {
              {"double_free_through_copies", "two structures own the same memory", double_free_through_copies},
              {"free_of_interior_pointer", "cudaFree of the second element", free_of_interior_pointer},
              {"cuda_free_of_host_memory", "cudaFree of memory from malloc", cuda_free_of_host_memory},
-             {"cuda_free_of_pinned_memory", "cudaFree of page-locked memory", cuda_free_of_pinned_memory},
+             {"cuda_free_of_pinned_memory", "cudaFree of pinned memory", cuda_free_of_pinned_memory},
              {"free_host_of_device_memory", "cudaFreeHost of device memory", free_host_of_device_memory},
              {"leak_of_device_memory", "device memory never freed", leak_of_device_memory},
              {"leak_on_early_return", "early return without cudaFree", leak_on_early_return},
              {"leak_in_a_loop", "allocated each round, freed once", leak_in_a_loop},
-             {"leak_of_pinned_memory", "page-locked memory never freed", leak_of_pinned_memory},
+             {"leak_of_pinned_memory", "pinned memory never freed", leak_of_pinned_memory},
              {"leak_of_pitched_memory", "pitched memory never freed", leak_of_pitched_memory}}};
 }
 

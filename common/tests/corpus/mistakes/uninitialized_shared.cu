@@ -189,7 +189,7 @@ CaseList uninitialized_shared() {
          {"shared_bins_never_cleared", "shared histogram never cleared", shared_bins_never_cleared},
          {"partial_sums_of_missing_warps", "32 lanes read the sums of 8 warps", partial_sums_of_missing_warps},
          {"tile_rows_never_loaded", "rows of a tile behind the matrix", tile_rows_never_loaded},
-         {"neighbor_of_a_thread_that_has_exited", "threads behind the end exit before they load",
+         {"neighbor_of_a_thread_that_has_exited", "threads past the end exit before they load",
           neighbor_of_a_thread_that_has_exited},
          {"one_block_of_a_thousand", "a shared number is not set in one block of a large grid",
           one_block_of_a_thousand},

@@ -1,4 +1,4 @@
-// Wrong answer: fetches whole stars through shared memory: few sectors a request, most of
+// Wrong answer: fetches whole stars through shared memory: few sectors per request, most of
 //     them wasted
 // Rejected by: moves little more than the bytes that it needs
 // Message: 4 sectors/request

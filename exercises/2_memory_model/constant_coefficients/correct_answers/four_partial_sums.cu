@@ -1,4 +1,4 @@
-// Correct answer: four sums a thread, added up in the end; a template
+// Correct answer: four sums per thread, added up in the end; a template
 #include "exercises/2_memory_model/constant_coefficients/constant_coefficients.h"
 
 __constant__ float filter[taps];

@@ -1,4 +1,4 @@
-// Wrong answer: pads to 36 floats a row, so that rows begin at 16 bytes
+// Wrong answer: pads to 36 floats per row, so that rows begin at 16 bytes
 // Rejected by: has no bank conflicts in shared memory
 // Message: bank conflicts in shared memory
 #include "exercises/2_memory_model/pad_the_tile/pad_the_tile.h"

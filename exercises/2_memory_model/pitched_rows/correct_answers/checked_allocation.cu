@@ -1,4 +1,4 @@
-// Correct answer: status checked step by step, template for the row; 96 threads a block
+// Correct answer: status checked step by step, template for the row; 96 threads per block
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {

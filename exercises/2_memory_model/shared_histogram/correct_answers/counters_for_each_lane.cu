@@ -1,4 +1,4 @@
-// Correct answer: each lane has its counters in a bank of its own, 32 KB a block
+// Correct answer: each lane has its counters in a bank of its own, 32 KB per block
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 #include <algorithm>

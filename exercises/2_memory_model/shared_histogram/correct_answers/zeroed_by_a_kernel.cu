@@ -1,4 +1,4 @@
-// Correct answer: a kernel of its own sets the counts to 0; four bytes a load
+// Correct answer: a kernel of its own sets the counts to 0; four bytes per load
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Wrong answer: 128 threads a block, each of which adds one counter
+// Wrong answer: 128 threads per block, each of which adds one counter
 // Rejected by: counts bytes of any number
 // Message: 256 elements: 1 wrong
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"

@@ -1,4 +1,4 @@
-// Wrong answer: 16 lanes for each row, two rows a warp
+// Wrong answer: 16 lanes for each row, two rows per warp
 // Rejected by: multiplies rows of one float for each lane
 // Message: was read by a warp that read another row as well
 #include "exercises/4_examples/gemv_warp_per_row/gemv_warp_per_row.h"
