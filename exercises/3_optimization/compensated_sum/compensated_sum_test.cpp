@@ -205,7 +205,8 @@ auto read_once() {
             if (several.empty())
                 return grading::Judgement{true, "each value was read once"};
             return grading::Judgement{
-                false, grading::name_elements(several) + ": read more than once"};
+                false, grading::name_elements(several) + ": read more than once", nullptr,
+                "Which thread reads a value that another thread has read already?"};
         },
         "");
 }
@@ -231,9 +232,11 @@ grading::InstrumentedMatcher first_launch_has(int blocks) {
                        std::to_string(c);
             };
             return grading::Judgement{
-                false, "the first launch has " + shape(x, y, z) + " blocks of " +
-                           shape(block_x, block_y, block_z) + " threads; it should have " +
-                           std::to_string(blocks) + " blocks of 128 threads"};
+                false,
+                "the first launch has " + shape(x, y, z) + " blocks of " +
+                    shape(block_x, block_y, block_z) + " threads; it should have " +
+                    std::to_string(blocks) + " blocks of 128 threads",
+                nullptr, "Which numbers stand between <<< and >>> in your first launch?"};
         },
         "");
 }
