@@ -47,9 +47,9 @@ constexpr unsigned kWarps = 4;                  // of a block; each has a tile f
 constexpr unsigned kThreads = kWarps * kLanes;  // one for each row
 
 // Step 1, without shared memory: each thread walks along its row.
-// Slow: neighboring lanes are one row apart, 128 bytes. Every load and every store touches
-// 32 sectors and uses 4 bytes of each, unless a cache still has the sector from the column
-// before.
+// Slow because neighboring lanes are one row apart, 128 bytes. Every load and every store
+// touches 32 sectors and uses 4 bytes of each, unless a cache still has the sector from the
+// column before.
 __global__ void sums_in_global(const float* in, float* out, std::size_t rows) {
     const std::size_t row = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
     if (row >= rows) return;
@@ -64,9 +64,9 @@ __global__ void sums_in_global(const float* in, float* out, std::size_t rows) {
 // Step 2, a tile of 32 x 32 floats per warp. The warp fills and empties it row by row, with
 // 4 sectors per request. In between, each lane walks along its row in shared memory, where
 // neighboring lanes need not read neighboring words.
-// Better: requests to global memory are coalesced.
-// Still slow: lane k reads word 32 * k + col, and 32 * k is a multiple of the number of
-// banks. All lanes are in bank `col`: 32 wavefronts for every load, and for every store.
+// Faster because requests to global memory are coalesced. Still slow because lane k reads
+// word 32 * k + col, and 32 * k is a multiple of the number of banks: all lanes are in bank
+// `col`, which takes 32 wavefronts for every load, and for every store.
 // (The loop over the columns is kept from unrolling. Otherwise nvcc may join four
 // neighboring loads into one of 16 bytes, and the steps would differ in more than their
 // addresses.)
@@ -98,8 +98,8 @@ __global__ void sums_in_tile(const float* in, float* out, std::size_t rows) {
 
 // Step 3, one more column, which nobody uses. Lane k now reads word 33 * k + col: bank (k +
 // col) % 32, a different one for each lane.
-// Better: two characters of source, and all conflicts are gone.
-// What it costs: 128 bytes of every tile stay unused, and rows of 33 floats do not begin at
+// Faster because all bank conflicts are gone, for two characters of source. The price is
+// that 128 bytes of every tile stay unused, and that rows of 33 floats do not begin at
 // multiples of 16 bytes, which rules out wider accesses.
 __global__ void sums_in_padded_tile(const float* in, float* out, std::size_t rows) {
     __shared__ float tiles[kWarps][kSide][kSide + 1];
@@ -129,9 +129,9 @@ __global__ void sums_in_padded_tile(const float* in, float* out, std::size_t row
 // Step 4, a swizzle: element (row, col) is kept at column col ^ row of its row. Within one
 // row that is a permutation of the columns, and within one column a permutation over the
 // rows: both ways, 32 lanes are in 32 banks.
-// Better than padding: no byte is lost, and rows stay aligned.
-// What it costs: an exclusive-or per access (with padding, the next column is simply the
-// next word), and every access has to apply it.
+// This is better than padding because no byte is lost and rows stay aligned. The price is
+// an exclusive-or per access (with padding, the next column is simply the next word), and
+// every access has to apply it.
 __global__ void sums_in_swizzled_tile(const float* in, float* out, std::size_t rows) {
     __shared__ float tiles[kWarps][kSide][kSide];
     auto& tile = tiles[threadIdx.x / kLanes];
@@ -161,7 +161,7 @@ __global__ void sums_in_swizzled_tile(const float* in, float* out, std::size_t r
 // eight lanes are served at a time: they must be in eight different groups of four banks.
 // So float4 number `four` of a row is kept at four ^ (row % 8). Eight neighboring lanes
 // fill one row, and later walk along eight rows: no conflict either way.
-// Better: a quarter of the requests, to shared and to global memory, for the same bytes.
+// Faster because there is a quarter of the requests, to shared and to global memory.
 constexpr unsigned kFours = kSide / 4;  // float4s of a row
 
 __global__ void sums_in_float4_tile(const float* in, float* out, std::size_t rows) {

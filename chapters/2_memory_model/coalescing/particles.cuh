@@ -29,8 +29,8 @@ __device__ float energy_of(float vx, float vy, float vz, float mass) {
 // all members of a particle share a cache line. But a warp asks for one member of 32
 // particles at a time, and these are 32 bytes apart: each of the four loads touches 32
 // sectors and uses an eighth of them.
-// Slow: the cache may keep the sectors for the next three loads, but x, y, z, and charge
-// come along from memory and are never used.
+// Slow because x, y, z, and charge come along from memory and are never used, although the
+// cache may keep the sectors for the next three loads.
 __global__ void energy_from_structures(const Particle* particles, float* energy,
                                        std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -41,9 +41,9 @@ __global__ void energy_from_structures(const Particle* particles, float* energy,
 
 // Step 2, the same layout with 16 bytes per access: two loads per thread fetch the whole
 // particle, instead of four that fetch half of it.
-// Better: half of the requests, and therefore half of the sectors that they ask for.
-// Still slow: each request still touches 32 sectors, because lanes are 32 bytes apart, and
-// the memory still delivers all eight members.
+// This could be faster because it has half of the requests, and so asks for half of the
+// sectors. Still slow because each request touches 32 sectors (lanes are 32 bytes apart),
+// and the memory still delivers all eight members.
 __global__ void energy_from_structures_float4(const Particle* particles, float* energy,
                                               std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -55,10 +55,10 @@ __global__ void energy_from_structures_float4(const Particle* particles, float* 
 }
 
 // Step 3, a structure of arrays: one array per member.
-// Better: neighboring lanes read neighboring floats, 4 sectors per request with every byte
-// used, and members that nobody asks for are not fetched.
-// Still slow: each thread makes four loads of only 4 bytes. And code that needs all of one
-// particle has to visit eight places.
+// Faster because neighboring lanes read neighboring floats, 4 sectors per request with
+// every byte used, and members that nobody asks for are not fetched. Still slow because
+// each thread makes four loads of only 4 bytes. And code that needs all of one particle has
+// to visit eight places.
 __global__ void energy_from_arrays(const float* vx, const float* vy, const float* vz,
                                    const float* mass, float* energy, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -82,8 +82,8 @@ __global__ void energy_from_tiles(const ParticleTile* tiles, float* energy,
 
 // Step 5, the arrays of step 3 with 16 bytes per access: a thread takes four particles. The
 // particles after the last multiple of four get one thread each.
-// Better: a request touches 16 sectors and uses all of them, so that a quarter of the
-// requests moves the same bytes, and each thread has 64 bytes in flight.
+// Faster because a request touches 16 sectors and uses all of them, so that a quarter of
+// the requests moves the same bytes, and each thread has 64 bytes in flight.
 __global__ void energy_from_arrays_float4(const float* vx, const float* vy, const float* vz,
                                           const float* mass, float* energy,
                                           std::size_t count) {

@@ -30,8 +30,8 @@ __constant__ float constant_coefficients[kCoefficients];
 
 // Step 1, coefficients in global memory like any other array. All lanes ask for the same
 // one, so that a load touches one sector; after the first time it is in the L1 cache.
-// Slow: 32 loads per thread. Each needs an address, a place in the queue of the load/store
-// units, and waits for the latency of the L1 cache. The work itself is 32 multiply-adds.
+// Slow because a thread makes 32 loads for work of 32 multiply-adds. Each load needs an
+// address, a place in the queue of the load/store units, and waits for the L1 cache.
 __global__ void coefficients_in_global(const float* x, float* y, const float* coefficients,
                                        std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -47,7 +47,7 @@ __global__ void coefficients_in_global(const float* x, float* y, const float* co
 // that no two of them ask for the same. For the banks of shared memory that would be a good
 // order. (Lane s takes the coefficients s - 1 to 0 first, then 31 to s, and puts the two
 // parts of the polynomial together: low(x) + x^s high(x).)
-// Slow, as slow as it can be: 32 lanes, 32 addresses, 32 wavefronts for every coefficient.
+// As slow as it can be because 32 lanes have 32 addresses: 32 wavefronts per coefficient.
 // Nobody would write this for a polynomial, but it is what happens when the index comes
 // from the data: a table by material, by color, by class.
 __global__ void coefficients_by_lane(const float* x, float* y, std::size_t count) {
@@ -70,8 +70,8 @@ __global__ void coefficients_by_lane(const float* x, float* y, std::size_t count
 // wavefront each. Where the compiler knows the address, as in this unrolled loop, there is
 // not even a load: an instruction can name a place in constant memory as its operand, and
 // the multiply-add fetches its coefficient itself.
-// Better: 32 instructions for 32 coefficients.
-// Still slow: each thread reads one float and writes one, so it has only 4 bytes in flight.
+// Faster because 32 instructions are enough for 32 coefficients. Still slow because each
+// thread reads one float and writes one, so it has only 4 bytes in flight.
 __global__ void coefficients_in_turn(const float* x, float* y, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= count) return;
@@ -86,9 +86,9 @@ __global__ void coefficients_in_turn(const float* x, float* y, std::size_t count
 // Step 4, coefficients as an argument of the kernel, by value. Arguments travel with the
 // launch and are read from constant memory as well, so the machine does the same as in step
 // 3.
-// Better: no variable that the whole program shares, no copy to forget, and every launch
-// may have coefficients of its own. There is room for 4096 bytes (32764 since CUDA 12.1, on
-// sm_70 and later).
+// Better because there is no variable that the whole program shares and no copy to forget,
+// and because every launch may have coefficients of its own. There is room for 4096 bytes
+// (32764 since CUDA 12.1, on sm_70 and later).
 __global__ void coefficients_as_argument(const float* x, float* y,
                                          const Coefficients coefficients,
                                          std::size_t count) {
@@ -120,7 +120,7 @@ __global__ void coefficients_as_literals(const float* x, float* y, std::size_t c
 // for once and used four times, the four chains of multiply-adds need not wait for each
 // other, and x and y move 16 bytes at a time. The points after the last multiple of four
 // get one thread each.
-// Better: 16 bytes in flight per thread, which is what step 3 lacked.
+// Faster because a thread has 16 bytes in flight, which is what step 3 lacked.
 __global__ void coefficients_for_four(const float* x, float* y, std::size_t count) {
     const std::size_t thread = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
     const std::size_t fours = count / 4;
@@ -171,7 +171,7 @@ __device__ float potential_of(float4 charge, float x) {
 
 // Step 1 of the potential, charges in global memory. All lanes read the same charge, one
 // sector, from the cache. Any number of charges.
-// Slow: one load of 16 bytes per charge, through the load/store units.
+// Slow because each charge takes one load of 16 bytes through the load/store units.
 __global__ void charges_in_global(const float4* charges, float* potential,
                                   std::size_t points, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -184,10 +184,10 @@ __global__ void charges_in_global(const float4* charges, float* potential,
 
 // Step 2 of the potential, charges in constant memory, one batch at a time: copy a batch
 // there, let this kernel add its share to the sums, copy the next one.
-// Better, one would think: one address per warp, and reads that leave the load/store units
-// alone. Measured on an H200, step 1 is faster; the page of the lesson says why.
-// Slow: the sums are read and written once per batch. That is little beside thousands of
-// charges, and would be most of the time beside a few.
+// This could be faster because a warp has one address, and its reads leave the load/store
+// units alone. Measured on an H200, step 1 is faster; the page of the lesson says why.
+// Still slow because each batch reads and writes the sums once. That is little beside
+// thousands of charges, and would be most of the time beside a few.
 __global__ void add_charges_of_batch(float* potential, std::size_t points, unsigned count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= points) return;

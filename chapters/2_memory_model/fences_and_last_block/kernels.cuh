@@ -30,9 +30,9 @@ __device__ float sum_of_block(float value) {
 // Step 2, two launches: the blocks leave their sums, and a second kernel of one block adds
 // them. It starts when the first one has ended, and then everything that the first one
 // wrote is there.
-// Slow for few elements: the second launch waits for the last block of the first, then has
-// to be started itself, and reads a few kilobytes with one block while all other SMs have
-// nothing to do.
+// Slow for few elements because the second launch waits for the last block of the first,
+// then has to be started itself, and reads a few kilobytes with one block while all other
+// SMs have nothing to do.
 __global__ void sum_blocks(const float* values, std::size_t count, float* block_sums) {
     const std::size_t stride = std::size_t{gridDim.x} * kThreads;
     float sum = 0;
@@ -57,9 +57,9 @@ __global__ void add_block_sums(const float* block_sums, unsigned blocks, float* 
 // belongs to the reader: what is read below it is not older than the ticket. The barrier
 // then tells the whole block what thread 0 knows. atomicInc(drawn, last) adds 1, and goes
 // back to 0 after `last`: the last draw resets the counter for the next launch.
-// Better: one launch.
-// Still slow: one barrier and one atomic more per block, and the last block works alone at
-// the end, as before.
+// Faster because there is only one launch. Still slow because each block has one barrier
+// and one atomic more, and because the last block works alone at the end, as in step 2.
+// With few elements, that end may be much of the time.
 __global__ void sum_by_last_block(const float* values, std::size_t count, float* block_sums,
                                   unsigned* drawn, float* total) {
     __shared__ bool is_last;
@@ -87,13 +87,13 @@ __global__ void sum_by_last_block(const float* values, std::size_t count, float*
 
 // Step 4, for comparison: each block adds its sum to the total by an atomic operation.
 // There is no ticket and no fence, because no block reads what another block wrote.
-// Better: the shortest code, and no slower than step 3. There are no more blocks than fit
-// on the device, so few additions to the one address are serialized.
-// What it costs: the total must be cleared first, which is an operation of its own before
-// the launch. Blocks come in any order, so the last digits may differ from run to run.
-// Those of step 3 never do: its last block adds in the order of the array, whichever block
-// it is. And there is not an atomic operation for everything, for example none for the
-// place of the largest element together with the element.
+// Better because the code is the shortest, and it is no slower than step 3: there are no
+// more blocks than fit on the device, so few additions to the one address are serialized.
+// The price is that the total must be cleared first, which is an operation of its own
+// before the launch. Blocks come in any order, so the last digits may differ from run to
+// run. Those of step 3 never do: its last block adds in the order of the array, whichever
+// block it is. And there is not an atomic operation for everything, for example none for
+// the place of the largest element together with the element.
 __global__ void sum_by_atomics(const float* values, std::size_t count, float* total) {
     const std::size_t stride = std::size_t{gridDim.x} * kThreads;
     float sum = 0;

@@ -17,8 +17,8 @@ constexpr unsigned kVectorBytes = sizeof(uint4);  // bytes of a 16-byte load
 // Step 2, one thread per byte, and the counters in global memory. A plain `++` would lose
 // counts: two threads read 7 and both write 8. atomicAdd reads, adds, and writes without
 // another thread in between.
-// Slow: atomics on global memory are carried out in the L2 cache, and all threads of the
-// chip want the same 32 sectors of it. Each byte costs one trip to that cache, where
+// Slow because atomics on global memory are carried out in the L2 cache, and all threads of
+// the chip want the same 32 sectors of it. Each byte costs one trip to that cache, where
 // atomics to the same address are serialized.
 __global__ void count_global(const unsigned char* bytes, unsigned* counts,
                              std::size_t count) {
@@ -28,10 +28,10 @@ __global__ void count_global(const unsigned char* bytes, unsigned* counts,
 
 // Step 3, a private histogram per block, in shared memory (privatization). To make blocks
 // few, the grid just fills the device and threads stride on.
-// Better: increments stay on the SM, and only the sums of a block go to global memory, with
-// 256 atomics per block.
-// Still slow: a load of a warp fetches a single sector, 32 bytes, and each thread has one
-// byte in flight at a time.
+// Faster because increments stay on the SM, and only the sums of a block go to
+// global memory, with 256 atomics per block. Still slow because a load of a warp
+// fetches a single sector, 32 bytes, and each thread has one byte in flight at a
+// time.
 __global__ void count_shared(const unsigned char* bytes, unsigned* counts,
                              std::size_t count) {
     __shared__ unsigned bins[kBins];
@@ -49,10 +49,10 @@ __global__ void count_shared(const unsigned char* bytes, unsigned* counts,
 
 // Step 4, 16 bytes per load. The up to 15 bytes after the last vector go to the first
 // threads of block 0.
-// Better: a warp fetches 512 bytes with one request, and a thread counts 16 of them before
-// it needs the next.
-// Still slow: the shared atomics. 32 lanes with random values go to 32 banks by chance, and
-// the busiest bank gets three or four of them: the increment of each warp takes so many
+// Faster because a warp fetches 512 bytes with one request, and a thread counts
+// 16 of them before it needs the next. Still slow because of the shared atomics:
+// 32 lanes with random values go to 32 banks by chance, and the busiest bank
+// gets three or four of them, so the increment of each warp takes so many
 // wavefronts.
 __device__ void count_word(unsigned* bins, unsigned word) {
     for (unsigned shift = 0; shift < 32; shift += 8)
@@ -85,9 +85,9 @@ __global__ void count_shared_uint4(const unsigned char* bytes, unsigned* counts,
 // Step 5, one copy of the histogram per warp, so that warps no longer share counters. This
 // was the classic cure on chips where the SM made a lock out of each shared atomic, and
 // warps that wanted the same counter took turns at it.
-// Still slow: today's SM has a unit for shared atomics, which works on the increment of one
-// warp at a time anyway. Lanes of one warp still collide: the wavefronts are what they
-// were.
+// Still slow because today's SM has a unit for shared atomics, which works on the increment
+// of one warp at a time anyway. Lanes of one warp still collide, so there are as many
+// wavefronts as before.
 constexpr unsigned kWarps = kThreads / kLanes;
 
 __global__ void count_warp_copies(const unsigned char* bytes, unsigned* counts,
@@ -124,10 +124,10 @@ __global__ void count_warp_copies(const unsigned char* bytes, unsigned* counts,
 // collide, whatever the bytes are. A byte counts up to 255. Before one can overflow, after
 // 15 vectors of 16 bytes, the warp adds up its 32 copies in registers and starts over. Each
 // lane has eight bins there.
-// Better: two wavefronts per increment, one to load and one to store, instead of three or
-// four.
-// Still slow: emptying 8 KB after every 7680 bytes costs another 128 wavefronts. And 24
-// warps fill the SM, probably too few to hide that the increments of a lane wait for each
+// This could be faster because an increment takes two wavefronts, one to load
+// and one to store, instead of three or four. Still slow because emptying 8 KB
+// after every 7680 bytes costs another 128 wavefronts. And 24 warps fill the
+// SM, probably too few to hide that the increments of a lane wait for each
 // other.
 constexpr unsigned kByteWarps = 4;  // of a block: 32 KB
 constexpr unsigned kByteThreads = kByteWarps * kLanes;
@@ -218,9 +218,9 @@ __global__ void count_lane_bytes(const unsigned char* bytes, unsigned* counts,
 // a bin is word 32 * bin + k, in bank k. 32 KB serve all warps of the block, because
 // atomics let lanes k of different warps share a copy. A counter has 32 bits, so nothing
 // has to be emptied on the way.
-// Better: one wavefront per increment, whatever the bytes are.
-// Still slow: 32 KB have to be filled with zeros, and added up at the end, which small
-// inputs notice. And a thread has 16 bytes in flight, then none while it counts them.
+// Faster because an increment takes one wavefront, whatever the bytes are. Still slow
+// because 32 KB have to be filled with zeros, and added up at the end, which small inputs
+// notice. And a thread has 16 bytes in flight, then none while it counts them.
 __device__ void count_word_in_lane(unsigned (&copies)[kBins][kLanes], unsigned lane,
                                    unsigned word) {
     for (unsigned shift = 0; shift < 32; shift += 8)
@@ -264,8 +264,8 @@ __global__ void count_lane_copies(const unsigned char* bytes, unsigned* counts,
 // holds as long as a thread has no more than 32 registers: if the loop of 32 loads at the
 // end were unrolled completely, it would take twice as many, and only half of the threads
 // would fit. What is left after whole rounds is taken one vector at a time.
-// Better: with one wavefront for 32 bytes, shared memory can count 32 bytes per cycle and
-// SM, more than the memory delivers. So the memory is the limit again.
+// Faster because more bytes are in flight. With one wavefront for 32 bytes, shared memory
+// can count 32 bytes per cycle and SM, so the memory is the limit again.
 constexpr unsigned kDeepThreads = 512;
 constexpr unsigned kDeep = 2;
 

@@ -28,9 +28,9 @@ __global__ void look_up_registers(const float* table, const int* keys, float* ou
 // Step 2, local memory. An array of a thread's own that is indexed by a value known only at
 // run time cannot be in registers. The compiler puts it into local memory, which is device
 // memory that only this thread addresses, behind the L1 cache.
-// Slow: each thread fills a copy of all 32 entries to use one of them. (If nvcc unrolls the
-// loop, it notices that and keeps the copy out of memory; the pragma forbids the
-// unrolling.)
+// Slow because each thread fills a copy of all 32 entries to use one of them. (If nvcc
+// unrolls the loop, it notices that and keeps the copy out of memory; the pragma forbids
+// the unrolling.)
 __global__ void look_up_local(const float* table, const int* keys, float* out,
                               std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -64,7 +64,7 @@ __global__ void look_up_global(const float* table, const int* keys, float* out,
 
 // Step 5, constant memory: kernels only read it, and a cache of its own delivers one
 // address at a time to a whole warp.
-// Slow here, where lanes have different keys: each different key of a warp takes a
+// Slow here because lanes have different keys, and each different key of a warp takes a
 // wavefront of its own.
 __constant__ float constant_table[kEntries];
 

@@ -13,11 +13,11 @@ constexpr unsigned kThreads = 128;  // per block
 
 // Step 2, one thread per sensor, and the last 64 samples in an array, used as a ring: the
 // sample of row r is at place r % 64.
-// Slow: the place is known at run time only, so the array cannot be in registers. It is in
-// local memory, and each access to it is a load or a store of device memory, through the
-// caches. Local memory is laid out so that lanes which use the same index are neighbors, 4
-// sectors per request. But 256 bytes for each of the SM's threads do not fit into its
-// cache.
+// Slow because the place is known at run time only, so the array cannot be in registers. It
+// is in local memory, and each access to it is a load or a store of device memory, through
+// the caches. Local memory is laid out so that lanes which use the same index are
+// neighbors, 4 sectors per request. But 256 bytes for each of the SM's threads do not fit
+// into its cache.
 __global__ void sums_index_at_run_time(const int* __restrict__ samples,
                                        int* __restrict__ sums, std::size_t rows,
                                        std::size_t cols) {
@@ -37,9 +37,9 @@ __global__ void sums_index_at_run_time(const int* __restrict__ samples,
 // Step 3, the ring in shared memory, one column per thread. Shared memory has addresses, so
 // any index is possible, and the column of lane k is in bank k: there are no conflicts. No
 // barrier is needed either, since no two threads share a column.
-// Better: nothing leaves the SM.
-// Slow: 256 bytes per thread are 32 KB per block. Few blocks fit on an SM, and few threads
-// have few loads in flight.
+// Faster because no remembered sample leaves the SM. Still slow because 256 bytes per
+// thread are 32 KB per block: few blocks fit on an SM, and few threads have few loads in
+// flight, whose latency is then not hidden.
 __global__ void sums_in_shared_memory(const int* __restrict__ samples,
                                       int* __restrict__ sums, std::size_t rows,
                                       std::size_t cols) {
@@ -62,10 +62,10 @@ __global__ void sums_in_shared_memory(const int* __restrict__ samples,
 // a register of its own. #pragma unroll asks for that. The number of iterations per round
 // must be a constant, which is why rows past the end are skipped inside the loop instead of
 // ending it.
-// Better: reading a remembered sample costs nothing, and the loads of a round can start
-// before its sums are stored.
-// Slow: each thread takes so many registers that the SM has room for less than half of its
-// threads, and for half of step 3's.
+// This could be faster because reading a remembered sample costs nothing, and the loads of
+// a round can start before its sums are stored. Still slow, probably because each thread
+// takes so many registers that the SM has room for less than half of its threads, and for
+// half of step 3's.
 __global__ void __launch_bounds__(kThreads)
     sums_unrolled(const int* __restrict__ samples, int* __restrict__ sums, std::size_t rows,
                   std::size_t cols) {
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(kThreads)
 // which the 64 samples alone would take all. (-maxrregcount=64 on nvcc's command line does
 // that to every kernel of a file.) What does not fit is spilled: stored to local memory and
 // loaded again.
-// Better: more threads fit on an SM.
-// Slow: spilled samples are in device memory again. Which of the two effects is stronger
-// can only be measured. (On an H200 it is the spills.)
+// This could be faster because more threads fit on an SM. Still slow because spilled
+// samples are in device memory again. Which of the two effects is stronger can only be
+// measured. (On an H200 it is the spills.)
 constexpr unsigned kCappedThreads = 1024;
 
 __global__ void __launch_bounds__(kCappedThreads)

@@ -51,9 +51,9 @@ __global__ void smooth_from_global(const float* in, float* out, std::size_t coun
 // task, and the halo may be wider than the block. Every place of the tile is written, with
 // 0 where the array has ended. Then comes a barrier, because each thread reads what others
 // have loaded; threads without an output reach it as well.
-// Better: each input is asked of global memory little more than once.
-// Still slow? The window is still read with 2 r + 1 requests, from shared memory now, and
-// no thread may begin before the slowest load of the block has come back.
+// Faster because each input is loaded from global memory little more than once. It could
+// still be slow because the window is read with 2 r + 1 requests, from shared memory now,
+// and no thread may begin before the slowest load of the block has come back.
 template <int Radius>
 __global__ void smooth_from_tile(const float* in, float* out, std::size_t count) {
     constexpr int tile_size = kThreads + 2 * Radius;
@@ -126,10 +126,10 @@ __device__ void add_four(float4 inputs, int distance, float (&sums)[kOutputs]) {
 }
 
 // Step 4, four outputs per thread from a tile four times as long.
-// Better: (2 r + 4) / 4 reads of shared memory for four outputs instead of 4 (2 r + 1), and
-// a halo that is small beside the tile.
-// Still slow? The barrier is still there, and every input still goes from the cache to the
-// tile and back.
+// Faster because four outputs take (2 r + 4) / 4 reads of shared memory, not 4 (2 r +
+// 1), and the halo is small beside the tile. It could still be slow because the
+// barrier is still there, and every input still goes from the cache to the tile and
+// back.
 template <int Radius>
 __global__ void smooth_fours_from_tile(const float* in, float* out, std::size_t count) {
     constexpr int halo = halo_of_fours<Radius>();
@@ -155,9 +155,9 @@ __global__ void smooth_fours_from_tile(const float* in, float* out, std::size_t 
 }
 
 // Step 5, the same without a tile: the same loads, straight from global memory.
-// Better: no barrier, no shared memory, no thread that waits for another one. The cache
-// keeps what the neighbors want next. As long as the window is narrow, what is left is the
-// speed of the memory; a wide window has requests and additions that take longer.
+// Faster because there is no barrier and no shared memory. The cache keeps what the
+// neighbors want next. As long as the window is narrow, what is left is the speed of the
+// memory; a wide window has requests and additions that take longer.
 template <int Radius>
 __global__ void smooth_fours_from_global(const float* in, float* out, std::size_t count) {
     constexpr int halo = halo_of_fours<Radius>();

@@ -24,8 +24,8 @@ __host__ __device__ std::size_t right_of(std::size_t i, std::size_t count) {
 // sectors. These are 14, where 4 would hold all the data. In 2008 each of these loads went
 // to memory. Today the first load brings the sectors into the L1 cache of the SM, and the
 // other two find them there.
-// Slow today: only one of the three loads misses the cache, so a thread has 4 bytes in
-// flight. Steps 3 to 6 do not change that.
+// Slow today because only one of the three loads misses the cache, so that a thread has 4
+// bytes in flight. Steps 3 to 6 do not change that.
 __global__ void laplace_naive(const float* x, float* y, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < count) y[i] = x[left_of(i, count)] - 2 * x[i] + x[right_of(i, count)];
@@ -34,8 +34,8 @@ __global__ void laplace_naive(const float* x, float* y, std::size_t count) {
 // Step 3, a tile in shared memory with one additional element at both ends. The first
 // thread of the block loads the left end, and the last thread *that has an element* the
 // right one. In the last block that is not the thread with the largest number.
-// Better in 2008: memory is read once.
-// Slow: two threads load twice while all others wait for them at the barrier.
+// Faster in 2008 because memory was read once. Slow today because two threads load twice
+// while all others wait for them at the barrier.
 __global__ void laplace_tile(const float* x, float* y, std::size_t count) {
     __shared__ float tile[kThreads + 2];
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -53,8 +53,8 @@ __global__ void laplace_tile(const float* x, float* y, std::size_t count) {
 // Step 4, the three reads through a texture object. The kernel gets the object instead of a
 // pointer, and fetches by index. A fetch outside of the texture returns 0 and does not wrap
 // around, so the kernel has to handle the ends of the ring here, too.
-// Better in 2008: the texture unit had a cache, the only one for reads, and where a warp
-// begins to read did not matter. Today the unit uses the same L1 cache as all other loads.
+// Faster in 2008 because the texture unit had a cache, the only one for reads, and where a
+// warp began to read did not matter. Today the unit uses the L1 cache of all other loads.
 __global__ void laplace_texture(cudaTextureObject_t x, float* y, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i >= count) return;

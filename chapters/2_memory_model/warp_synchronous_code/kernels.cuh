@@ -12,8 +12,8 @@ constexpr unsigned kThreads = 256;  // per block, and floats per tile
 constexpr unsigned kWarps = kThreads / 32;
 
 // Step 1, the tree for a whole block: a barrier before each of the eight rounds.
-// Slow: in the last five rounds seven of the eight warps pass the barrier although they
-// have nothing to add.
+// Slow because in the last five rounds seven of the eight warps pass the barrier although
+// they have nothing to add.
 __global__ void tree_with_barriers(const float* values, float* sums, std::size_t count) {
     __shared__ float part[kThreads];
     const unsigned thread = threadIdx.x;
@@ -32,8 +32,8 @@ __global__ void tree_with_barriers(const float* values, float* sums, std::size_t
 // round the lanes below `half` write parts below `half` and read parts from `half` on. No
 // lane reads what another one writes at the same time, so one __syncwarp() per round is
 // enough. It stands where all 32 lanes pass.
-// Better: three barriers instead of eight, and the other seven warps end early.
-// Slow: each round goes through shared memory, with a store, a load, and the wait for both.
+// Faster because there are three barriers instead of eight, and the other seven warps end
+// early. Still slow because each round stores to shared memory, loads, and waits for both.
 __global__ void tail_with_syncwarp(const float* values, float* sums, std::size_t count) {
     __shared__ float part[kThreads];
     const unsigned thread = threadIdx.x;
@@ -57,8 +57,8 @@ __global__ void tail_with_syncwarp(const float* values, float* sums, std::size_t
 // Step 3, the tail by shuffles: the lanes read each other's registers. The exchange and the
 // waiting for each other are one operation, and there is no memory access that would have
 // to be ordered. The mask names the lanes that take part: all 32.
-// Better: the tail does not access memory.
-// Slow: the three rounds before it still do.
+// Faster because the tail does not access memory. Still slow because the three rounds
+// before the tail still do.
 __global__ void tail_with_shuffles(const float* values, float* sums, std::size_t count) {
     __shared__ float part[kThreads];
     const unsigned thread = threadIdx.x;
@@ -79,8 +79,8 @@ __global__ void tail_with_shuffles(const float* values, float* sums, std::size_t
 
 // Step 4, shuffles from the beginning: each warp adds its 32 values and stores one number;
 // the first warp adds those numbers.
-// Better: one barrier per block, and nine accesses to shared memory. This is the form to
-// remember.
+// Faster because there is one barrier per block, and nine accesses to shared memory. This
+// is the form to remember.
 __global__ void warps_first(const float* values, float* sums, std::size_t count) {
     __shared__ float warp_sums[kWarps];
     const unsigned thread = threadIdx.x;

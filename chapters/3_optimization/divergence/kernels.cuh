@@ -35,7 +35,7 @@ __host__ __device__ float inverse_cube_root(float a) {
 // Step 2, one number per thread, and a branch. With random degrees, nearly every warp has
 // lanes of both kinds: it executes one loop and then the other one, each with half of its
 // lanes.
-// Slow: on average 16 of 32 lanes have nothing to do.
+// Slow because on average 16 of 32 lanes have nothing to do.
 __global__ void branch_by_lane(const float* numbers, const unsigned char* degrees,
                                float* roots, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -64,8 +64,8 @@ __global__ void both_and_choose(const float* numbers, const unsigned char* degre
 // y), where p and q are 1 and 0, or 0 and 1. The other constants differ as well. Each lane
 // has its own constants in registers, which takes no branch: all lanes execute one loop
 // together.
-// Better: one loop instead of two, for one more instruction per round.
-// Not always possible: the two kinds of work have to be alike.
+// Faster because one loop replaces two, for one more instruction per round. It is not
+// always possible: the two kinds of work have to be alike.
 __global__ void one_formula(const float* numbers, const unsigned char* degrees,
                             float* roots, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -123,9 +123,9 @@ __global__ void list_by_degree(const unsigned char* degrees, unsigned* order,
 
 // Step 5, the second kernel: step 2 again, with elements in the order of the list. All
 // warps but one have only one kind of work.
-// Better: half of the rounds, whatever the two kinds of work are.
-// Slow: a list is written and read, 8 bytes per element, by another launch, and neighbors
-// in a warp are no longer neighbors in memory.
+// This could be faster because it takes half of the rounds, whatever the two kinds of work
+// are. Still slow because another launch writes a list, 8 bytes per element, this one reads
+// it, and neighbors in a warp are no longer neighbors in memory.
 __global__ void branch_sorted(const float* numbers, const unsigned char* degrees,
                               const unsigned* order, float* roots, std::size_t count) {
     const std::size_t place = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -143,7 +143,7 @@ __global__ void branch_sorted(const float* numbers, const unsigned char* degrees
 // Step 2, one number per thread. The loop contains a branch, but its sides are so short
 // that nvcc emits no branch for it: all lanes execute both sides, and each keeps the result
 // it wants (predication).
-// Slow: a warp stays in the loop until its slowest lane is done.
+// Slow because a warp stays in the loop until its slowest lane is done.
 __global__ void halve_or_triple(const unsigned* starts, unsigned* steps,
                                 std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -167,8 +167,8 @@ __device__ unsigned zeros_behind(unsigned n) {
 
 // Step 3, think again: an odd n is tripled, and what follows is even, and is halved as
 // often as it ends in a zero bit. So a round can be one tripling and all halvings after it.
-// Better: a third of the rounds, and no more question whether n is even.
-// Slow: the loop still waits for its slowest lane.
+// Faster because it takes a third of the rounds, and no longer asks whether n is even.
+// Still slow because a warp waits for its slowest lane.
 __global__ void triple_and_halve(const unsigned* starts, unsigned* steps,
                                  std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -190,8 +190,8 @@ __global__ void triple_and_halve(const unsigned* starts, unsigned* steps,
 // `stride` apart; every 16 rounds the lanes that have come to 1 write their result and go
 // on. All lanes stay in the loop until the last one has nothing left, which __any_sync
 // finds out.
-// Better: a lane idles for less than 16 rounds per number, and at the very end.
-// The price is this vote, and loads and stores that are scattered.
+// This could be faster because a lane idles for less than 16 rounds per number, and at the
+// very end. The price is this vote, and loads and stores that are scattered.
 constexpr unsigned kRoundsAtATime = 16;
 
 __global__ void refill_lanes(const unsigned* starts, unsigned* steps, std::size_t count) {

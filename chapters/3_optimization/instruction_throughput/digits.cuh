@@ -12,9 +12,9 @@ constexpr unsigned kBlock = 256;  // threads
 
 // Step 2, one number per thread, 64 bits to be on the safe side, and the base is an
 // argument.
-// Slow: a GPU divides by multiplying, and has multipliers for 32 bits only. A division of
-// 64 bits is a program of 82 instructions. Where both numbers happen to fit in 32 bits, as
-// they do here, it takes a shortcut, but it has to ask first.
+// Slow because a GPU divides by multiplying, and has multipliers for 32 bits only. A
+// division of 64 bits is a program of 82 instructions. Where both numbers happen to fit in
+// 32 bits, as they do here, it takes a shortcut, but it has to ask first.
 __global__ void digits_of_64_bits(const unsigned* numbers, unsigned* sums,
                                   std::size_t count, unsigned long long base) {
     const std::size_t i = std::size_t{blockIdx.x} * kBlock + threadIdx.x;
@@ -26,8 +26,8 @@ __global__ void digits_of_64_bits(const unsigned* numbers, unsigned* sums,
 
 // Step 3, numbers of 32 bits are divided as such. nvcc computes the reciprocal of the base
 // once, before the loop.
-// Better: a digit costs some multiplications and corrections.
-// Slow: the corrections, which are necessary because that reciprocal is not exact.
+// Faster because a digit costs some multiplications and corrections. Still slow because the
+// reciprocal is not exact, which makes these corrections necessary.
 __global__ void digits_of_32_bits(const unsigned* numbers, unsigned* sums,
                                   std::size_t count, unsigned base) {
     const std::size_t i = std::size_t{blockIdx.x} * kBlock + threadIdx.x;
@@ -40,8 +40,8 @@ __global__ void digits_of_32_bits(const unsigned* numbers, unsigned* sums,
 // Step 4, the base is a constant. rest / 10 is the upper half of rest * 0xCCCCCCCD, shifted
 // right by 3, for every 32-bit number, exactly: the compiler knows such a pair for each
 // constant.
-// Better: no corrections, and 7 instructions per round.
-// Slow: one round per digit, of which only three instructions divide.
+// Faster because there are no corrections, and a round has 7 instructions. Still slow
+// because each digit takes one round, of which only three instructions divide.
 __global__ void digits_of_base_10(const unsigned* numbers, unsigned* sums,
                                   std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kBlock + threadIdx.x;
@@ -54,7 +54,7 @@ __global__ void digits_of_base_10(const unsigned* numbers, unsigned* sums,
 // Step 5, two digits at a time. Below 100, the tens are pair * 103 / 1024, and the sum of
 // the digits is pair - 9 * tens: that needs no upper half, and the pairs wait for nothing
 // but the division by 100.
-// Better: half of the rounds, and 10 instructions for two digits instead of 14.
+// Faster because half of the rounds are left: 10 instructions for two digits, not 14.
 __global__ void digits_in_pairs(const unsigned* numbers, unsigned* sums,
                                 std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kBlock + threadIdx.x;

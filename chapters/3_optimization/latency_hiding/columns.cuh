@@ -10,9 +10,9 @@ namespace {
 
 // Step 2, one thread per column, and one load at a time. (nvcc would unroll this loop; the
 // pragma forbids it.)
-// Slow: each row costs the latency of a load and then that of an exponential. Only other
-// warps help, and the columns are few: with 33792 of them, an H200's SMs have 8 warps each
-// of 64.
+// Slow because each row costs the latency of a load and then that of an exponential. Only
+// other warps help, and the columns are few: with 33792 of them, an H200's SMs have 8 warps
+// each of 64.
 __global__ void sum_one_by_one(const float* __restrict__ values, float* __restrict__ sums,
                                std::size_t rows, std::size_t cols) {
     const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -24,10 +24,10 @@ __global__ void sum_one_by_one(const float* __restrict__ values, float* __restri
 }
 
 // Steps 3 to 5, unrolled by hand: kLoads loads, then kLoads exponentials.
-// Better: the loads do not depend on each other, so all of them are in flight when the
-// first value is waited for: one latency for kLoads rows. (The remaining rows are done one
-// by one.)
-// Slow: while the exponentials are computed, no load is in flight; the memory idles and
+// Faster because the loads do not depend on each other, so that all of them
+// are in flight when the first value is waited for: one latency for kLoads
+// rows. (The remaining rows are done one by one.) Still slow because no load
+// is in flight while the exponentials are computed: the memory idles and
 // starts anew.
 template <unsigned kLoads>
 __global__ void sum_in_batches(const float* __restrict__ values, float* __restrict__ sums,
@@ -51,9 +51,9 @@ __global__ void sum_in_batches(const float* __restrict__ values, float* __restri
 // Step 6, software pipelining: the loads of the next round are issued before this round's
 // values are used. The last round has no next, and stands after the loop: with a condition
 // around the loads, nvcc puts them after the exponentials, and nothing is gained.
-// Better: a round takes the latency or the arithmetic, whichever is longer, and not both.
-// The price is a second set of registers.
-// Slow: no more loads are in flight than in step 5.
+// Faster because a round takes the latency or the arithmetic, whichever is longer, and not
+// both. The price is a second set of registers. Still slow because no more loads are in
+// flight than in step 5.
 template <unsigned kLoads>
 __global__ void sum_prefetched(const float* __restrict__ values, float* __restrict__ sums,
                                std::size_t rows, std::size_t cols) {
@@ -85,10 +85,10 @@ __global__ void sum_prefetched(const float* __restrict__ values, float* __restri
 // Step 7, the other way to have more in flight: more threads. The rows are dealt out to the
 // blocks of a column of the grid, as many as fill the device, and each block adds its part
 // to the sum.
-// Better: other warps fill the pauses of each warp, and no second set of registers is
-// needed.
-// The price is one atomic addition per part and column, and sums whose last digits depend
-// on the order of the parts.
+// Faster because other warps fill the pauses of each warp, and no second
+// set of registers is needed. The price is one atomic addition per part
+// and column, and sums whose last digits depend on the order of the
+// parts.
 template <unsigned kLoads>
 __global__ void sum_parts(const float* __restrict__ values, float* __restrict__ sums,
                           std::size_t rows, std::size_t cols) {

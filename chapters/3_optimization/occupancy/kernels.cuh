@@ -12,7 +12,7 @@ namespace {
 // before the next load. (nvcc must not unroll the loop: it would issue several loads
 // first.) Step 2 runs with as many blocks as an SM holds. Step 3 is the same kernel with a
 // single block per SM.
-// Slow: where there were 8 blocks, an eighth of the bytes is in flight.
+// Slow because an eighth of the bytes is in flight where there were 8 blocks.
 __global__ void scale_one(const float* __restrict__ in, float* __restrict__ out,
                           std::size_t count) {
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
@@ -26,8 +26,8 @@ __global__ void scale_one(const float* __restrict__ in, float* __restrict__ out,
 // Steps 4 and 5, kElements independent loads before the first value is used, still with a
 // single block per SM. A thread's elements lie a block's width apart, so that neighboring
 // threads have neighboring elements.
-// Better: as many times the bytes in flight.
-// Slow: as many instructions as before, each for 4 bytes.
+// Faster because kElements times as many bytes are in flight. Still slow because there are
+// as many instructions as before, each for 4 bytes.
 template <unsigned kElements>
 __global__ void scale_many(const float* __restrict__ in, float* __restrict__ out,
                            std::size_t count) {

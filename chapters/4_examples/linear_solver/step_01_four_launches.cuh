@@ -46,9 +46,9 @@ __global__ void swap_rows(float* a, std::size_t pitch, unsigned n, unsigned colu
 // threads, a warp along a row, from the column after the pivot to the right-hand side,
 // which is column n. The column itself would become zero. No thread will read it again, so
 // it stays as it is.
-// Slow: rows of n + 1 floats begin anywhere, and so does the first column of the warps. So
-// most requests touch five sectors instead of four. And each of the four launches waits for
-// the one before it.
+// Slow because rows of n + 1 floats begin anywhere, and so does the first column of the
+// warps, so that most requests touch five sectors instead of four. And each of the four
+// launches waits for the one before it.
 __global__ void eliminate(float* a, std::size_t pitch, unsigned n, unsigned column) {
     const unsigned col = column + 1 + blockIdx.x * kLanes + threadIdx.x;
     if (col > n) return;

@@ -8,9 +8,9 @@ namespace {
 // Step 2, aligned rows: a multiple of 32 floats apart, and the warps begin at the last
 // multiple of 32 columns that is not after the column next to the pivot. Some lanes of the
 // first warp have nothing to do.
-// Better: every request touches whole sectors. On the chips of 2010 this made the
-// elimination about twice as fast. On an H200 it brings 8 %.
-// Slow: still four launches per column.
+// Faster because every request touches whole sectors. On the chips of 2010 this made the
+// elimination about twice as fast. On an H200 it brings 8 %. Still slow because there are
+// four launches per column.
 __global__ void eliminate_aligned(float* a, std::size_t pitch, unsigned n,
                                   unsigned column) {
     const unsigned col = (column + 1) / kLanes * kLanes + blockIdx.x * kLanes + threadIdx.x;

@@ -9,8 +9,8 @@ namespace {
 // elements of the next column have them in a register already, so no sector is fetched for
 // the search. One atomicMax per block takes the place of the second search launch, since a
 // maximum does not depend on the order. keys[column + 1] is 0 until then.
-// Better: two launches per column instead of four.
-// Slow: the rows still change places in a launch of their own, and each thread has 4 bytes
+// This could be faster because there are two launches per column instead of four. Still
+// slow because the rows change places in a launch of their own, and each thread has 4 bytes
 // in flight.
 __global__ void eliminate_and_search(float* a, std::size_t pitch, unsigned n,
                                      unsigned column, PivotKey* keys) {

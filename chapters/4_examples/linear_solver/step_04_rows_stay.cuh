@@ -8,10 +8,10 @@ namespace {
 // Step 4, no row ever moves. Gauss-Jordan elimination does not depend on where the pivot
 // row stands. It is enough to remember which rows have been pivot rows (column_of_row), so
 // that they are not chosen again.
-// Better: one launch per column, and no bytes for swaps. (Of equal pivots, another row may
-// be chosen now than in steps 1 to 3, since the lowest row is the lowest of the original
-// order.)
-// Slow: a thread loads one float at a time and waits for it, so each thread has 4 bytes in
+// This could be faster because there is one launch per column, and no bytes for
+// swaps. (Of equal pivots, another row may be chosen now than in steps 1 to 3,
+// since the lowest row is the lowest of the original order.) Still slow because a
+// thread loads one float at a time and waits for it, so each thread has 4 bytes in
 // flight.
 __global__ void eliminate_and_remember(float* a, std::size_t pitch, unsigned n,
                                        unsigned column, PivotKey* keys,

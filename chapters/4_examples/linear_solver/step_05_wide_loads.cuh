@@ -7,10 +7,10 @@ namespace {
 
 // Step 5, wide loads: a thread has 4 columns and 8 rows, and loads all of them before it
 // needs the first.
-// Better: 128 bytes in flight per thread instead of 4. Each element right of the pivot is
-// read and written once, 8 bytes, which is the least that elimination column by column can
-// do.
-// Slow: these are 4 n^3 bytes in all, for n^3 operations.
+// Faster because a thread has 128 bytes in flight instead of 4. Each element right of
+// the pivot is read and written once, 8 bytes, which is the least that elimination
+// column by column can do. Still slow because that makes 4 n^3 bytes in all, for n^3
+// operations.
 constexpr unsigned kRowsPerThread = 8;
 constexpr unsigned kColsPerBlock = 4 * kLanes;
 constexpr unsigned kRowsPerBlock = kWarps * kRowsPerThread;

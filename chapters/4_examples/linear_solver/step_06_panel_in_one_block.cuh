@@ -24,9 +24,9 @@ constexpr unsigned kColumnsPerBlock = 64;
 //
 // The panel is factored by one block, because its threads can wait for each other at a
 // barrier. A thread has every 1024th row. The multipliers stay where the zeros would be.
-// Better: the rest of the matrix is read and written n / 64 times instead of n times.
-// Slow: one block uses one SM of the chip, and every column of the panel goes through
-// memory.
+// This could be faster because the rest of the matrix moves n / 64 times, not n times.
+// Still slow because one block uses one SM of the chip, and every column of the panel goes
+// through memory.
 __global__ void __launch_bounds__(kOneBlock)
     factor_in_one_block(float* a, std::size_t pitch, unsigned n, unsigned first,
                         unsigned width, unsigned* swaps, float* pivots) {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(kOneBlock)
 // Everything right of the panel, one thread per column: first the rows change places as
 // they did in the panel, one exchange after the other. Then the 64 pivot rows are freed of
 // each other (forward substitution).
-// Slow: each exchange waits for the one before it, and each element of the 64 rows comes
-// from memory again for every row below it.
+// Slow because each exchange waits for the one before it, and each element of the 64 rows
+// comes from memory again for every row below it.
 __global__ void __launch_bounds__(kColumnsPerBlock)
     exchange_and_substitute(float* a, std::size_t pitch, unsigned n, unsigned first,
                             unsigned width, const unsigned* swaps) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kColumnsPerBlock)
 
 // The rest of the matrix, one thread per element: less the product of a row of the panel
 // and a column of the 64 rows.
-// Slow: two loads per multiply-add, as in the first step of the lesson matrix_multiply.
+// Slow because a multiply-add takes two loads, as in step 1 of lesson matrix_multiply.
 __global__ void update_each_element(float* a, std::size_t pitch, unsigned n,
                                     unsigned first) {
     const unsigned row = first + kPanel + blockIdx.y * kWarps + threadIdx.y;

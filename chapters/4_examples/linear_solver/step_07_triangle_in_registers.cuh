@@ -33,8 +33,8 @@ __global__ void follow_rows(const unsigned* swaps, unsigned first, unsigned widt
 // are in registers, whose index has to be known to the compiler. So the column is kept
 // rotated: u[0] is ready, and subtracting its part from the others moves each of them one
 // place towards the front.
-// Better: each element of the 64 rows is read once and written once.
-// Slow: one thread per column is little parallelism, a few warps per SM. But this kernel
+// Faster because each element of the 64 rows is read once and written once. Still slow
+// because one thread per column is only a few warps per SM. But this kernel
 // should be a small part of the whole now. Elements of displaced rows that a thread holds
 // at a time.
 constexpr unsigned kDisplaced = kPanel / 4;

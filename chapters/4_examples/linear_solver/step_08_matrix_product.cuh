@@ -12,9 +12,9 @@ namespace {
 // rows at a time are in shared memory, and while the block works on them the next 8 are in
 // flight. The lesson matrix_multiply builds such a product step by step (steps 7 to 12
 // there).
-// Better: 1/64 float from global memory per multiply-add instead of two.
-// Slow: nothing that matters here. What remains is the panel: the other SMs wait for one
-// block.
+// Faster because a multiply-add takes 1/64 float from global memory instead of two. Nothing
+// in this kernel is slow enough to matter here. What remains is the panel, because the
+// other SMs wait for one block.
 constexpr unsigned BM = tuning.tile, BN = tuning.tile, BK = tuning.slice;
 constexpr unsigned kSide = tuning.tile_side;  // threads across the tile, and down
 constexpr unsigned kTileThreads = kSide * kSide;

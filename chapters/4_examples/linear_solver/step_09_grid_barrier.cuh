@@ -26,9 +26,9 @@ static_assert(kWordsPerBlock == 2 + kPanel, "value, position, row");
 // The row is kept rotated like the columns in step 7: the column to be eliminated is always
 // row[0], and row[i] becomes row[i + 1] less something. After the panel's last column come
 // the multipliers, from which nothing is subtracted: there the pivot row holds zeros.
-// Better: the panel is read and written once, and every SM takes part.
-// Slow: a barrier of the grid for each column. All blocks report to one counter, and then
-// all learn that it is complete.
+// Faster because the panel is read and written once, and every SM takes part. Still slow
+// because each column takes a barrier of the grid: all blocks report to one counter, and
+// then all learn that it is complete.
 //
 // `candidates`: two sets in turn, so that one barrier per column is enough: a fast block
 // may store for the next column while a slow one still reads for this one, but it cannot be

@@ -12,10 +12,10 @@ namespace {
 // tag, so a block need not know that *all* blocks have arrived: it waits for each word that
 // it needs. Fewer threads that ask get their answers sooner, so only some warps of a block
 // do.
-// Better: an exchange costs one trip through the L2 cache, where the barrier needs at least
-// three: to the counter, back, and then to the candidates.
-// Slow: one exchange for each column remains, and during it nothing else goes on. The next
-// panel could be factored while the product for this one is still being computed.
+// Faster because an exchange costs one trip through the L2 cache, where the barrier needs
+// at least three: to the counter, back, and then to the candidates. Still slow because each
+// column takes one exchange, and during it nothing else goes on. The next panel could be
+// factored while the product for this one is still being computed.
 //
 // `words`: two sets in turn, as in step 9. A fast block cannot be two columns ahead,
 // because for that it needs the slow one's candidate.

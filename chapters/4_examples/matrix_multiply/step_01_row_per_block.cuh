@@ -10,8 +10,8 @@ constexpr unsigned kRowThreads = 256;
 // Step 1, one block per row of C, and one thread per element of this row. The lanes of a
 // warp read the same element of A and neighboring elements of B, so all loads are
 // coalesced.
-// Slow: each multiply-add needs two loads from global memory, and every block reads all of
-// B. What one thread has loaded no other thread can use, unless a cache still holds it.
+// Slow because each multiply-add needs two loads from global memory, and all blocks read B.
+// What one thread has loaded no other thread can use, unless a cache still holds it.
 __global__ void product_row_per_block(const float* a, const float* b, float* c, Extents x) {
     const std::size_t row = blockIdx.x;
     for (std::size_t col = threadIdx.x; col < x.n; col += kRowThreads) {

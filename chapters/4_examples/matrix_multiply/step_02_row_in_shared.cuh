@@ -11,9 +11,9 @@ constexpr unsigned kPiece = 1024;
 // Step 2, the row of A in shared memory. All threads of the block read the same row of A,
 // so the block copies it to shared memory first: one piece at a time, because a row may be
 // longer than shared memory.
-// Better: one load from global memory per multiply-add instead of two.
-// Slow: the other load still goes to global memory, and an element of A is still one load
-// per multiply-add, although from a nearer memory.
+// Faster because a multiply-add takes one load from global memory instead of two. Still
+// slow because the other load goes to global memory as before, and an element of A is one
+// load per multiply-add, although from a nearer memory.
 __global__ void product_row_in_shared(const float* a, const float* b, float* c, Extents x) {
     __shared__ float piece[kPiece];
     const std::size_t row = blockIdx.x;

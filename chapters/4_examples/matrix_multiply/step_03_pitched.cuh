@@ -9,9 +9,9 @@ namespace {
 // multiple of 128 bytes (`pitch` floats after the one before it). Then a thread can load
 // four neighboring elements of B with one load of 16 bytes, however many columns there are,
 // and it computes four elements of C.
-// Better: a quarter of the loads of B, and a quarter of the loads of A, because an element
-// of A serves four multiply-adds.
-// Slow: every block still reads all of B, and uses each float of it only once.
+// Faster because there is a quarter of the loads of B, and a quarter of the loads of A,
+// since an element of A serves four multiply-adds. Still slow because every block reads all
+// of B, and uses each float of it only once.
 __global__ void product_pitched(const float* a, const float* b, float* c, Extents x,
                                 std::size_t pitch) {
     __shared__ float piece[kPiece];

@@ -10,9 +10,9 @@ namespace {
 // one of B to shared memory, one element of each per thread, and then every element is used
 // 32 times. Elements outside of the matrices are replaced by 0. A zero adds nothing to a
 // sum, so every thread can go through all terms.
-// Better: 1/16 float from global memory per multiply-add instead of a whole one.
-// Slow: each multiply-add needs an element of A and one of B from shared memory. Each of
-// these loads takes one wavefront, and shared memory serves one wavefront per cycle, while
+// This could be faster because a multiply-add takes 1/16 float from global memory, not 1.
+// Still slow because each multiply-add needs two floats, of A and B, from shared memory.
+// Each of these loads takes one wavefront, and shared memory serves one per cycle, while
 // the SM could start four multiply-adds of a warp per cycle. (nvcc loads four neighboring
 // elements of A with one instruction, which leaves 1.25 loads.) On an H200 this step is
 // slower than step 3, where each thread has four sums.

@@ -8,9 +8,9 @@ namespace {
 // Step 5, a side branch: step 4 with Kahan's compensated sum. `lost` is what the last
 // addition rounded away, and the next term makes up for it. The product itself is exact
 // inside the fused multiply-add.
-// Better: the error no longer grows with k.
-// Slow: four operations that wait for each other instead of one. But in this kernel the
-// multiply-add units are idle most of the time, so the question is how much of that shows.
+// More digits because the error no longer grows with k. Slow because four operations that
+// wait for each other replace one. But in this kernel the multiply-add units are idle most
+// of the time, so the question is how much of that shows.
 __global__ void product_tile_kahan(const float* a, const float* b, float* c, Extents x) {
     __shared__ float a_tile[TILE][TILE];
     __shared__ float b_tile[TILE][TILE];

@@ -10,9 +10,9 @@ namespace {
 // and used TM times. The names are the usual ones: the block's tile of C has BM x BN
 // elements, and BK terms of the sums are in shared memory at a time. Here BM = BN = 64, BK
 // = 8, and TM = 8, so that each thread loads one element of A and one of B per tile.
-// Better: with TM = 8, nine loads from shared memory for eight multiply-adds instead of
-// sixteen.
-// Slow: that is still more than one load per multiply-add.
+// Faster because, with TM = 8, eight multiply-adds take nine loads from shared memory
+// instead of sixteen. Still slow because that is more than one load per multiply-add, which
+// shared memory serves.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM>
 __global__ void __launch_bounds__((BM / TM) * BN)
     product_column_per_thread(const float* a, const float* b, float* c, Extents x) {

@@ -11,11 +11,11 @@ namespace {
 // a thread lie 16 apart, so that neighboring lanes read and write neighboring columns. The
 // launch bound says that two blocks have to fit on an SM, which leaves 128 registers per
 // thread.
-// Better: a quarter of a load from shared memory per multiply-add, and 1/64 float from
-// global memory.
-// Slow: a quarter of a load is exactly what shared memory can deliver beside four
-// multiply-adds per cycle, and the loads take instructions as well: 16 for 64
-// multiply-adds. And while a tile is being loaded, the block computes nothing.
+// Faster because a multiply-add takes a quarter of a load from shared memory, and 1/64
+// float from global memory. Still slow because a quarter of a load is exactly what shared
+// memory can deliver beside four multiply-adds per cycle, and the loads take instructions
+// as well: 16 for 64 multiply-adds. And while a tile is loaded, the block computes
+// nothing.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_square_per_thread(const float* a, const float* b, float* c, Extents x) {

@@ -8,11 +8,11 @@ namespace {
 // Step 8, loads of 16 bytes from global memory. A thread loads four neighboring elements of
 // A and four of B with one instruction each, and stores them to shared memory the same way.
 // The rest is step 7.
-// Better: a quarter of the loads from global memory, and of the stores to shared memory,
-// with their addresses and guards. Because the tiles are aligned to 16 bytes now, nvcc also
-// loads four neighboring elements of a row of A, for four terms, with one instruction.
-// Slow: the elements of B still come one by one: 64 loads for 512 multiply-adds, beside 16
-// of A.
+// Faster because there is a quarter of the loads from global memory, and of the stores to
+// shared memory, with their addresses and guards. Because the tiles are aligned to 16 bytes
+// now, nvcc also loads four elements of a row of A, for four terms, with one instruction.
+// Still slow because the elements of B come one by one: 64 loads for 512 multiply-adds,
+// beside 16 of A.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_float4_global(const float* a, const float* b, float* c, Extents x) {

@@ -8,10 +8,10 @@ namespace {
 // Step 11, double buffering: two tiles of each matrix in shared memory. While the block
 // computes with one pair, each thread already loads its part of the next tiles into
 // registers. In the next round it stores them to the other pair.
-// Better: a load from global memory has the 512 multiply-adds of its thread to arrive in,
-// and there is one barrier per tile instead of two.
-// Slow: the bank conflicts of step 10. And the gain may be small, because with 16 warps on
-// the SM other warps could already multiply while one waited for its loads.
+// Faster because a load from global memory has the 512 multiply-adds of its thread to
+// arrive in, and there is one barrier per tile instead of two. Still slow because of step
+// 10's bank conflicts. And the gain may be small, because with 16 warps on the SM other
+// warps could already multiply while one waited for its loads.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_double_buffer(const float* a, const float* b, float* c, Extents x) {

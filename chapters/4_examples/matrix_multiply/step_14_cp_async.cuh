@@ -16,9 +16,9 @@ struct WarpTileSizes {
 // instruction that stores them. A copy moves 4, 8, or 16 contiguous bytes. A is transposed
 // on the way, so its elements are copied one by one. B is copied in groups of `width` = 4
 // elements, or 1 by 1 if its rows begin anywhere.
-// Better: no store instructions, and fewer registers that are occupied for the whole tile.
-// Slow: A takes four copies of 4 bytes per thread instead of one load of 16 bytes. Each
-// copy computes its address and has guards. On an H200 this step is slower than step 13.
+// This could be faster because no store instructions and fewer registers are needed. Still
+// slow because A takes four copies of 4 bytes per thread, not one load of 16 bytes, and
+// each copy has an address and guards. On an H200 this step is slower than step 13.
 template <class Sizes, unsigned width>
 __global__ void __launch_bounds__(Tiling<Sizes>::threads, Sizes::blocks_per_sm)
     product_cp_async(const float* a, const float* b, float* c, Extents x) {

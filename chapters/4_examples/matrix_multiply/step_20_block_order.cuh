@@ -14,9 +14,9 @@ struct BlockOrderSizes : SmallerBlockSizes {
 // B for every few rows of tiles. Here `group` = 32 rows of tiles are gone through column by
 // column, so that the blocks that run at the same time lie in a square, and their rows of A
 // and columns of B stay in the L2 cache.
-// Better: more of the copies are served by the L2 cache.
-// Slow: on an H200 nothing changes for square matrices, even with 8192 rows. The
-// instructions that are not multiply-adds are the same.
+// This could be faster because more of the copies are served by the L2 cache. On an H200
+// nothing changes for square matrices, even with 8192 rows. Still slow because there are as
+// many instructions beside the multiply-adds as before.
 template <class T>
 __device__ Corner corner_in_groups(const Extents& x) {
     const std::size_t rows = (x.m + T::BM - 1) / T::BM;

@@ -7,11 +7,11 @@ namespace {
 
 // Step 23, another side branch: larger thread tiles. The kernel of step 21, with TM x TN =
 // 16 x 8 elements of C per thread.
-// Better: six loads for 128 multiply-adds instead of eight, so 92 % of the instructions in
-// the inner loop are multiply-adds, where step 21 has 88 %.
-// Slow: such a thread needs twice the registers, so only 8 warps are resident per SM
-// instead of 16. The sums of a thread do not wait for each other, but its loads have to
-// arrive and the barrier has to be passed. Then perhaps too few warps can fill the wait.
+// This could be faster because 128 multiply-adds take six loads instead of eight, so 92 %
+// of the instructions in the inner loop are multiply-adds, where step 21 has 88 %. Still
+// slow, perhaps because such a thread needs twice the registers, so that only 8 warps are
+// resident per SM instead of 16. The sums of a thread do not wait for each other, but its
+// loads have to arrive and the barrier has to be passed. Too few warps may fill that wait.
 struct LargerThreadTileSizes : TunedSizes {
     static constexpr unsigned BM = 128, WM = 64, WN = 64, TM = 16, TN = 8,
                               blocks_per_sm = 2;

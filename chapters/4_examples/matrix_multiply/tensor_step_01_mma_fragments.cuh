@@ -24,11 +24,11 @@ __device__ unsigned word_of(const Operand& operand, std::size_t row, std::size_t
 //   - B: words `member` and `member + 4` of column `group`
 //   - C: columns 2 * member and 2 * member + 1 of rows `group` and `group + 8`
 // No lane has a row or a column to itself, and no lane adds anything: the warp multiplies.
-// Better: one instruction does 1024 multiply-adds with TF32, and 2048 with bf16, where a
-// warp's FFMA does 32.
-// Slow: every word comes from global memory. Each request touches eight rows, one sector in
-// each. An instruction that takes a tensor core a few cycles needs 768 bytes, and the
-// neighboring warps load most of them again.
+// Faster because one instruction does 1024 multiply-adds with TF32, and 2048 with bf16,
+// where a warp's FFMA does 32. Still slow because every word comes from global memory,
+// in requests that touch eight rows, one sector in each. An instruction that takes a
+// tensor core a few cycles needs 768 bytes, and the neighboring warps load most of them
+// again.
 template <Precision precision>
 __global__ void mma_fragments(Operand a, Operand b, Result c) {
     const std::size_t warp = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;

@@ -30,9 +30,9 @@ __device__ void copy_slice(unsigned to, const Operand& from, std::size_t first_r
 // copies the next slices while the warps multiply this one. Each of eight warps computes
 // 64 x 64 elements of the tile. `ldmatrix` loads fragments from shared memory: a lane gives
 // the address of 16 bytes of one row, and receives words of other lanes' rows.
-// Better: each byte of a slice serves 128 rows or 256 columns. Of 32 bytes per row, a warp
-// loads 4 fragments of A and 8 of B, and they serve 32 instructions.
-// Slow: all words pass through registers. Addresses, copies, fragments, and barriers take
+// Faster because each byte of a slice serves 128 rows or 256 columns. Of 32 bytes per row,
+// a warp loads 4 fragments of A and 8 of B, and they serve 32 instructions. Still slow
+// because all words pass through registers. Addresses, copies, fragments, and barriers take
 // the warps longer than the multiplications take the tensor cores. On an H200 this step
 // reaches about a third of the peak.
 template <Precision precision, unsigned slots>

@@ -18,11 +18,11 @@ namespace {
 //     that loads waits for it.
 // setmaxnreg takes registers from the warpgroup that loads and gives them to the two that
 // keep 128 sums per thread: from 168 per thread at the launch to 40 and 232.
-// Better: the operands do not pass through registers, four warps share what is read of B,
-// and only one thread spends instructions on copies.
-// Slow: at the end of a tile the tensor cores wait while C is stored, and again while the
-// next block on this SM initializes its barriers and waits for its first slice. The L2
-// cache delivers 48 KB per slice.
+// Faster because the operands do not pass through registers, four warps share what is read
+// of B, and only one thread spends instructions on copies. Still slow because at the end of
+// a tile the tensor cores wait while C is stored, and again while the next block on this SM
+// initializes its barriers and waits for its first slice. The L2 cache delivers 48 KB per
+// slice.
 template <Precision precision>
 __global__ void __launch_bounds__(kWgmmaThreads, 1)
     wgmma_tma(const __grid_constant__ CUtensorMap map_of_a,

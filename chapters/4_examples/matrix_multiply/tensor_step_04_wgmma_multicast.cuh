@@ -20,11 +20,11 @@ constexpr unsigned kBoxRows = 16, kBoxBytes = kBoxRows * kSliceBytes;
 //     each computes one tile after another.
 //   - Stores by TMA: a warp writes 16 x 32 sums to shared memory, swizzled, and TMA stores
 //     them. While one box is stored, the warp fills the other.
-// Better: the L2 cache delivers 32 KB per slice and block instead of 48. The loading thread
-// is up to four slices ahead in the next tile while the others still store C. Stores are
-// full lines of 128 bytes, without guards.
-// Slow: the tensor cores wait while sums go from registers to shared memory, and in the
-// last round of tiles not every block has one.
+// Faster because the L2 cache delivers 32 KB per slice and block instead of 48. The loading
+// thread is up to four slices ahead in the next tile while the others store C, in full
+// lines of 128 bytes, without guards. Still slow because the tensor cores wait while sums
+// go from registers to shared memory, and in the last round of tiles not every block has
+// one.
 template <Precision precision>
 __global__ void __launch_bounds__(kWgmmaThreads, 1)
     wgmma_multicast(const __grid_constant__ CUtensorMap map_of_a,

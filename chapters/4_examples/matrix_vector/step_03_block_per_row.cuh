@@ -7,10 +7,10 @@ namespace {
 
 // Step 3, one block per row: neighboring threads take neighboring columns, and add up their
 // sums by shuffles (lesson dot_product).
-// Better: whole sectors, used completely.
-// Slow: for each element of the matrix an element of x is read, too. And with 16 columns
-// 240 of 256 threads have nothing to multiply, but take part in the addition: a barrier,
-// and five shuffles in each of eight warps, for 16 products.
+// Faster because whole sectors are read, and used completely. Still slow because for each
+// element of the matrix an element of x is read, too. And with 16 columns 240 of 256
+// threads multiply nothing, but take part in the addition: a barrier, and five shuffles in
+// each of eight warps, for 16 products.
 __global__ void block_per_row(const float* a, std::size_t pitch, std::size_t cols,
                               const float* x, float* y) {
     __shared__ float warp_sums[kWarps];

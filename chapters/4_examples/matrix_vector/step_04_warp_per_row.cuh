@@ -9,10 +9,10 @@ constexpr unsigned kTile = 1024;  // floats of x in shared memory at a time
 
 // Step 4, one warp per row, and x in shared memory, one tile at a time, for the eight rows
 // of the block.
-// Better: a warp adds up without waiting for others, and an eighth of the reads of x
-// remains. On a GTX 295 of 2010 this was more than twice as fast as step 3 for short rows.
-// Slow: two barriers per tile, at which nothing is in flight; 4 bytes per load; and with 16
-// columns half of the warp has no work.
+// Faster because a warp adds up without waiting for others, and reads x an eighth as often.
+// On a GTX 295 of 2010 this was more than twice as fast as step 3 for short rows. Still
+// slow because of two barriers per tile, at which nothing is in flight, because a load has
+// 4 bytes, and because with 16 columns half of the warp has no work.
 __global__ void warp_per_row(const float* a, std::size_t pitch, std::size_t rows,
                              std::size_t cols, const float* x, float* y) {
     __shared__ float tile[kTile];

@@ -8,8 +8,8 @@ namespace {
 // Step 5, as many lanes per row as it has columns, rounded up to a power of two: 2 to 16
 // for narrow matrices, else 32. So a warp takes up to 16 rows at a time, and a shuffle with
 // a smaller distance stays among the lanes of a row.
-// Better: no lane without work.
-// Slow: a load brings 4 bytes, and in a narrow matrix each thread has just one of them.
+// Faster because no lane is without work. Still slow because a load brings 4 bytes, and in
+// a narrow matrix a thread has just one of them.
 template <unsigned Lanes>
 __global__ void lanes_per_row(const float* a, std::size_t pitch, std::size_t rows,
                               std::size_t cols, const float* x, float* y) {

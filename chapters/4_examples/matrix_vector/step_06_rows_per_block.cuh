@@ -11,9 +11,9 @@ namespace {
 // float by float. Where there are few rows, several blocks (gridDim.y) share them: block y
 // takes every gridDim.y-th tile of columns. Each leaves its sums in `parts`, and the block
 // that draws the last ticket adds them up (lesson fences_and_last_block).
-// Better: 128 bytes in flight per thread, hardly any reads of x, and work for all SMs, even
-// with a single row.
-// Slow: short rows, as in step 3.
+// Faster because a thread has 128 bytes in flight and hardly reads x, and because all SMs
+// have work, even with a single row. Still slow for short rows, for the reasons of step 3:
+// most threads then have nothing to multiply.
 template <class Piece, unsigned Rows>
 __global__ void __launch_bounds__(kThreads, 2)
     rows_per_block(const float* a, std::size_t pitch, std::size_t rows, std::size_t cols,

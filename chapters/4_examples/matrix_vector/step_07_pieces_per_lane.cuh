@@ -27,8 +27,8 @@ __device__ float4 first_floats(float4 four, unsigned count) {
 // and the warps go on to further rows. The butterfly of shuffles gives the sum of a row to
 // all of its lanes. So each lane can store the sum of another row: one store for many rows,
 // side by side, where step 5 stores row by row.
-// Better: nothing but loads of the matrix, 16 bytes each.
-// Slow: rows that begin anywhere. They are left to step 6, with loads of 4 bytes.
+// Faster because little is left but loads of the matrix, 16 bytes each. Slow only where
+// rows begin anywhere: these are left to step 6, because it can load 4 bytes.
 template <unsigned Lanes, unsigned Pieces>
 __global__ void __launch_bounds__(kThreads, 2)
     pieces_per_lane(const float* a, std::size_t pitch, std::size_t rows, unsigned cols,

@@ -12,9 +12,9 @@ constexpr unsigned kRange = 4096;  // floats of the matrix that a block has in s
 // that follow each other are one range of memory. A block takes a multiple of four rows,
 // which begins at a multiple of 16 bytes whatever their length, loads all of it as float4
 // into shared memory, and a few lanes add up each row there.
-// Better: 16 bytes per load, and no padding to be loaded.
-// Slow: each float is stored once more and loaded once more, and rows a power of two apart
-// may meet in few banks. So padded rows are left to step 7.
+// Faster because a load has 16 bytes, and no padding is loaded. Still slow because each
+// float is stored and loaded once more, and rows a power of two apart may meet in few
+// banks. So padded rows are left to step 7.
 __global__ void __launch_bounds__(kThreads)
     rows_of_a_range(const float* a, std::size_t pitch, std::size_t rows, unsigned cols,
                     const float* x, float* y, unsigned rows_per_block, unsigned lanes) {

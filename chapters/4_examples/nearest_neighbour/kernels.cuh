@@ -23,9 +23,9 @@ constexpr unsigned kNone = 0xFFFFFFFF;  // the neighbor of a point that is alone
 
 // Step 2, one thread per point: the outer loop of step 1 is gone. `<` keeps the first of
 // several points at the same distance.
-// Slow: all lanes of a warp read the same point at the same time. That is only one sector,
-// and the cache has it, but it is three requests for each pair, and each goes through the
-// load unit.
+// Slow because all lanes of a warp read the same point at the same time. That is only one
+// sector, and the cache has it, but it is three requests for each pair, and each goes
+// through the load unit.
 __global__ void nearest_global(const Point* points, unsigned count, unsigned* nearest) {
     const unsigned i = blockIdx.x * kThreads + threadIdx.x;
     if (i >= count) return;
@@ -44,9 +44,9 @@ __global__ void nearest_global(const Point* points, unsigned count, unsigned* ne
 // be short. Then only its first places are used, because the others hold points of the tile
 // before, or nothing. A thread without a point of its own has to stay, because it loads for
 // the others.
-// Better: 1/128 of the loads from global memory.
-// Slow: three loads per pair remain, from shared memory. (nvcc 13.0 unrolls the loop to 16
-// pairs, and joins their 48 loads into 12 of 16 bytes.)
+// Faster because there is 1/128 of the loads from global memory. Still slow because a pair
+// takes three loads, from shared memory. (nvcc 13.0 unrolls the loop to 16 pairs, and joins
+// their 48 loads into 12 of 16 bytes.)
 __global__ void nearest_shared(const Point* points, unsigned count, unsigned* nearest) {
     __shared__ Point tile[kThreads];
     const unsigned i = blockIdx.x * kThreads + threadIdx.x;
@@ -68,8 +68,8 @@ __global__ void nearest_shared(const Point* points, unsigned count, unsigned* ne
 
 // Step 4, float4. A point takes 16 bytes, a quarter of them unused, and is one load instead
 // of three, whatever the compiler makes of the loop.
-// Better: one load per pair, also in global memory.
-// Slow: that is still a load for each pair.
+// This could be faster because a pair takes one load, also from global memory. Still slow
+// because that is as many loads as there are pairs.
 __global__ void nearest_float4(const float4* points, unsigned count, unsigned* nearest) {
     __shared__ float4 tile[kThreads];
     const unsigned i = blockIdx.x * kThreads + threadIdx.x;
@@ -103,9 +103,9 @@ __device__ Key key_of(float distance, unsigned number) {
 // Step 5, eight points per thread: what was loaded once is compared eight times, from
 // registers. The answer is left as a key, and a small kernel takes the index out of it.
 // Step 6 tells why.
-// Better: an eighth of a load per pair.
-// Slow: there are an eighth of the threads. 2^17 points are 128 blocks of 128 threads,
-// fewer blocks than an H200 has SMs, and each has a single warp for each of the four
+// This could be faster because a pair takes an eighth of a load. Still slow because
+// there are an eighth of the threads. 2^17 points are 128 blocks of 128 threads, fewer
+// blocks than an H200 has SMs, and each has a single warp for each of the four
 // schedulers.
 //
 // Step 6, the same kernel on a larger grid. The other points are shared out as well: a
@@ -113,9 +113,9 @@ __device__ Key key_of(float distance, unsigned number) {
 // now gets a best neighbor from several blocks, and atomicMin of keys picks the best of
 // those: the least distance, and of equal ones the lowest index, in whatever order the
 // blocks come.
-// Better: as many blocks as it takes to fill the device.
-// Slow: for each pair, two instructions compare (the distance with the best, the index with
-// the thread's own), and two more remember both.
+// Faster because there are as many blocks as it takes to fill the device. Still slow
+// because in each pair, two instructions compare (the distance with the best, the index
+// with the thread's own), and two more remember both.
 __global__ void nearest_several(const float4* points, unsigned count,
                                 unsigned tiles_per_block, Key* keys) {
     __shared__ float4 tile[kThreads];
@@ -186,9 +186,9 @@ __device__ Point point_of(float4 point) { return {point.x, point.y, point.z}; }
 // whether a point meets itself. Twelve points per thread and eight blocks of 64 threads per
 // SM leave a thread up to 128 registers. With 64, nvcc has so few to spare that it takes
 // the points one after the other, and most instructions wait for the one before.
-// Better: seven instructions per pair, six for the distance and one for the minimum, and a
-// twelfth of a load.
-// Slow: the six.
+// Faster because a pair takes seven instructions, six for the distance and one for
+// the minimum, and a twelfth of a load. Still slow because of the six
+// instructions.
 //
 // Step 8 is this kernel with another `Form` of the distance.
 struct Direct {
@@ -296,9 +296,9 @@ __global__ void find_in_tile(const float4* points, unsigned count, const Key* ke
 // Step 8, the expanded form: |a - b|^2 = |a|^2 - 2ab + |b|^2. For the least of all b the
 // first term does not matter, and -2b and |b|^2 are worked out once, when a point is
 // brought into the tile. Three multiply-adds are left.
-// Better: four instructions per pair instead of seven.
-// Slow: nothing. But it is not the same number: where |a|^2 and |b|^2 are much larger than
-// their distance, the digits that matter cancel.
+// Faster because a pair takes four instructions instead of seven. No part of it is slow.
+// But it is not the same number: where |a|^2 and |b|^2 are much larger than their distance,
+// the digits that matter cancel.
 struct Expanded {
     static __device__ float square(Point point) {
         return fmaf(point.z, point.z, fmaf(point.y, point.y, point.x * point.x));

@@ -16,8 +16,8 @@ constexpr unsigned kWarps = kThreads / 32;  // per block
 // Step 2, two kernels. The threads stride over the vectors and add up squares in a
 // register; each block adds up its 256 sums by a tree in shared memory and leaves one. Then
 // a single block adds up those, and takes the root.
-// Slow: the tree waits at a barrier in each of its eight rounds, the second launch waits
-// for the first, and a thread has only a few bytes in flight.
+// Slow because the tree waits at a barrier in each of its eight rounds, the second launch
+// waits for the first, and a thread has only a few bytes in flight.
 template <class T>
 __global__ void sum_by_tree(const T* a, const T* b, std::size_t count, Sum<T>* block_sums) {
     __shared__ Sum<T> part[kThreads];
@@ -51,9 +51,9 @@ __global__ void finish_by_tree(const S* block_sums, unsigned blocks, S* distance
 
 // Step 3, shuffles. Warps add from register to register, and the first warp adds up the
 // eight sums of the warps.
-// Better: one barrier instead of eight. (A double is shuffled as two words: two
-// instructions, but one line.)
-// Slow: still two launches, and few bytes in flight.
+// Faster because there is one barrier instead of eight. (A double is shuffled as two words:
+// two instructions, but one line.) Still slow because there are two launches, and few bytes
+// in flight.
 template <class S>
 __device__ S sum_of_block(S value) {  // for thread 0
     __shared__ S warp_sums[kWarps];
@@ -92,8 +92,8 @@ __global__ void finish_by_shuffles(const S* block_sums, unsigned blocks, S* dist
 
 // Step 4, one kernel: the block with the last ticket adds up the block sums (lesson
 // fences_and_last_block).
-// Better: one launch.
-// Slow: few bytes in flight.
+// This could be faster because there is one launch. Still slow because few bytes are in
+// flight.
 template <class T>
 __global__ void distance_last_block(const T* a, const T* b, std::size_t count,
                                     Sum<T>* block_sums, unsigned* drawn, Sum<T>* distance) {
@@ -129,8 +129,8 @@ __global__ void distance_last_block(const T* a, const T* b, std::size_t count,
 // the compiler spend registers: since two blocks per SM are enough, it issues all loads
 // first. The lesson's last table tells the width of the loads from their number: it has
 // rows with 1, 2 and 8 loads.
-// Better: enough bytes in flight for the memory to be busy all the time.
-// Slow: nothing that could be avoided. The bytes have to come.
+// Faster because enough bytes are in flight for the memory to be busy all the time. What
+// time is left cannot be avoided, because the bytes have to come.
 template <class T, unsigned Loads>
 __global__ void __launch_bounds__(kThreads, 2)
     distance_packs(const T* a, const T* b, std::size_t count, Sum<T>* block_sums,
