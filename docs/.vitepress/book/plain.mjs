@@ -165,7 +165,7 @@ function plainPage(page, book, folder) {
     const component = (tag, name) => {
         if (typeof own[name] === 'string') return `*${own[name]}*`;
         const trace = attribute(tag, 'src').split(/\s+/)[0];
-        return `*${own[name](own.of(attribute(tag, 'left'), attribute(tag, 'right')), toFile(`docs/public/traces/${trace}.json`))}*`;
+        return `*${own[name](own.of(attribute(tag, 'left') ?? attribute(tag, 'step'), attribute(tag, 'right')), toFile(`docs/public/traces/${trace}.json`))}*`;
     };
     const link = (whole, href) => {
         if (/^([a-z][a-z+.-]*:|\/|#)/i.test(href)) return whole;
