@@ -72,7 +72,11 @@ export function belowFp32Peak(steps: Step[], peak: number): Step[] {
 /// Undefined when there is no measured step among the results.
 export function rooflineOf(results: ChapterResults[]): RooflineData | undefined {
     const measured = results.filter((result) => result.device.kind === 'cuda');
-    const latest = [...measured].sort((a, b) => (a.date < b.date ? 1 : -1))[0];
+    // The machine with the most chapters; of two with as many, the one that was used last.
+    const chaptersOn = (name: string) => measured.filter((result) => result.device.name === name).length;
+    const latest = [...measured].sort(
+        (a, b) => chaptersOn(b.device.name) - chaptersOn(a.device.name) || (a.date < b.date ? 1 : -1),
+    )[0];
     if (!latest) return undefined;
     const same = measured.filter((result) => result.device.name === latest.device.name);
     same.sort((a, b) => a.chapter.number - b.chapter.number);
