@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -87,15 +88,79 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     }
 }
 
-/// "i = 2 · 256" of "i = 2 \cdot 256".
-std::string readable_formula(std::string formula) {
-    for (const auto& [tex, character] :
-         {std::pair("\\cdot", "·"), std::pair("\\times", "×"), std::pair("\\le ", "≤ "), std::pair("\\ge ", "≥ "),
-          std::pair("\\approx", "≈"), std::pair("\\%", "%"), std::pair("\\,", " "), std::pair("\\text", "")}) {
-        replace_all(formula, tex, character);
+std::string readable_formula(std::string_view formula);
+
+/// "(a + b)" of "a + b", and "a" of "a".
+std::string as_operand(std::string text) {
+    const bool is_simple = text.find_first_of(" +-/") == text.npos && text.find("·") == text.npos;
+    return is_simple ? text : "(" + text + ")";
+}
+
+/// The argument that begins at `at`, "{a + b}" or a single character, made readable. Moves `at` past it.
+std::string argument_of_formula(std::string_view formula, std::size_t& at) {
+    while (at < formula.size() && formula[at] == ' ') ++at;
+    if (at == formula.size()) return {};
+    if (formula[at] != '{') return readable_formula(formula.substr(at++, 1));
+    const std::size_t begin = at + 1;
+    int depth = 0;
+    for (; at < formula.size(); ++at) {
+        depth += formula[at] == '{' ? 1 : formula[at] == '}' ? -1 : 0;
+        if (depth == 0) break;
     }
-    std::erase_if(formula, [](char c) { return c == '{' || c == '}'; });
-    return formula;
+    const std::size_t end = std::min(at, formula.size());
+    at = std::min(end + 1, formula.size());
+    return readable_formula(formula.substr(begin, end - begin));
+}
+
+/// What a command of a formula looks like in a terminal; commands that are not here show their name: "max".
+std::string_view text_of_command(std::string_view command) {
+    static const std::map<std::string_view, std::string_view> texts = {
+        {"cdot", "·"},   {"times", "×"},  {"le", "≤"},    {"leq", "≤"},   {"ge", "≥"},         {"geq", "≥"},
+        {"ne", "≠"},     {"approx", "≈"}, {"pi", "π"},    {"sum", "Σ"},   {"int", "∫"},        {"infty", "∞"},
+        {"bmod", "mod"}, {"dots", "…"},   {"cdots", "…"}, {"ldots", "…"}, {"quad", "  "},      {"qquad", "  "},
+        {"left", ""},    {"right", ""},   {"text", ""},   {"lceil", "⌈"}, {"rceil", "⌉"},      {"lfloor", "⌊"},
+        {"rfloor", "⌋"}, {"lvert", "|"},  {"rvert", "|"}, {"lVert", "‖"}, {"rVert", "‖"},      {"varepsilon", "ε"},
+        {"to", "→"},     {"in", "∈"},     {"mathrm", ""}, {"mathbf", ""}, {"displaystyle", ""}};
+    const auto found = texts.find(command);
+    return found == texts.end() ? command : found->second;
+}
+
+/// "i = 2 · 256" of "i = 2 \cdot 256", and "4 / (1 + x^2)" of "\frac{4}{1 + x^2}".
+std::string readable_formula(std::string_view formula) {
+    std::string result;
+    std::size_t at = 0;
+    while (at < formula.size()) {
+        const char c = formula[at];
+        if (c == '\\' && at + 1 < formula.size() && std::isalpha(static_cast<unsigned char>(formula[at + 1])) != 0) {
+            const std::size_t begin = ++at;
+            while (at < formula.size() && std::isalpha(static_cast<unsigned char>(formula[at])) != 0) ++at;
+            const std::string_view command = formula.substr(begin, at - begin);
+            if (command.ends_with("frac")) {
+                const std::string above = argument_of_formula(formula, at);
+                const std::string below = argument_of_formula(formula, at);
+                result += as_operand(above) + " / " + as_operand(below);
+            } else if (command == "sqrt") {
+                result += "√(" + argument_of_formula(formula, at) + ")";
+            } else {
+                result += text_of_command(command);
+            }
+        } else if (c == '\\' && at + 1 < formula.size()) {  // \, is a space, \\ begins a line, \% is a %
+            const char next = formula[at + 1];
+            result += next == ',' || next == ';' || next == ' ' || next == '\\' ? " "
+                      : next == '!'                                             ? ""
+                                                                                : std::string(1, next);
+            at += 2;
+        } else if ((c == '^' || c == '_') && at + 1 < formula.size() && formula[at + 1] == '{') {
+            result += c;
+            result += as_operand(argument_of_formula(formula, ++at));
+        } else if (c == '{') {
+            result += argument_of_formula(formula, at);
+        } else {
+            if (c != '&' && c != '}') result += c;
+            ++at;
+        }
+    }
+    return result;
 }
 
 /// A paragraph's text without the marks of formulas. What stands between backticks stays as it is.
@@ -110,7 +175,7 @@ std::string without_formulas(std::string_view text) {
             result += text[at];
             continue;
         }
-        result += readable_formula(std::string(text.substr(at + marks, end - at - marks)));
+        result += readable_formula(text.substr(at + marks, end - at - marks));
         at = end + marks - 1;
     }
     return result;
@@ -236,31 +301,64 @@ std::string recorded_table(const fs::path& root, const std::string& line, const 
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-bool names(std::string_view line, std::string_view name) {
+/// Whether the line is the beginning of a definition of `name`: a type stands before it, and what follows is "(", "=",
+/// "[", "{", ";", or ":", as in no sentence of a text.
+bool defines(std::string_view line, std::string_view name) {
     for (std::size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
-        const bool begins = at == 0 || !is_word_character(line[at - 1]);
         const std::size_t end = at + name.size();
-        if (begins && (end == line.size() || !is_word_character(line[end]))) return true;
+        if (at == 0 || is_word_character(line[at - 1]) || (end < line.size() && is_word_character(line[end]))) continue;
+        const std::string_view after = trimmed(line.substr(end));
+        const std::string_view before = trimmed(line.substr(0, at));
+        const bool is_type =
+            !before.empty() && (is_word_character(before.back()) || before.ends_with('>') || before.ends_with('*') ||
+                                before.ends_with('&') || before.ends_with(')'));
+        if (is_type && (after.empty() || std::string_view("(=[{;:").find(after[0]) != after.npos)) return true;
     }
     return false;
 }
 
+/// "int a = 1;" of "int a = 1;  // one".
+std::string_view without_comment(std::string_view line) { return trimmed(line.substr(0, line.find("//"))); }
+
+bool begins_at_margin(std::string_view line) {
+    return !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_');
+}
+
 /// The definition that begins at the margin, with the comment above it. As clang-format lays out the sources, a line
-/// that begins with } or ends it with ; closes it. Empty when there is none.
+/// that begins with } or ends it with ; closes it. "row_of/2" is the second one of that name, and of "Roots::copy_in"
+/// all of Roots is shown. Empty when there is none.
 std::string definition(const std::string& source, std::string_view name) {
     const Lines lines = lines_of(source);
+    name = name.substr(0, name.find("::"));
+    std::size_t before = 0;  // so many of that name come first
+    if (const std::size_t slash = name.find('/'); slash != name.npos) {
+        before = static_cast<std::size_t>(std::max(1, std::atoi(std::string(name.substr(slash + 1)).c_str()))) - 1;
+        name = name.substr(0, slash);
+    }
+    bool in_text = false;  // of a raw string
     for (std::size_t at = 0; at < lines.size(); ++at) {
         const std::string& line = lines[at];
-        const bool is_at_margin =
-            !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_');
-        if (!is_at_margin || !names(line, name)) continue;
+        const std::size_t opens = line.find("R\"("), ends = line.find(")\"", opens == line.npos ? 0 : opens);
+        const bool is_text = in_text;
+        if (in_text || opens != line.npos) in_text = ends == line.npos;
+        if (is_text) continue;
+        // The name may stand in the second line: "__global__ void __launch_bounds__(256)", "    name(...".
+        const bool goes_on = at + 1 < lines.size() && lines[at + 1].starts_with("    ") &&
+                             trimmed(lines[at + 1]).starts_with(std::string(name) + "(") &&
+                             without_comment(line).find_first_of(";{}") == line.npos;
+        if (!begins_at_margin(line) || !(defines(line, name) || goes_on)) continue;
+        if (before > 0) {
+            --before;
+            continue;
+        }
         std::size_t begin = at;
         while (begin > 0 && (lines[begin - 1].starts_with("//") || lines[begin - 1].starts_with("template"))) --begin;
         std::string text;
         for (std::size_t i = begin; i < lines.size(); ++i) {
             text += lines[i] + "\n";
-            const bool closes = lines[i].starts_with("}") || (i == at && lines[i].ends_with("}")) ||
-                                (!lines[i].starts_with(" ") && lines[i].ends_with(";"));
+            const std::string_view code = without_comment(lines[i]);
+            const bool closes = lines[i].starts_with("}") || (i == at && code.ends_with("}")) ||
+                                (!lines[i].starts_with(" ") && code.ends_with(";"));
             if (i >= at && closes) return text;
         }
     }
@@ -271,18 +369,22 @@ std::string definition(const std::string& source, std::string_view name) {
 /// and the names.
 std::string code_of(const fs::path& root, const std::string& line, bool is_change) {
     const std::size_t colon = line.find(": ");
-    const std::string file = line.substr(0, colon);
+    std::string file = line.substr(0, colon);
     std::string names = colon == line.npos ? "" : line.substr(colon + 2);
     std::string text;
     if (is_change) {
         const std::size_t arrow = names.find("->");
-        if (arrow != names.npos) names = names.substr(arrow + 2);
+        if (arrow != names.npos) names = std::string(trimmed(names.substr(arrow + 2)));
+        if (const std::size_t other = names.find(": "); other != names.npos) {  // the changed one is in another file
+            file = names.substr(0, other);
+            names = names.substr(other + 2);
+        }
     }
     const std::optional<std::string> source = read_file(root / file);
     std::replace(names.begin(), names.end(), ',', ' ');
     for (const std::string& name : words_of(names)) {
         const std::string found = source ? definition(*source, name) : "";
-        if (!found.empty()) text += (text.empty() ? "" : "\n") + found;
+        if (!found.empty() && text.find(found) == text.npos) text += (text.empty() ? "" : "\n") + found;
     }
     std::string result;
     for (const std::string& each : lines_of(text)) result += each.empty() ? "\n" : "    " + each + "\n";

@@ -4,9 +4,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cctype>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -122,4 +125,61 @@ TEST_CASE("page: the pages of the path are shown in full") {
     std::string patterns;
     for (const PagePart& part : page_parts(root, "programming_patterns", {})) patterns += part.text;
     CHECK_THAT(patterns, ContainsSubstring("    __global__ void add_grid_stride("));
+}
+
+TEST_CASE("page: formulas are written as in a terminal") {
+    const Book book(
+        "$$\\pi = \\int_0^1 \\frac{4}{1+x^2}\\,dx$$ and $\\tfrac12$, $\\lceil 70/48 \\rceil$, $a \\bmod b$, "
+        "$\\frac{20}{36}$, $x_{i}$, $2^{n-1}$, $\\max(a, b)$\n");
+    CHECK(book.text() ==
+          "π = ∫_0^1 4 / (1+x^2) dx and 1 / 2, ⌈ 70/48 ⌉, a mod b, 20 / 36, x_i,\n2^(n-1), max(a, b)\n\n");
+}
+
+TEST_CASE("page: a definition is found by its type, over two lines, and ends at its semicolon") {
+    const Book book(
+        "```code\nchapters/kernels.cuh: kTile\n```\n\n```code\nchapters/kernels.cuh: bounded\n```\n\n"
+        "```change\nchapters/kernels.cuh: bounded -> chapters/other.cuh: sum\n```\n");
+    book.write("chapters/kernels.cuh",
+               "const char* text = R\"(Which is\nfaster, bounded (step 2) or kTile = 32?)\";\n\n"
+               "constexpr int kTile = 32;  // of a side\n\n__global__ void __launch_bounds__(64)\n"
+               "    bounded(float* x) {\n    *x = 1;\n}\n");
+    book.write("chapters/other.cuh", "// Adds.\nfloat sum(float a) { return a; }\n");
+    CHECK(book.text() ==
+          "    constexpr int kTile = 32;  // of a side\n\n    (chapters/kernels.cuh: kTile)\n\n"
+          "    __global__ void __launch_bounds__(64)\n        bounded(float* x) {\n        *x = 1;\n    }\n\n"
+          "    (chapters/kernels.cuh: bounded)\n\n    // Adds.\n    float sum(float a) { return a; }\n\n"
+          "    (chapters/kernels.cuh: bounded -> chapters/other.cuh: sum)\n\n");
+}
+
+TEST_CASE("page: the pages of the lessons have their code, and no command of a formula") {
+    const fs::path root = WARPWISE_SOURCE;
+    std::size_t pages = 0, listings = 0;
+    for (const fs::directory_entry& chapter : fs::directory_iterator(root / "docs")) {
+        if (std::isdigit(static_cast<unsigned char>(chapter.path().filename().string()[0])) == 0) continue;
+        for (const fs::directory_entry& page : fs::directory_iterator(chapter)) {
+            if (page.path().extension() != ".md") continue;
+            ++pages;
+            INFO(page.path().stem().string());
+            std::string before;
+            for (const PagePart& part : page_parts(root, page.path().stem().string(), {})) {
+                std::istringstream in(part.text);
+                for (std::string line; std::getline(in, line);) {
+                    if (line.starts_with("    (chapters/")) {
+                        INFO(line);
+                        ++listings;
+                        CHECK(before.starts_with("    "));
+                        CHECK_FALSE(before.starts_with("    (chapters/"));
+                    } else if (!line.starts_with("    ") && line.find('`') == line.npos) {
+                        INFO(line);
+                        CHECK(line.find("\\f") == line.npos);
+                        CHECK(line.find("\\b") == line.npos);
+                        CHECK(line.find("\\l") == line.npos);
+                    }
+                    if (!line.empty()) before = line;
+                }
+            }
+        }
+    }
+    CHECK(pages >= 37);
+    CHECK(listings > 100);
 }
