@@ -85,7 +85,7 @@ Gpu read_gpu(const std::filesystem::path& file);
 std::vector<std::string> known_gpus();
 inline constexpr const char* default_gpu = "H200";
 
-/// The GPU of this process's tables and results; null while none was chosen (--no-model).
+/// The GPU of this process's tables and results; null while none was chosen (--gpu-model).
 const Gpu* chosen_gpu();
 /// Throws like load_gpu.
 void choose_gpu(const std::string& name);
