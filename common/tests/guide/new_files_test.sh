@@ -18,8 +18,9 @@ fail() {
 
 mkdir -p "$copy/chapters/9_new" "$copy/docs" "$copy/common"
 cp "$root"/{CMakeLists.txt,CMakePresets.json,warpwise} "$copy"
-cp -r "$root"/common/{cmake,cpu_device,fuzz,grading,guide,helpers,lesson,views} "$copy/common"
-cp "$root/common/CMakeLists.txt" "$copy/common"
+for part in "$root"/common/*; do
+    case ${part##*/} in benchmarks | tests) ;; *) cp -r "$part" "$copy/common" ;; esac
+done
 sed -i '/^add_subdirectory(\(benchmarks\|tests\|fuzz\))/d' "$copy/common/CMakeLists.txt"
 echo '# A page' >"$copy/docs/first_page.md"
 echo 'add_chapter()' >"$copy/chapters/9_new/CMakeLists.txt"
