@@ -6,7 +6,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { createMarkdownRenderer } from 'vitepress';
-import { changedLines } from '../markdown/changes.mjs';
+import { changedLines, folded } from '../markdown/changes.mjs';
 import { inChinese, tableInChinese } from '../markdown/chinese.mjs';
 import { definition } from '../markdown/definitions.mjs';
 import { bookMarkdown } from '../markdown/index.mjs';
@@ -119,7 +119,7 @@ function plainPage(page, book, folder) {
             const after = find(later, later.names);
             const comment = /\bbare\b/.test(info) || !after.comment ? [] : after.comment.split('\n').map((line) => ({ text: line, kind: '' }));
             const sign = { '': ' ', add: '+', remove: '-' };
-            const lines = [...comment, ...changedLines(before, after)].map((line) => `${sign[line.kind]}${line.text}`.trimEnd());
+            const lines = [...comment, ...folded(changedLines(before, after), strings[language].unchanged)].map((line) => `${sign[line.kind]}${line.text}`.trimEnd());
             return `${fence('diff', lines.join('\n'))}\n${strings[language].changed(`\`${before.name}\``, `\`${after.name}\``)}: ${caption(later, after)}`;
         },
         results(content) {

@@ -12,3 +12,18 @@ export function changedLines(before, after) {
     }
     return lines;
 }
+
+/// The same lines, of which long runs without a change became one line that `say` makes from their number. The first line,
+/// which is the kernel's name, and `around` lines beside each change stay.
+export function folded(lines, say, around = 3) {
+    const near = lines.map((_, index) => index === 0 || lines.slice(Math.max(0, index - around), index + around + 1).some((line) => line.kind !== ''));
+    const result = [];
+    for (let index = 0; index < lines.length; ) {
+        const end = near.indexOf(true, index) === -1 ? lines.length : near.indexOf(true, index);
+        if (end - index > 2) result.push({ text: say(end - index), kind: '' });
+        else result.push(...lines.slice(index, end));
+        if (end < lines.length) result.push(lines[end]);
+        index = end + 1;
+    }
+    return result;
+}

@@ -32,7 +32,7 @@ import { root } from '../book/repository.mjs';
 import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
 import { sourceLink } from '../book/sources.mjs';
 import { languageOf, strings } from '../book/strings.mjs';
-import { changedLines } from './changes.mjs';
+import { changedLines, folded } from './changes.mjs';
 import { inChinese, missingWord, tableInChinese, withoutChinese } from './chinese.mjs';
 import { definition } from './definitions.mjs';
 
@@ -146,7 +146,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const comment = bare || !after.comment ? [] : after.comment.split('\n').map((text) => ({ text, kind: '' }));
         const label = here.words.changed(before.name, after.name);
         const more = `<span>${here.words.changed(`<code>${before.name}</code>`, `<code>${after.name}</code>`)}</span> `;
-        return listing(state, token, [...comment, ...changedLines(before, after)], caption(later, after, more), label);
+        return listing(state, token, [...comment, ...folded(changedLines(before, after), here.words.unchanged)], caption(later, after, more), label);
     };
 
     // ---- recorded results -------------------------------------------------------------------------------------------
