@@ -147,6 +147,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
     request.options.recorded_file = recorded_file(recorded_folder(), chapter.number, recording);
+    request.options.lessons = std::string(WARPWISE_CHAPTERS "/") + chapter.folder;
     request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
     const char* typed = std::getenv("WARPWISE_TYPED");  // set by whoever starts chapters for the reader
     request.options.typed = typed != nullptr ? typed : argv[0];

@@ -30,6 +30,8 @@
 
 namespace warpwise {
 
+struct KernelFile;
+
 /// Extents of a problem: {n}, {rows, cols} or {m, n, k}. `--size 1000x700` on the command line.
 class Size {
 public:
@@ -191,6 +193,7 @@ private:
     struct FoundAnswer;
     void answer_predictions();
     void answer_prediction(const Prediction& prediction, std::size_t index);
+    void show_kernels(const std::vector<KernelFile>& files, std::size_t number);
     FoundAnswer find_answer(const Number& number) const;
     FoundAnswer find_answer(const Choice& choice) const;
     FoundAnswer find_answer(const Measured& measured) const;

@@ -30,6 +30,7 @@ struct Lesson::Options {
     std::string plain_program =
         {};  ///< this program built without instrumenting: times host code; empty: there is none
     std::string recorded_file = {};  ///< what was recorded of the chapter's lessons on a GPU; may be missing
+    std::string lessons = {};        ///< the chapter's folder: a folder for each lesson, with its kernels
     std::string program = {};        ///< the chapter's program as lessons call it: "basics_and_pi"
     std::string typed = {};          ///< what the reader types for it: "./warpwise run 1"; empty: the same
 

@@ -9,11 +9,13 @@
 #include <stdexcept>
 
 #include "common/lesson/guess.h"
+#include "common/lesson/kernel_files.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/reader.h"
 #include "common/lesson/results.h"
+#include "common/lesson/source_listing.h"
 #include "common/lesson/terminal.h"
 
 namespace warpwise {
@@ -130,6 +132,17 @@ std::string tolerance_text(double factor) {
                       : fmt::format("within a factor of {}", number_text(factor));
 }
 
+/// The number behind "k 7"; nothing where the line is neither that nor "k", which gives 0.
+std::optional<std::size_t> wanted_kernels(std::string_view typed) {
+    std::istringstream words{std::string(typed)};
+    std::string letter, more;
+    std::size_t number = 0;
+    words >> letter;
+    if (letter != "k" && letter != "K") return std::nullopt;
+    if (words >> number || words.eof()) return words >> more ? std::nullopt : std::optional(number);
+    return std::nullopt;
+}
+
 /// "32 sectors: right." and the like, without the reason.
 std::string judgement_of(const PredictionResult& result) {
     const bool is_choice = !result.choices.empty();
@@ -209,14 +222,20 @@ void Lesson::predict(const Prediction& prediction) {
     tell("prediction", prediction_words, "Predict", text);
 
     Reader& reader = output_.reader();
+    const std::vector<KernelFile> kernels =
+        reader.is_there() ? kernel_files(options_.lessons + "/" + name_) : std::vector<KernelFile>();
     const std::string asked = is_choice             ? "a to " + choice_letter(result.choices.size() - 1)
                               : result.unit.empty() ? "a number"
                                                     : "a number; " + result.unit;
     while (reader.is_there()) {
-        const std::optional<std::string> line =
-            reader.ask(fmt::format("Your guess ({}; Enter skips, q leaves): ", asked));
+        const std::optional<std::string> line = reader.ask(fmt::format(
+            "Your guess ({}; Enter skips{}, q leaves): ", asked, kernels.empty() ? "" : ", k shows the kernels"));
         if (!line || line->find_first_not_of(" \t\r") == std::string::npos) break;
         if (Reader::leaves(*line)) throw ReaderLeft{};
+        if (const auto wanted = wanted_kernels(*line); wanted && !kernels.empty()) {
+            show_kernels(kernels, *wanted);
+            continue;
+        }
         std::string why_not;
         if (is_choice) {
             const GuessedChoice guess = read_choice(*line, result.choices);
@@ -234,6 +253,36 @@ void Lesson::predict(const Prediction& prediction) {
     open_.emplace_back(prediction, output_.lesson().predictions.size());
     output_.lesson().predictions.push_back(std::move(result));
     shown_since_ = false;
+}
+
+/// All files, where that is not much to read, or the one of this number, counted from 1; else their names.
+void Lesson::show_kernels(const std::vector<KernelFile>& files, std::size_t number) {
+    constexpr std::size_t much = 330;
+    std::size_t lines = 0;
+    for (const KernelFile& file : files) lines += file.lines.size();
+    const Terminal& terminal = output_.terminal();
+    const auto name_of = [&](const KernelFile& file) {
+        return seen_from_here(options_.lessons + "/" + name_ + "/" + file.name);
+    };
+    std::string text = "\n";
+    if (number == 0 && lines > much) {
+        for (std::size_t i = 0; i < files.size(); ++i)
+            text += fmt::format("    k {:<3} {}\n", i + 1, name_of(files[i]));
+    } else if (number > files.size()) {
+        text += fmt::format("There are {} files of kernels: k 1 to k {}.\n", files.size(), files.size());
+    } else {
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            if (number != 0 && number != i + 1) continue;
+            text += terminal.paint(Style::faint, "// " + name_of(files[i])) + "\n";
+            for (const std::string& line : files[i].lines) text += line + "\n";
+            text += "\n";
+        }
+    }
+    try {
+        output_.print(text);
+    } catch (const ReaderLeft& left) {
+        if (left.interrupted) throw;  // q leaves the kernels alone
+    }
 }
 
 void Lesson::answer_predictions() {

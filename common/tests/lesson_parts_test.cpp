@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
@@ -15,6 +18,7 @@
 #include "common/helpers/counts.h"
 #include "common/lesson/counter_columns.h"
 #include "common/lesson/device_choice.h"
+#include "common/lesson/kernel_files.h"
 #include "common/lesson/memory.h"
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
@@ -942,4 +946,23 @@ TEST_CASE("the listing shows conflicts, waiting lanes and idle lanes where there
     const std::string text = list_source({launch}, Terminal{});
     CHECK_THAT(text, ContainsSubstring("\nrequests  conflicts  serialized  lanes   line  source\n"));
     CHECK_THAT(text, ContainsSubstring("\n      16         56         248   16.0  >   3  ("));
+}
+
+TEST_CASE("the kernels of a lesson are shown without the heads of their files, in the order of their names") {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / fmt::format("warpwise_kernels_{}", getpid());
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "step_02.cuh") << "// About.\n#pragma once\n\n#include <cstddef>\n\nnamespace a {\n\n"
+                                          << "// Why.\n__global__ void second() {\n}\n\n}  // namespace a\n";
+    std::ofstream(folder / "step_01.cuh") << "__global__ void first() {}\n";
+    std::ofstream(folder / "lesson.cu") << "void lesson() {}\n";
+    std::ofstream(folder / "empty.cuh") << "// nothing\n#pragma once\n";
+    const std::vector<KernelFile> files = kernel_files(folder);
+    std::filesystem::remove_all(folder);
+    REQUIRE(files.size() == 3);
+    CHECK(files[0].name == "empty.cuh");
+    CHECK(files[0].lines.empty());
+    CHECK(files[1].lines == Lines{"__global__ void first() {}"});
+    CHECK(files[2].lines == Lines{"// Why.", "__global__ void second() {", "}"});
+    CHECK(kernel_files(folder).empty());
 }

@@ -1,0 +1,43 @@
+#include "common/lesson/kernel_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace warpwise {
+namespace {
+
+/// Comments, `#include`, `#pragma once`, and the opening of a namespace, up to the first blank line after all of them.
+bool belongs_to_the_head(std::string_view line) {
+    return line.empty() || line.starts_with("//") || line.starts_with("#include") || line.starts_with("#pragma once") ||
+           line.starts_with("namespace ") || line.starts_with("using ");
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+    std::vector<std::string> lines;
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    auto begin = std::find_if_not(lines.begin(), lines.end(), belongs_to_the_head);
+    while (begin != lines.begin() && std::string_view(*(begin - 1)).starts_with("//")) --begin;
+    lines.erase(lines.begin(), begin);
+    while (!lines.empty() && (lines.back().empty() || std::string_view(lines.back()).starts_with("}  // namespace"))) {
+        lines.pop_back();
+    }
+    return lines;
+}
+
+}  // namespace
+
+std::vector<KernelFile> kernel_files(const std::string& folder) {
+    std::vector<KernelFile> files;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+        if (entry.path().extension() != ".cuh") continue;
+        files.push_back({entry.path().filename(), lines_of(entry.path())});
+    }
+    std::sort(files.begin(), files.end(), [](const KernelFile& a, const KernelFile& b) { return a.name < b.name; });
+    return files;
+}
+
+}  // namespace warpwise
