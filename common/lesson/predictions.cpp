@@ -143,6 +143,18 @@ std::optional<std::size_t> wanted_kernels(std::string_view typed) {
     return std::nullopt;
 }
 
+/// "How many are there?" of "A warp has lanes. How many are there? Count them."
+std::string question_in(const std::string& text) {
+    const std::size_t end = text.rfind('?');
+    if (end == std::string::npos) return text;
+    std::size_t begin = 0;
+    for (const std::string_view before : {". ", "? ", ": "}) {
+        const std::size_t found = text.rfind(before, end - 1);
+        if (found != std::string::npos) begin = std::max(begin, found + before.size());
+    }
+    return text.substr(begin, end + 1 - begin);
+}
+
 /// "32 sectors: right." and the like, without the reason.
 std::string judgement_of(const PredictionResult& result) {
     const bool is_choice = !result.choices.empty();
@@ -306,7 +318,9 @@ void Lesson::answer_prediction(const Prediction& prediction, std::size_t index) 
     }
     const std::string text = judgement_of(result) + " " + result.because;
     output_.lesson().story.push_back({"answer", text});
-    output_.print_paragraphs(text, result.right.value_or(false) ? Style::good : Style::plain);
+    // A guess brings back what it was about; an answer alone, below a table, does not.
+    const std::string about = result.has_guess() ? "" : question_in(result.question) + " ";
+    output_.print_paragraphs(about + text, result.right.value_or(false) ? Style::good : Style::plain);
     if (const auto* number = std::get_if<Number>(&prediction.answer)) check_shown(*number);
 }
 

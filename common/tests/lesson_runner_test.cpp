@@ -290,10 +290,11 @@ TEST_CASE("a lesson whose steps are right ends with status 0") {
                                                "Which step is the fastest?\n"));
     CHECK_THAT(
         captured.out,
-        ContainsSubstring("|--|\n\nAs it was:\n\n    1 >#<\n\nIt is c) none of them. They write the same "
-                          "numbers.\n\nIt is 999 units. Counting "
-                          "begins at 0.\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
-                          "avoid, and more to try: './warpwise docs right' shows\nthis lesson's page of the book\n"));
+        ContainsSubstring(
+            "|--|\n\nAs it was:\n\n    1 >#<\n\nWhich step is the fastest? It is c) none of them. They write the same "
+            "numbers.\n\nWhat is the last number? It is 999 units. Counting "
+            "begins at 0.\n\nConclusion\nThey write the same.\n\nWhy it is so, mistakes to "
+            "avoid, and more to try: './warpwise docs right' shows\nthis lesson's page of the book\n"));
     CHECK_THAT(captured.out, ContainsSubstring("Size 1000\n"));
     CHECK_THAT(captured.out, ContainsSubstring(" 1 serial"));
     CHECK_THAT(captured.out, ContainsSubstring(" 2 naive "));
