@@ -1,7 +1,8 @@
 // Numbers outside of the book's pages that claim to be measured: they have to be in docs/results.
 //
 // In the README they stand in a table below <!-- measured -->, whose first column names lessons, or in a listing below
-// <!-- measured: RUN LESSON -->, which shows the lesson's steps as they are printed. In a lesson's sources, texts and
+// <!-- measured: RUN LESSON -->, which shows the lesson's steps as they are printed; on the CPU device those are columns
+// such as "H200 time" beside counts. In a lesson's sources, texts and
 // comments alike, a time, a bandwidth, or a rate claims to be measured if its sentence or the one before it says
 // "measured", "recorded", or the name of the GPU. It then has to be one of the lesson's own recorded figures, or of those of
 // a lesson that the sentence names. A paragraph that says "not recorded" is left alone: it gives figures of trial versions,
@@ -49,7 +50,18 @@ function problemsOfTable(lines, begin, lessonOf) {
     return problems;
 }
 
-/// Each step of the lesson that a line of the listing names has all its cells there, from the result on.
+/// [{header, from, to}]: where the listing has columns of recorded figures beside counts, under "H200 time" and the like.
+function recordedColumns(lines, begin, end) {
+    const ruler = lines.findIndex((line, at) => at > begin && at < end && /^ {4} *-+(?: +-+)+ *$/.test(line));
+    if (ruler < 0) return [];
+    return [...lines[ruler].matchAll(/-+/g)]
+        .map(({ index, 0: dashes }) => ({ header: lines[ruler - 1].slice(index, index + dashes.length).trim(), from: index, to: index + dashes.length }))
+        .filter(({ header }) => /^[A-Z]+\d+ /.test(header))
+        .map((column) => ({ ...column, header: column.header.replace(/^\S+ /, '') }));
+}
+
+/// Each step of the lesson that a line of the listing names has all its cells there, from the result on, or those of the
+/// listing's recorded columns.
 function problemsOfListing(lines, begin, find) {
     const problems = [];
     try {
@@ -59,10 +71,17 @@ function problemsOfListing(lines, begin, find) {
         let found = 0;
         let end = begin;
         while (end < lines.length && (lines[end].trim() === '' || lines[end].startsWith('    '))) ++end;
+        const recorded = recordedColumns(lines, begin, end);
         for (const row of table.rows) {
             const index = lines.findIndex((line, at) => at >= begin && at < end && line.startsWith('    ') && line.trim().startsWith(`${row[0]} `));
             if (index < 0) continue;
             ++found;
+            for (const { header, from, to } of recorded) {
+                const cell = row[table.header.indexOf(header)];
+                const shown = lines[index].slice(from, to).trim();
+                if (shown !== cell) problems.push({ line: index + 1, message: `${row[0]} has ${cell} in ${source}, not ${shown}` });
+            }
+            if (recorded.length > 0) continue;
             const rest = row.slice(first).filter((cell) => cell !== '');
             const missing = rest.find((cell) => !lines[index].includes(cell));
             if (missing) problems.push({ line: index + 1, message: `${row[0]} has ${missing} in ${source}, not so here` });

@@ -66,6 +66,12 @@ test('a wrong number in a marked listing of the README is found', () => {
     assert.match(inReadme(listing('     3 other  x'))[0], /shows no step/);
 });
 
+test('of a listing of the CPU device, the columns of recorded figures are checked', () => {
+    const listing = (time) => `<!-- measured: run copying -->\n\n    step     H200 time  requests\n    -------  ---------  --------\n     1 naive ${time.padStart(9)}        32\n`;
+    assert.deepEqual(inReadme(listing('552 us')), []);
+    assert.match(inReadme(listing('553 us'))[0], /^5: 1 naive has 552 us in run copying, not 553 us/);
+});
+
 test('a table of the CPU device shows the figures that are recorded today', () => {
     const shown = (note, header, row) => problemsOfShownRecords({ tables: [{ name: 'rates', title: 'Rates', note, header, rows: [row] }] }, own);
     const note = 'GB/s recorded on one NVIDIA H200 (copying --device cuda, 2026-11-22)';
