@@ -14,10 +14,10 @@ Json json_of(const Failure& failure) {
     for (const ValueRow& row : failure.values) {
         values.push_back({{"index", row.index}, {"got", row.got}, {"expected", row.expected}});
     }
-    return {{"test", failure.test},          {"context", failure.context},  {"observation", failure.observation},
-            {"details", failure.details},    {"values", std::move(values)}, {"after_values", failure.after_values},
-            {"picture", std::move(picture)}, {"place", failure.place},      {"question", failure.question},
-            {"check", failure.check},        {"call", failure.call},        {"full", failure.full}};
+    return {{"test", failure.test},           {"context", failure.context},  {"observation", failure.observation},
+            {"details", failure.details},     {"values", std::move(values)}, {"after_values", failure.after_values},
+            {"picture", std::move(picture)},  {"place", failure.place},      {"question", failure.question},
+            {"assertion", failure.assertion}, {"call", failure.call},        {"full", failure.full}};
 }
 
 Json json_of(const CountedCall& call) {

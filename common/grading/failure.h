@@ -87,7 +87,7 @@ struct Failure {
     std::string after_values;  ///< "and 61 more"
     std::string place;
     std::string question;           ///< or a hint, or one thing to try
-    std::string check;              ///< the failed assertion: "grid_stride_test.cpp:43"
+    std::string assertion;          ///< the one that failed: "grid_stride_test.cpp:43"
     std::string call;               ///< see FailedMatch
     std::vector<std::string> full;  ///< all that there is to tell, in lines
 };

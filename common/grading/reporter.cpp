@@ -191,7 +191,7 @@ private:
         if (failure.question.empty()) failure.question = question;
         failure.test = currentTestCaseInfo != nullptr ? currentTestCaseInfo->name : "the grader";
         const Catch::SourceLineInfo place = result.getSourceInfo();
-        failure.check = std::filesystem::path(place.file).filename().string() + ":" + std::to_string(place.line);
+        failure.assertion = std::filesystem::path(place.file).filename().string() + ":" + std::to_string(place.line);
         return failure;
     }
 
@@ -222,7 +222,7 @@ std::string shown(const Failure& failure, bool colors) {
     for (const Line& line : lines_of(failure)) text += painted(line, colors) + "\n";
     std::string place;
     if (!failure.test.empty()) place = "In the test \"" + failure.test + "\"";
-    if (!failure.check.empty()) place += " (" + failure.check + ")";
+    if (!failure.assertion.empty()) place += " (" + failure.assertion + ")";
     if (!place.empty()) text += painted({{"  " + place, Tone::faint}}, colors) + "\n";
     return text;
 }
