@@ -489,19 +489,20 @@ the sum.)");
         R"(How hard a sum is depends on its condition number: the sum of the magnitudes over
 the magnitude of the sum. It is 1 for terms of one sign, and large where terms cancel. Here
 it is chosen, for 2049 terms.)");
-    lesson.predict(
-        {.question = R"(The error bound of a plain float sum is its condition number
-times u = 6e-8. From which condition number on does the bound promise not even one
-digit? The order of magnitude counts.)",
-         .answer = warpwise::Number{.value = 1.7e7, .factor = 3},
-         .because = R"(From 1 / u on, 1.7e7 for float, the bound of the relative
-error is 1. Double comes to 9e15.)"});
+    lesson.predict({.question = R"(The bound of the relative error of a plain float sum is
+n * u times its condition number. Here n is 2049, and u is 6e-8. At which condition
+number does the bound reach 1, so that it promises no digit at all? The order of
+magnitude counts.)",
+                    .answer = warpwise::Number{.value = 8.2e3, .factor = 3},
+                    .because = R"(1 / (n * u) = 2^24 / 2049 is about 8e3. For double it is
+2^53 / 2049, about 4e12.)"});
     show_condition_curve(lesson);
     lesson.conclusion(
-        R"(The bounds promise nothing from 1/u on, 1.7e7 for float and 9e15 for double. The
-columns reach 1 about a hundred times later, because shuffled terms cancel on the way and
-partial sums stay small. Neumaier's sum of floats holds out as if it had twice the bits. A
-compensated sum in double is right where double fails.)");
+        R"(The bounds of the plain sums reach 1 at 1 / (n * u): at 8e3 for float and at 4e12
+for double. The measured errors stay below 1 up to 1e7 for float and up to 1e17 for double,
+because shuffled terms cancel on the way and partial sums stay small. Neumaier's sum of
+floats stays below 1 up to 1e15, as if it had about twice the bits. A compensated sum in
+double is exact in all rows.)");
 
     lesson.question(
         R"(Now a whole grid adds the terms. Every step reads the same bytes, and all but the
