@@ -51,8 +51,7 @@ __global__ void scale_many(const float* __restrict__ in, float* __restrict__ out
 
 // Step 6, independent loads of 16 bytes: sixteen floats per thread in flight with four
 // instructions, and still a single block per SM. The arrays begin at multiples of 16 bytes,
-// as allocations do; the last one to three elements are done one by one. More threads
-// should add little to that.
+// as allocations do; the last one to three elements are done one by one.
 template <unsigned kVectors>
 __global__ void scale_vectors(const float* __restrict__ in, float* __restrict__ out,
                               std::size_t count) {
