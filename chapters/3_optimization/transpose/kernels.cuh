@@ -25,8 +25,8 @@ __global__ void transpose_row_per_thread(const float* in, float* out, std::size_
 // Step 2: one thread per column of the input. It writes a row of the output from left to
 // right, so lanes read neighbors, and the 32 lanes of a store touch 32 sectors.
 // Slow because a store has to send its 4 bytes on to the L2 cache, each in a sector of its
-// own. (A sector of which a load used only 4 bytes may still be in the cache when the next
-// column wants its neighbors.)
+// own. In step 1 it was the load that touched 32 sectors, and a loaded sector may still be
+// in a cache when the next column needs its other bytes.
 __global__ void transpose_column_per_thread(const float* in, float* out, std::size_t rows,
                                             std::size_t cols) {
     const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -89,9 +89,9 @@ __global__ void transpose_tile(const float* in, float* out, std::size_t rows,
 
 // Step 5: padding, one more column that nobody uses. tile[x][y] is word 33 x + y, in
 // another bank for every x.
-// Faster because there are no bank conflicts. Still slow because 1024 threads wait at one
-// barrier, and an SM has room for two such blocks: while one of them waits for its last
-// warp, half of the SM has nothing in flight. And each thread loads only 4 bytes.
+// Faster because there are no bank conflicts. Still slow, probably because each thread loads
+// only 4 bytes. And 1024 threads wait at one barrier, while an SM has room for two such
+// blocks: when one of them waits for its last warp, half of the SM has nothing in flight.
 __global__ void transpose_padded_tile(const float* in, float* out, std::size_t rows,
                                       std::size_t cols) {
     __shared__ float tile[kTile][kTile + 1];
@@ -157,7 +157,7 @@ __global__ void transpose_four_per_thread(const float* in, float* out, std::size
 
 // Step 8: sixteen elements per thread. The tile is that of step 7, and a block of 32 x 2
 // threads takes it in sixteen goes. So a block has 64 threads.
-// Faster because a thread has 64 bytes in flight instead of 16. (nvcc 13.0 gives it 64
+// This could be faster: a thread has 64 bytes in flight, not 16. (nvcc 13.0 gives it 64
 // registers, so an SM holds half as many threads as in step 7, with twice the bytes in
 // flight.) An H200 gains little. Still slow, probably because a row of the tile is only 128
 // bytes long: a block reads 32 short pieces, and writes 32 short pieces.
@@ -203,7 +203,7 @@ constexpr unsigned kWide = 64;
 //
 // Step 10 is the same kernel with 8 rows of threads: the larger tile of step 9, and the
 // sixteen elements per thread of step 8, in blocks of 256 threads as in step 7.
-// Faster because the two changes need each other: on an H200 either alone gained little.
+// Faster, and the two changes need each other: on an H200 either alone gained little.
 // Still slow if rows begin anywhere, because then most requests touch a fifth sector.
 template <unsigned BlockRows>
 __global__ void transpose_wide_swizzled_tile(const float* in, float* out, std::size_t rows,
@@ -274,9 +274,9 @@ __global__ void transpose_wide_tile(const float* in, float* out, std::size_t row
 // four columns of one row, and one of the output is four rows of one column. So each thread
 // takes four float4s, one below the other: 4 x 4 elements, which it transposes in
 // registers. That costs nothing, because it only gives other names to them. A column of the
-// tile is kept as 16 float4s. Number `y` of column 4 x + k is kept at y ^ (x % 8): eight
-// lanes are served at a time, and they are in eight different groups of four banks, x = 0
-// to 7 when the tile is written and y = 0 to 7 when it is read.
+// tile is kept as 16 float4s. Number y of column 4 x + k is written at y ^ (x % 8), and
+// number x of column 4 y + k is read at x ^ (y % 8). Eight lanes are served at a time. They
+// differ in x both times, so they are in eight different groups of four banks.
 // This could be faster because there is a quarter of the requests. It needs rows of both
 // matrices that begin at multiples of 16 bytes; any other matrix goes to step 11.
 constexpr unsigned kFours = kWide / 4;
@@ -323,8 +323,8 @@ __global__ void transpose_float4_tile(const float* in, float* out, std::size_t r
 // output, which begins (col * rows) % 8 floats after the start of a sector, is stored from
 // so many rows above the tile on. The tile gets 7 more rows at the top, which the tile
 // above it loads, too.
-// Faster because all stores are whole sectors. Still slow because the tile above is far
-// away in the order of the blocks, so that the 7 rows may have left the cache by then.
+// Faster because all stores are whole sectors. Still slow, probably because the tile above
+// is far away in the order of the blocks, so that the 7 rows may have left the cache.
 constexpr unsigned kSectorFloats = kSectorBytes / sizeof(float);
 constexpr unsigned kSkew = kSectorFloats - 1;  // the most rows that a column begins higher
 constexpr unsigned kSkewedRows = kWide + kSectorFloats;
@@ -366,10 +366,10 @@ __global__ void transpose_shifted_columns(const float* in, float* out, std::size
 }
 
 // Step 14: tiles are numbered down the columns of the matrix, nothing else.
-// Faster because the tile above, which loads the same 7 rows, is the block before this one:
-// both have their turn at the same time, and the rows are in the L2 cache. Still slow
-// because a row of the tile is 256 bytes that begin anywhere, and the bytes around its two
-// ends are fetched in parts, at two times: for this tile, and for the one beside it.
+// Faster, probably because the tile above, which loads the same 7 rows, is the block before
+// this one, so the rows are still in the L2 cache. Still slow, probably because a row of
+// the tile is 256 bytes that begin anywhere, and the bytes around its two ends are fetched
+// in parts, at two times: for this tile, and for the one beside it.
 __global__ void transpose_whole_sectors(const float* in, float* out, std::size_t rows,
                                         std::size_t cols) {
     __shared__ float tile[kSkewedRows][kWide + 1];
@@ -412,7 +412,7 @@ __global__ void transpose_whole_sectors(const float* in, float* out, std::size_t
 // its loads carry a hint: if a sector is not in the L2 cache, all of the 256 bytes around
 // it are to be fetched, from one multiple of 256 to the next. (load_with_neighbors does
 // this. The hint needs PTX, because CUDA C++ has no words for it.)
-// Faster because the tile beside this one should find its part of those bytes in the cache.
+// Faster, probably because the tile beside this one finds its part of them in the cache.
 // Where rows begin at multiples of 256 bytes there is nothing to gain; such matrices go to
 // step 14. Still slow because rows of the tile are short, so that there are many ends.
 constexpr std::size_t kChunkFloats = 256 / sizeof(float);

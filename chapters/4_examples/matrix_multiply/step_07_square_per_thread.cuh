@@ -12,10 +12,10 @@ namespace {
 // launch bound says that two blocks have to fit on an SM, which leaves 128 registers per
 // thread.
 // Faster because a multiply-add takes a quarter of a load from shared memory, and 1/64
-// float from global memory. Still slow because a quarter of a load is exactly what shared
-// memory can deliver beside four multiply-adds per cycle, and the loads take instructions
-// as well: 16 for 64 multiply-adds. And while a tile is loaded, the block computes
-// nothing.
+// float from global memory. Still slow because the loads take instructions: 16 for 64
+// multiply-adds. A quarter of a load is also all that shared memory can deliver beside four
+// multiply-adds per cycle. And while a tile is loaded, the block computes nothing, unless
+// another block on the SM does.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_square_per_thread(const float* a, const float* b, float* c, Extents x) {

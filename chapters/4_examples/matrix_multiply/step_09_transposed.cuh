@@ -9,11 +9,11 @@ namespace {
 // needs, are neighbors in shared memory. A row of the tile has BM + 4 floats. That keeps
 // its rows aligned to 16 bytes, and the lanes that store the elements of one row of A store
 // to different banks.
-// This step prepares the next one and is measured alone. On an H200 it is faster than
-// step 8, in spite of what follows. Still slow because a tile takes four stores for A
-// instead of one. And the elements that nvcc could load together in step 8, four terms
-// of one row, are not neighbors any more: 64 loads of A for 512 multiply-adds instead of
-// 16.
+// This step prepares the next one and is measured alone. It should be slower than step 8:
+// a tile takes four stores for A instead of one. And the elements that nvcc could load
+// together in step 8, four terms of one row, are not neighbors any more: 64 loads of A
+// for 512 multiply-adds instead of 16. On an H200 it is faster, and the reason is not
+// known.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_transposed(const float* a, const float* b, float* c, Extents x) {

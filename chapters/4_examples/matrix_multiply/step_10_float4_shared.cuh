@@ -8,12 +8,12 @@ namespace {
 // Step 10, loads of 16 bytes from shared memory. The eight rows of a thread are neighbors
 // now, and so are its eight columns, so that two loads bring the eight elements of A, and
 // two bring those of B.
-// Faster because a quarter of the loads leaves fewer instructions beside multiply-adds.
-// Still slow because a load of 16 bytes per lane is served for 8 lanes at a time: 32 banks
-// hold 128 bytes. The elements of B that neighboring lanes want lie 32 bytes apart, so that
-// the 8 lanes span 256 bytes and meet two by two in the same banks. Together with A that is
-// 20 wavefronts for 64 multiply-adds, and step 7 has 16. The result is also stored with 32
-// bytes between the lanes, so each sector of C is written twice.
+// Faster because a quarter of the loads leaves fewer instructions beside multiply-adds. It
+// could be slow because a load of 16 bytes per lane is served for 8 lanes at a time: 32
+// banks hold 128 bytes. The elements of B that neighboring lanes want lie 32 bytes apart,
+// so that the 8 lanes span 256 bytes and meet two by two in the same banks. Together with
+// A that is 20 wavefronts for 64 multiply-adds, and step 7 has 16. The result is also
+// stored with 32 bytes between the lanes, so each sector of C is written twice.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_float4_shared(const float* a, const float* b, float* c, Extents x) {
