@@ -248,6 +248,7 @@ function(add_exercise chapter name kind)
             COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build ${name})
         if(kind STREQUAL "speed")
             # After success the guide shows it.
+            add_dependencies(answers improvement_between)
             add_graded_test("cpu: ${name}: the solution improves on the figures of the stub" cpu
                 COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build
                     --improvement $<TARGET_FILE:improvement_between> ${name})

@@ -7,7 +7,7 @@
 //                grading::AtMost(0.67, "How often does a thread use a float after it has loaded it?"));
 //
 // A failure says "floats loaded from shared memory per multiply-add: 2, at most 0.67 allowed", the details, and asks
-// the question. After success the guide shows the stub's figure beside the answer's (common/guide/after_grading.h):
+// the question. After success the guide shows the stub's figure beside the answer's (common/guide/improvement.h):
 // each figure that the test has in which the stub fails, whether a matcher judges it or not.
 #pragma once
 

@@ -1,19 +1,16 @@
-// What the learner reads beside the grader's words: the invitation before anything was edited, what was learned after
-// success, and how much cheaper the answer is than the stub.
+// What the learner reads beside the grader's words: the invitation before anything was edited, and what was learned
+// after success.
 //
 //     if (is_untouched(exercise)) text = invitation(project, exercise, answer);
-//     for (const Improvement& improvement : improvements(facts_of_stub, facts)) ...
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/guide/answers.h"
 #include "common/guide/catalog.h"
 #include "common/guide/project.h"
-#include "common/lesson/terminal.h"
 
 namespace guide {
 
@@ -37,21 +34,6 @@ std::string invitation(const Project& project, const Exercise& exercise, const A
 inline constexpr std::string_view learned_heading = "## What you have learned";
 std::string learned_from(std::string_view task);
 std::string without_learned(std::string_view task);
-
-/// A figure of the stub and of the answer in the test that the stub fails (common/grading/figure.h), or the CPU
-/// device's count of one kind in the call that it fails for.
-struct Improvement {
-    std::string name;  ///< "sectors of global memory", "waits for loads per four elements"
-    double before = 0;
-    double after = 0;
-    std::string change;  ///< "4 times fewer"
-    bool operator==(const Improvement&) const = default;
-};
-
-/// From two graders' facts (common/grading/facts.h), as JSON: figures, then counts. What is about the same is left out;
-/// empty when the stub failed for something else.
-std::vector<Improvement> improvements(std::string_view stub, std::string_view answer);
-std::string improvement_table(const std::vector<Improvement>& improvements, const warpwise::Terminal& terminal);
 
 /// The first error in a compiler's or rewriter's messages with its line of source, and how many there are besides.
 std::string first_error(std::string_view messages);

@@ -1,4 +1,5 @@
 #include "common/guide/commands.h"
+#include "common/guide/after_grading.h"
 
 #include <fmt/format.h>
 #include <sched.h>

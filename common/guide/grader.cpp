@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "common/guide/after_grading.h"
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
 #include "common/guide/try_messages.h"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/guide/after_grading.h"
 #include "common/guide/answers.h"
 #include "common/guide/catalog.h"
+#include "common/guide/improvement.h"
 #include "common/guide/project.h"
 
 namespace guide {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/guide/after_grading.h"
+#include "common/guide/improvement.h"
 
 namespace {
 

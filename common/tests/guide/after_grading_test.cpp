@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/guide/improvement.h"
 #include "common/lesson/refusal.h"
 
 using namespace guide;

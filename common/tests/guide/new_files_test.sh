@@ -50,10 +50,11 @@ path=$(grep -o '"kind": "[a-z]*", "name": "[a-z_]*", "idea"' "$copy/build/cpu/ca
 [[ "$path" == 'page"first_page lesson"first_steps exercise"fill_it exercise"fix_it exercise"speed_it lesson"next_steps ' ]] ||
     fail "the path is not listed in its order: $path"
 
-# Its tests: both lessons at every step, and of each exercise that the stub fails and the solution passes. Wrong and correct
-# answers are the same files for all kinds, so those of one exercise have to do.
+# Its tests: both lessons at every step, of each exercise that the stub fails and the solution passes, and of the one about
+# speed that the guide shows what the solution improves. Wrong and correct answers are the same files for all kinds, so those
+# of one exercise have to do.
 tests=$(ctest --test-dir "$copy/build/cpu" -N | grep -c ': \(lesson\|[a-z]*_it:\)')
-[[ "$tests" == 11 ]] || fail "11 tests were expected, not $tests"
+[[ "$tests" == 12 ]] || fail "12 tests were expected, not $tests"
 ctest --test-dir "$copy/build/cpu" --output-on-failure -j 2 -R ': (lesson|[a-z]*_it:)' -E '(fix|speed)_it: wrong' -FA answers
 "$copy/build/bin/cpu/brand_new" --diagnose --device cpu >"$copy/log" 2>&1 || { cat "$copy/log"; fail "--diagnose finds an error"; }
 grep -q 'No errors found\|Examined all' "$copy/log" || { cat "$copy/log"; fail "--diagnose looked at nothing"; }
