@@ -82,6 +82,10 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
+bool is_number(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
 std::string readable_formula(std::string_view formula);
 
 /// "(a + b)" of "a + b", and "a" of "a".
@@ -132,7 +136,12 @@ std::string readable_formula(std::string_view formula) {
             if (command.ends_with("frac")) {
                 const std::string above = argument_of_formula(formula, at);
                 const std::string below = argument_of_formula(formula, at);
-                result += as_operand(above) + " / " + as_operand(below);
+                const bool is_number_alone = is_number(above) && is_number(below);
+                if (is_number_alone && !result.empty() &&
+                    std::isdigit(static_cast<unsigned char>(result.back())) != 0) {
+                    result += ' ';  // "4 7/8"
+                }
+                result += is_number_alone ? above + "/" + below : as_operand(above) + " / " + as_operand(below);
             } else if (command == "sqrt") {
                 result += "√(" + argument_of_formula(formula, at) + ")";
             } else {
@@ -175,7 +184,18 @@ std::string without_formulas(std::string_view text) {
     return result;
 }
 
-/// Without the tags of the site's components: "<Measured source="...">139.8</Measured>" is 139.8.
+/// Past the end of the tag that begins at `at`: a > between quotes is a part of the tag.
+std::size_t end_of_tag(std::string_view text, std::size_t at) {
+    bool in_quotes = false;
+    for (; at < text.size(); ++at) {
+        in_quotes ^= text[at] == '"';
+        if (text[at] == '>' && !in_quotes) return at;
+    }
+    return text.npos;
+}
+
+/// Without the tags of the site's components: "<Measured source="...">139.8</Measured>" is 139.8, and "<WarpView ...
+/// />" says where the view is to be seen.
 std::string without_components(std::string_view text) {
     std::string result;
     bool in_code = false;
@@ -184,10 +204,12 @@ std::string without_components(std::string_view text) {
         const std::size_t name = at + (text.substr(at).starts_with("</") ? 2 : 1);
         const bool is_tag = !in_code && text[at] == '<' && name < text.size() &&
                             std::isupper(static_cast<unsigned char>(text[name])) != 0;
-        const std::size_t end = is_tag ? text.find('>', at) : text.npos;
+        const std::size_t end = is_tag ? end_of_tag(text, at) : text.npos;
         if (end == text.npos) {
             result += text[at];
         } else {
+            if (text[end - 1] == '/')
+                result += "*(In the browser, `./warpwise docs`, an interactive view stands here.)*";
             at = end;
         }
     }
@@ -259,12 +281,33 @@ std::vector<std::string> words_of(std::string_view line) {
     return words;
 }
 
-bool is_number(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+/// The steps of a fence `bars`, each with the rate that its bar stands for, or with its time where it has no rate.
+std::string bars_of_steps(const warpwise::LessonResult& lesson, const warpwise::Terminal& terminal) {
+    const auto& steps = lesson.steps;
+    const bool are_rates = std::all_of(steps.begin(), steps.end(), [](const auto& step) { return step.gb_per_s; });
+    const auto value_of = [&](const warpwise::StepResult& step) {
+        return are_rates ? *step.gb_per_s : step.timing ? step.timing->median : 0;
+    };
+    double most = 0;
+    for (const warpwise::StepResult& step : steps) most = std::max(most, value_of(step));
+    if (most <= 0) throw std::runtime_error("the lesson has no times");
+    Rows rows;
+    constexpr double longest = 40;
+    for (const warpwise::StepResult& step : steps) {
+        const double value = value_of(step);
+        if (value <= 0) continue;
+        const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(longest * value / most + 0.5));
+        rows.push_back({{step.name},
+                        {are_rates ? warpwise::three_digits(value) : warpwise::time_text(value)},
+                        {std::string(length, '#')}});
+    }
+    return warpwise::format_table({"step", are_rates ? "GB/s" : "time", ""}, rows, terminal);
 }
 
-/// The table that a fence `results` names, with what it was recorded on. Throws std::runtime_error.
-std::string recorded_table(const fs::path& root, const std::string& line, const warpwise::Terminal& terminal) {
+/// What a fence `results` or `bars` names, a table, a drawing, or bars, with what it was recorded on. Throws
+/// std::runtime_error.
+std::string recorded_results(const fs::path& root, const std::string& line, bool as_bars,
+                             const warpwise::Terminal& terminal) {
     const std::vector<std::string> words = words_of(line);
     if (words.size() < 2) throw std::runtime_error("no run and lesson are named");
     const std::optional<std::string> json = read_file(root / "docs" / "results" / (words[0] + ".json"));
@@ -273,8 +316,14 @@ std::string recorded_table(const fs::path& root, const std::string& line, const 
     const auto lesson = std::find_if(run.lessons.begin(), run.lessons.end(),
                                      [&](const warpwise::LessonResult& each) { return each.name == words[1]; });
     if (lesson == run.lessons.end()) throw std::runtime_error("the run has no such lesson");
+    const auto drawing = std::find_if(lesson->drawings.begin(), lesson->drawings.end(),
+                                      [&](const auto& each) { return words.size() > 2 && each.name == words[2]; });
     std::string text;
-    if (words.size() == 2) {
+    if (as_bars) {
+        text = bars_of_steps(*lesson, terminal);
+    } else if (drawing != lesson->drawings.end()) {
+        text = drawing->text + "\n";
+    } else if (words.size() == 2 || words[2] == "steps") {
         if (lesson->steps.empty()) throw std::runtime_error("the lesson has no steps");
         text = step_table(*lesson, run.device.on_gpu, terminal);
     } else {
@@ -318,12 +367,40 @@ bool begins_at_margin(std::string_view line) {
     return !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_');
 }
 
+/// Of the text of a class the member of this name, with the comment above it, at the margin. Empty when there is none.
+std::string member_of(const std::string& text, std::string_view name) {
+    constexpr std::size_t indent = 4;
+    Lines lines;
+    for (const std::string& line : lines_of(text)) {
+        const bool is_inside = line.size() > indent && line.starts_with(std::string(indent, ' '));
+        lines.push_back(is_inside ? line.substr(indent) : "");
+    }
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        if (!begins_at_margin(lines[at]) || !defines(lines[at], name)) continue;
+        std::size_t begin = at;
+        while (begin > 0 && (lines[begin - 1].starts_with("//") || lines[begin - 1].starts_with("template"))) --begin;
+        std::string found;
+        for (std::size_t i = begin; i < lines.size(); ++i) {
+            found += lines[i] + "\n";
+            const std::string_view code = without_comment(lines[i]);
+            const bool closes = lines[i].starts_with("}") || (i == at && code.ends_with("}")) ||
+                                (!lines[i].starts_with(" ") && code.ends_with(";"));
+            if (i >= at && closes) return found;
+        }
+    }
+    return {};
+}
+
 /// The definition that begins at the margin, with the comment above it. As clang-format lays out the sources, a line
-/// that begins with } or ends it with ; closes it. "row_of/2" is the second one of that name, and of "Roots::copy_in"
-/// all of Roots is shown. Empty when there is none.
+/// that begins with } or ends it with ; closes it. "row_of/2" is the second one of that name, and "Roots::copy_in" is a
+/// member. Empty when there is none.
 std::string definition(const std::string& source, std::string_view name) {
     const Lines lines = lines_of(source);
-    name = name.substr(0, name.find("::"));
+    if (const std::size_t colons = name.find("::"); colons != name.npos) {
+        const std::string whole = definition(source, name.substr(0, colons));
+        const std::string member = member_of(whole, name.substr(colons + 2));
+        return member.empty() ? whole : member;
+    }
     std::size_t before = 0;  // so many of that name come first
     if (const std::size_t slash = name.find('/'); slash != name.npos) {
         before = static_cast<std::size_t>(std::max(1, std::atoi(std::string(name.substr(slash + 1)).c_str()))) - 1;
@@ -360,8 +437,8 @@ std::string definition(const std::string& source, std::string_view name) {
 }
 
 /// What stands in the fence "FILE: one, two" or, of a change, "FILE: before -> after". Where it is not found, the file
-/// and the names.
-std::string code_of(const fs::path& root, const std::string& line, bool is_change) {
+/// and the names. Bare code has no comment above it.
+std::string code_of(const fs::path& root, const std::string& line, bool is_change, bool is_bare) {
     const std::size_t colon = line.find(": ");
     std::string file = line.substr(0, colon);
     std::string names = colon == line.npos ? "" : line.substr(colon + 2);
@@ -377,7 +454,8 @@ std::string code_of(const fs::path& root, const std::string& line, bool is_chang
     const std::optional<std::string> source = read_file(root / file);
     std::replace(names.begin(), names.end(), ',', ' ');
     for (const std::string& name : words_of(names)) {
-        const std::string found = source ? definition(*source, name) : "";
+        std::string found = source ? definition(*source, name) : "";
+        while (is_bare && found.starts_with("//")) found.erase(0, found.find('\n') + 1);
         if (!found.empty() && text.find(found) == text.npos) text += (text.empty() ? "" : "\n") + found;
     }
     std::string result;
@@ -428,25 +506,33 @@ private:
             add(terminal_.paint(warpwise::Style::heading, "Predict first") + "\n");
         } else if (text.starts_with("<details>")) {
             flush();
-            parts_.push_back({"", true});
+            const bool is_answer =
+                next_ + 1 < lines_.size() && trimmed(lines_[next_ + 1]) == "<summary>Answer</summary>";
+            parts_.push_back({"", is_answer});
         } else if (text.starts_with("</details>")) {
             flush();
             parts_.push_back({"", false});
         } else if (text.starts_with("<summary>")) {
-            markdown_ += "**Answer:**\n";
+            const std::size_t begin = std::string_view("<summary>").size();
+            const std::string title(text.substr(begin, text.find("</summary>") - begin));
+            markdown_ += "**" + title + (title.ends_with('?') ? "" : ":") + "**\n";
         } else if (!text.starts_with(":::") && !text.starts_with("<!--")) {
             markdown_ += line + "\n";
         }
     }
 
     void take_fence(const std::string& opening) {
-        const std::string kind = words_of(opening.substr(3)).empty() ? "" : words_of(opening.substr(3))[0];
+        const std::vector<std::string> words = words_of(opening.substr(3));
+        const std::string kind = words.empty() ? "" : words[0];
+        const bool is_bare = std::find(words.begin(), words.end(), "bare") != words.end();
         Lines inside;
         while (++next_ < lines_.size() && !lines_[next_].starts_with("```")) inside.push_back(lines_[next_]);
         if (kind == "results") {
-            for (const std::string& line : inside) add_results(line);
+            for (const std::string& line : inside) add_results(line, false);
+        } else if (kind == "bars") {
+            for (const std::string& line : inside) add_results(line, true);
         } else if (kind == "code" || kind == "change") {
-            for (const std::string& line : inside) add(code_of(root_, line, kind == "change"));
+            for (const std::string& line : inside) add(code_of(root_, line, kind == "change", is_bare));
         } else {
             std::string text;
             for (const std::string& line : inside) text += "    " + line + "\n";
@@ -454,11 +540,11 @@ private:
         }
     }
 
-    void add_results(const std::string& line) {
+    void add_results(const std::string& line, bool as_bars) {
         try {
-            add(recorded_table(root_, line, terminal_));
+            add(recorded_results(root_, line, as_bars, terminal_));
         } catch (const std::runtime_error& error) {
-            add(fmt::format("    (a table of recorded results, {}: {})\n", line, error.what()));
+            add(fmt::format("    (recorded results, {}: {})\n", line, error.what()));
         }
     }
 

@@ -14,7 +14,8 @@ namespace guide {
 
 struct PagePart {
     std::string text;
-    bool is_answer = false;  ///< to the question before it: to be shown when the reader has thought about it
+    bool is_answer = false;  ///< to the question before it: to be shown when the reader has thought about it. What the
+                             ///< site folds for other reasons is no answer.
 };
 
 /// The English page of this name, wherever it lies in docs: "thread_hierarchy", "first_program", "debugging.md". Throws

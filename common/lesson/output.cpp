@@ -29,7 +29,11 @@ void Lesson::Output::print(std::string_view text) {
     reader_.show(whole);
 }
 
-void Lesson::Output::print_heading(std::string_view text) { heading_ += terminal_.paint(Style::heading, text) + "\n"; }
+void Lesson::Output::print_heading(std::string_view text) {
+    std::string lines = wrap(text, std::max(terminal_.width, terminal_.table_width));
+    lines.pop_back();
+    heading_ += terminal_.paint(Style::heading, lines) + "\n";
+}
 
 void Lesson::Output::print_paragraphs(std::string_view text, Style style) {
     std::string wrapped = wrap(text, terminal_.width);

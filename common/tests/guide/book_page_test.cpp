@@ -80,6 +80,44 @@ TEST_CASE("page: the answer to a question is a part of its own") {
     CHECK_FALSE(parts[2].is_answer);
 }
 
+TEST_CASE("page: what is folded for other reasons is no answer") {
+    const Book book("Before.\n\n<details>\n<summary>How it was tested</summary>\n\nTwice.\n\n</details>\n\nAfter.\n");
+    for (const PagePart& part : book.parts()) CHECK_FALSE(part.is_answer);
+    CHECK(book.text() == "Before.\n\nHow it was tested:\n\nTwice.\n\nAfter.\n\n");
+}
+
+TEST_CASE("page: a view says where it is to be seen, whatever stands between its quotes") {
+    const Book book("Before.\n\n<WarpView src=\"a\" line=\"word >> shift\" />\n\nAfter.\n");
+    CHECK(book.text() ==
+          "Before.\n\n(In the browser, `./warpwise docs`, an interactive view stands here.)\n\nAfter.\n\n");
+}
+
+TEST_CASE("page: a member of a class is shown without the rest of it") {
+    const Book book("```code\nchapters/kernels.cuh: Roots::copy_in\n```\n");
+    book.write(
+        "chapters/kernels.cuh",
+        "struct Roots {\n    int n;\n\n    // To the device.\n    void copy_in(int part) {\n        if (part) {\n"
+        "            n = 1;\n        }\n    }\n\n    void other() { copy_in(1); }\n};\n");
+    CHECK(book.text() ==
+          "    // To the device.\n    void copy_in(int part) {\n        if (part) {\n            n = 1;\n"
+          "        }\n    }\n\n    (chapters/kernels.cuh: Roots::copy_in)\n\n");
+}
+
+TEST_CASE("page: bars and drawings of recorded lessons are shown") {
+    const fs::path root = WARPWISE_SOURCE;
+    const Book book(
+        "```bars\nh200_chapter_1 vector_add\n```\n\n```results\nh200_chapter_2 host_memory_and_streams "
+        "timeline\n```\n");
+    for (const char* run : {"docs/results/h200_chapter_1.json", "docs/results/h200_chapter_2.json"}) {
+        std::ifstream in(root / run);
+        std::ostringstream text;
+        text << in.rdbuf();
+        book.write(run, text.str());
+    }
+    CHECK_THAT(book.text(), ContainsSubstring("add_float4") && ContainsSubstring("########") &&
+                                ContainsSubstring("(recorded on ") && !ContainsSubstring("(recorded results"));
+}
+
 TEST_CASE("page: a table has columns, whatever stands in its cells") {
     const Book book("| a | b |\n|---|---|\n| `x \\| y` | **two** |\n| 1 | [link](there.md) |\n");
     CHECK_THAT(book.text(), StartsWith("a        b"));
@@ -94,7 +132,7 @@ TEST_CASE("page: code comes from the source, with the comment above it") {
         "// Calls twice().\nvoid caller() {\n    twice();\n}\n\n// Doubles.\ntemplate <class T>\nvoid twice(T* x) {\n"
         "    if (x) {\n        *x *= 2;\n    }\n}\n\nvoid thrice(int* x) { *x *= 3; }\n\nint last;\n");
     CHECK(book.text() ==
-          "    // Doubles.\n    template <class T>\n    void twice(T* x) {\n        if (x) {\n            *x *= 2;\n   "
+          "    template <class T>\n    void twice(T* x) {\n        if (x) {\n            *x *= 2;\n   "
           "     "
           "}\n    }\n\n    (chapters/kernels.cuh: twice)\n\n    void thrice(int* x) { *x *= 3; }\n\n    "
           "(chapters/kernels.cuh: twice -> thrice)\n\n");
@@ -104,7 +142,7 @@ TEST_CASE("page: code comes from the source, with the comment above it") {
 
 TEST_CASE("page: a table that was not recorded is named") {
     const Book book("```results\nh200_chapter_1 first\n```\n");
-    CHECK(book.text() == "    (a table of recorded results, h200_chapter_1 first: there is no such run)\n\n");
+    CHECK(book.text() == "    (recorded results, h200_chapter_1 first: there is no such run)\n\n");
 }
 
 TEST_CASE("page: the pages of the path are shown in full") {
@@ -114,7 +152,7 @@ TEST_CASE("page: the pages of the path are shown in full") {
         INFO(name);
         std::string text;
         for (const PagePart& part : page_parts(root, name, {})) text += part.text;
-        for (const char* mark : {"```", "<details>", "<summary>", ":::", "</", "a table of recorded results", "$$"})
+        for (const char* mark : {"```", "<details>", "<summary>", ":::", "</", "(recorded results", "$$"})
             CHECK_THAT(text, !ContainsSubstring(mark));
     }
     std::string tables;
@@ -129,10 +167,11 @@ TEST_CASE("page: the pages of the path are shown in full") {
 
 TEST_CASE("page: formulas are written as in a terminal") {
     const Book book(
-        "$$\\pi = \\int_0^1 \\frac{4}{1+x^2}\\,dx$$ and $\\tfrac12$, $\\lceil 70/48 \\rceil$, $a \\bmod b$, "
+        "$$\\pi = \\int_0^1 \\frac{4}{1+x^2}\\,dx$$ and $\\tfrac12$, $4\\frac78$, $\\lceil 70/48 \\rceil$, $a \\bmod "
+        "b$, "
         "$\\frac{20}{36}$, $x_{i}$, $2^{n-1}$, $\\max(a, b)$\n");
     CHECK(book.text() ==
-          "π = ∫_0^1 4 / (1+x^2) dx and 1 / 2, ⌈ 70/48 ⌉, a mod b, 20 / 36, x_i,\n2^(n-1), max(a, b)\n\n");
+          "π = ∫_0^1 4 / (1+x^2) dx and 1/2, 4 7/8, ⌈ 70/48 ⌉, a mod b, 20/36, x_i,\n2^(n-1), max(a, b)\n\n");
 }
 
 TEST_CASE("page: a definition is found by its type, over two lines, and ends at its semicolon") {
@@ -164,6 +203,8 @@ TEST_CASE("page: the pages of the lessons have their code, and no command of a f
             for (const PagePart& part : page_parts(root, page.path().stem().string(), {})) {
                 std::istringstream in(part.text);
                 for (std::string line; std::getline(in, line);) {
+                    CHECK(line.find("(recorded results") == line.npos);
+                    CHECK(line.find("/>") == line.npos);
                     if (line.starts_with("    (chapters/")) {
                         INFO(line);
                         ++listings;
