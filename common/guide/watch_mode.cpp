@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/guide/after_grading.h"
 #include "common/guide/answers.h"
 #include "common/guide/book_page.h"
 #include "common/guide/builder.h"
