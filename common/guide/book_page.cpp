@@ -242,18 +242,20 @@ std::vector<std::string> cells_of(std::string_view line) {
     return cells;
 }
 
+/// The glossary's Chinese terms are left out: they are for the Chinese pages, and meanings need the room.
 std::string markdown_table(const Lines& lines, const warpwise::Terminal& terminal) {
-    std::vector<std::string> header;
+    std::vector<std::string> header = cells_of(lines[0]);
+    for (std::string& cell : header) cell = plain_cell(cell);
+    const auto chinese = static_cast<std::size_t>(std::find(header.begin(), header.end(), "Chinese") - header.begin());
     Rows rows;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (i == 1) continue;  // |---|---|
-        std::vector<Cell> row;
-        for (const std::string& cell : cells_of(lines[i])) {
-            if (i == 0) header.push_back(plain_cell(cell));
-            if (i > 0) row.push_back({plain_cell(cell)});
+    for (std::size_t i = 2; i < lines.size(); ++i) {  // below |---|---|
+        const std::vector<std::string> cells = cells_of(lines[i]);
+        rows.emplace_back();
+        for (std::size_t column = 0; column < cells.size(); ++column) {
+            if (column != chinese) rows.back().push_back({plain_cell(cells[column])});
         }
-        if (i > 0) rows.push_back(row);
     }
+    if (chinese < header.size()) header.erase(header.begin() + static_cast<std::ptrdiff_t>(chinese));
     return warpwise::format_table(header, rows, terminal);
 }
 
@@ -468,11 +470,11 @@ std::string code_of(const fs::path& root, const std::string& line, bool is_chang
 
 class PageReader {
 public:
-    PageReader(const fs::path& root, const warpwise::Terminal& terminal)
-        : root_(root), terminal_(terminal), parts_(1) {}
+    PageReader(fs::path root, const warpwise::Terminal& terminal)
+        : root_(std::move(root)), terminal_(terminal), parts_(1) {}
 
     std::vector<PagePart> read(const std::string& page) {
-        lines_ = lines_of(without_components(page));
+        lines_ = lines_of(page);
         if (!lines_.empty() && lines_[0] == "---") {  // title and description, for the site
             while (++next_ < lines_.size() && lines_[next_] != "---") {
             }
@@ -485,7 +487,7 @@ public:
     }
 
 private:
-    const fs::path& root_;
+    fs::path root_;
     const warpwise::Terminal& terminal_;
     Lines lines_;
     std::size_t next_ = 0;
@@ -582,7 +584,14 @@ private:
 }  // namespace
 
 std::vector<PagePart> page_parts(const fs::path& root, const std::string& name, const warpwise::Terminal& terminal) {
-    return PageReader(root, terminal).read(text_of_page(root, name));
+    return PageReader(root, terminal).read(without_components(text_of_page(root, name)));
+}
+
+std::string text_with_tables(const std::string& markdown, const warpwise::Terminal& terminal) {
+    std::string text;
+    for (const PagePart& part : PageReader({}, terminal).read(markdown)) text += part.text;
+    while (text.ends_with("\n\n")) text.pop_back();
+    return text;
 }
 
 bool show_page(const fs::path& root, const std::string& name, const warpwise::Terminal& terminal, bool reads_along) {

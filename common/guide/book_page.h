@@ -23,6 +23,9 @@ struct PagePart {
 std::vector<PagePart> page_parts(const std::filesystem::path& root, const std::string& name,
                                  const warpwise::Terminal& terminal);
 
+/// Markdown that is no page of the book, as a task: laid out for the terminal, with its tables.
+std::string text_with_tables(const std::string& markdown, const warpwise::Terminal& terminal);
+
 /// Shows the page on stdout: where somebody reads along, a screen at a time, and each answer when it is asked for.
 /// False when the reader left before the end.
 bool show_page(const std::filesystem::path& root, const std::string& name, const warpwise::Terminal& terminal,

@@ -293,7 +293,11 @@ std::string next_step(Session& session, const Station& after = {}) {
 
 void welcome(Session& session) {
     const Terminal& terminal = session.terminal();
-    const bool has_seen_a_lesson = !session.progress().read().lessons.empty();
+    const std::vector<Station> way = session.catalog().way();
+    const auto first_lesson =
+        std::find_if(way.begin(), way.end(), [](const Station& station) { return station.lesson != nullptr; });
+    const bool has_seen_first =
+        first_lesson != way.end() && session.progress().read().has_run(first_lesson->lesson->name);
     const auto command = [&](std::string_view words, const char* what) {
         return fmt::format("    {:<36}  {}\n", session.typed(words), what);
     };
@@ -304,9 +308,9 @@ void welcome(Session& session) {
             fmt::format("{} An exercise follows each lesson: you edit a file in your own editor, and the "
                         "guide builds and grades it whenever you save it. Lessons and exercises go on "
                         "like this. q leaves, and your marks are kept. These commands are for later:",
-                        has_seen_a_lesson ? "You have seen the first lesson, and this is the guide, which leads on."
-                                          : "This is the guide. A lesson is a program that explains an idea, asks what "
-                                            "you expect, and shows what happens."),
+                        has_seen_first ? "You have seen the first lesson, and this is the guide, which leads on."
+                                       : "This is the guide. A lesson is a program that explains an idea, asks what "
+                                         "you expect, and shows what happens."),
             terminal.width));
     fmt::print("{}{}{}{}{}\n", command("", "comes back to where you are"),
                command("map", "the path, and where you are"), command("list", "all lessons and exercises"),
@@ -428,6 +432,7 @@ public:
             } else if (pressed == 'b') {
                 const Station before = station_before(session_.catalog().way(), station);
                 if (!before) fmt::print("This is the first stop of the path.\n");
+                if (before) take_back_skip(before);
                 if (before) station = before;
             } else if (pressed == 'n') {
                 if (!is_done) skip(station);
@@ -460,6 +465,11 @@ private:
     void skip(const Station& station) {
         mark(session_,
              [&](Progress& progress) { progress.skipped.try_emplace(station.key(), session_.tools().today()); });
+    }
+
+    /// Who goes back to a stop wants what follows, too, and not only when all else is done.
+    void take_back_skip(const Station& station) {
+        mark(session_, [&](Progress& progress) { progress.skipped.erase(station.key()); });
     }
 
     /// Nothing: go on; else the exit status.
@@ -1219,7 +1229,7 @@ int show_task(Session& session, const std::string& word) {
     const Exercise* exercise = session.exercise(word);
     if (exercise == nullptr) return say_all_passed(session);
     print_with_newline(
-        plain_text(without_learned(text_of_file(exercise->task(), session.project())), session.terminal().width));
+        text_with_tables(without_learned(text_of_file(exercise->task(), session.project())), session.terminal()));
     fmt::print("\nYour answer: {}\n", session.project().shown(answer_to(*exercise).file));
     return all_right;
 }

@@ -360,6 +360,9 @@ void WatchSession::go_on() {
 void WatchSession::go_back() {
     const Station before = station_before(state_.way, current_stop(state_));
     if (!before) return tell("This is the first stop of the path.");
+    if (state_.progress.skipped.contains(before.key())) {
+        change_progress([key = before.key()](Progress& progress) { progress.skipped.erase(key); });
+    }
     open_stop(before);
 }
 

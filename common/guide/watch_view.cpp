@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/guide/book_page.h"
 #include "common/guide/exercise_files.h"
 #include "common/helpers/utf8.h"
 #include "common/lesson/terminal.h"
@@ -248,7 +249,7 @@ private:
             case Page::exercise:
                 return exercise_body();
             case Page::task:
-                return plain_text(state_.task, terminal_.width) + "\n";
+                return text_with_tables(state_.task, terminal_) + "\n";
             case Page::solution:
                 return solution_body();
             case Page::help:
