@@ -516,7 +516,10 @@ private:
             parts_.push_back({"", false});
         } else if (text.starts_with("<summary>")) {
             const std::size_t begin = std::string_view("<summary>").size();
-            const std::string title(text.substr(begin, text.find("</summary>") - begin));
+            std::string title(text.substr(begin, text.find("</summary>") - begin));
+            for (const std::string tag : {"<code>", "</code>"}) {  // a title is no Markdown
+                for (std::size_t at = 0; (at = title.find(tag)) != title.npos;) title.replace(at, tag.size(), "`");
+            }
             markdown_ += "**" + title + (title.ends_with('?') ? "" : ":") + "**\n";
         } else if (!text.starts_with(":::") && !text.starts_with("<!--")) {
             markdown_ += line + "\n";

@@ -81,9 +81,10 @@ TEST_CASE("page: the answer to a question is a part of its own") {
 }
 
 TEST_CASE("page: what is folded for other reasons is no answer") {
-    const Book book("Before.\n\n<details>\n<summary>How it was tested</summary>\n\nTwice.\n\n</details>\n\nAfter.\n");
+    const Book book(
+        "Before.\n\n<details>\n<summary>How <code>it</code> was tested</summary>\n\nTwice.\n\n</details>\n\nAfter.\n");
     for (const PagePart& part : book.parts()) CHECK_FALSE(part.is_answer);
-    CHECK(book.text() == "Before.\n\nHow it was tested:\n\nTwice.\n\nAfter.\n\n");
+    CHECK(book.text() == "Before.\n\nHow `it` was tested:\n\nTwice.\n\nAfter.\n\n");
 }
 
 TEST_CASE("page: a view says where it is to be seen, whatever stands between its quotes") {
