@@ -375,7 +375,7 @@ std::string member_of(const std::string& text, std::string_view name) {
     Lines lines;
     for (const std::string& line : lines_of(text)) {
         const bool is_inside = line.size() > indent && line.starts_with(std::string(indent, ' '));
-        lines.push_back(is_inside ? line.substr(indent) : "");
+        lines.push_back(is_inside ? line.substr(indent) : line.starts_with('#') ? line : "");
     }
     for (std::size_t at = 0; at < lines.size(); ++at) {
         if (!begins_at_margin(lines[at]) || !defines(lines[at], name)) continue;
