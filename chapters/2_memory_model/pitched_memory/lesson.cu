@@ -321,7 +321,7 @@ multiple of 32 bytes, otherwise 5. Rows are one float longer than a multiple of 
 floats. How many sectors is a request on average?)",
          .answer = warpwise::Number{.value = 4.875, .unit = "sectors"},
          .because = R"(One of eight rows begins at a multiple of 32 bytes, so 7 of
-8 requests touch 5 sectors. The table has slightly less, because the last warp of a row
+8 requests touch 5 sectors. The tables have slightly less, because the last warp of a row
 has fewer lanes.)"});
     lesson.predict(
         {.question = R"(In step 1 rows follow each other without a gap. Step 2 only
@@ -333,11 +333,6 @@ as step 1 is it on a GPU?)",
                                 .factor = 1.1},
          .because = R"(The sector that two requests share is found in a cache the
 second time. Step 3, with 16 bytes per access, gains far more.)"});
-    show_row_lengths(lesson);
-    lesson.conclusion(
-        R"(About 4 and 7/8, 4 and 3/4, 4 and 1/2, and then 4 again, because 8 floats are
-32 bytes. It is slightly less, since the last warp of a row has fewer lanes. Pitched
-rows never need more than 4, whatever their length.)");
 
     // The last one but one is higher than the grid: its kernels have to go on by the height
     // of the grid.
@@ -376,6 +371,12 @@ in flight per thread.)"
 access need a quarter of the requests. On a GPU the fifth sector costs little, because a
 neighboring warp needs it as well and a cache may still hold it. The greater gain is the
 alignment, which allows the wide accesses.)");
+
+    show_row_lengths(lesson);
+    lesson.conclusion(
+        R"(Rows of other lengths touch about 4 and 7/8, 4 and 3/4, 4 and 1/2, and then 4
+sectors again, because 8 floats are 32 bytes. It is slightly less, since the last warp of
+a row has fewer lanes. Pitched rows never need more than 4, whatever their length.)");
 }
 
 }  // namespace memory_model

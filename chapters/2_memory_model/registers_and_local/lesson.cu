@@ -240,9 +240,8 @@ void registers_and_local(warpwise::Lesson& lesson) {
         R"(A thread that declares an array of 64 ints should have it in registers. But a
 register has no address: recent[5] can be a register, recent[i] cannot, unless the
 compiler knows i. Otherwise the array is in local memory, which is device memory, and
-the source looks the same. The four kernels of this lesson sum up the last 64 samples of
-each sensor, so every thread has to remember 64 samples. Where is an array, how can you
-see it, and what does it cost?)");
+the source looks the same. Our kernels add up the last 64 samples of each sensor, so a
+thread remembers 64. Where is an array, how can you see it, and what does it cost?)");
     lesson.predict(
         {.question = R"(A kernel keeps 64 ints per thread in an array with the index
 row % 64, which is known only at run time. How many bytes of local memory does a thread

@@ -469,9 +469,9 @@ void texture_laplace(warpwise::Lesson& lesson) {
     lesson.question(
         R"(The Laplace operator on a ring adds the two neighbors of each element and
 subtracts the element twice: three reads and one write per element. That is 8 bytes if
-each x comes from memory once, and 16 if it comes three times. One of the paths is a
-texture, an array that kernels only read, through a unit made for pictures. Which path
-from memory to a thread is the fastest, and why was the answer of 2008 a different one?)");
+each x comes from memory once, and 16 if it comes three times. One path is a texture,
+an array that kernels read through a unit made for pictures. Which path from memory to a
+thread is the fastest, and why was the answer of 2008 a different one?)");
     lesson.predict(
         {.question = R"(In 2008 the texture was twice as fast as the naive kernel.
 Which of these is the fastest on a GPU of today?)",
