@@ -11,9 +11,9 @@ namespace {
 constexpr unsigned kThreads = 256;          // per block
 constexpr unsigned kWarps = kThreads / 32;  // per block
 
-// What the steps share: a sum over the threads of a block by shuffles (lesson pi), complete
-// in thread 0. A kernel that calls it twice needs a barrier in between, because `warp_sums`
-// is used again.
+// What the steps share: a sum over the threads of a block by shuffles (lesson
+// warp_synchronous_code), complete in thread 0. A kernel that calls it twice needs a
+// barrier in between, because `warp_sums` is used again.
 __device__ float sum_of_block(float value) {
     __shared__ float warp_sums[kWarps];
     for (unsigned distance = 16; distance > 0; distance /= 2)

@@ -467,8 +467,10 @@ gain by that, large ones hardly.)");
     lesson.question(
         R"(Now two wrong versions. looks_at_the_counter is from a published program: it
 counts up with atomicInc(drawn, gridDim.x), does not use the result, and reads the counter
-again to see whether it is gridDim.x. Nothing ever sets it back. takes_the_highest_number
-lets the block with the highest blockIdx finish. How do they fail?)");
+again to see whether it is gridDim.x. atomicInc(drawn, limit) adds 1, but where it finds
+`limit` it stores 0 instead. Nothing else ever sets the counter back.
+takes_the_highest_number lets the block with the highest blockIdx finish. How do they
+fail?)");
     lesson.predict(
         {.question = R"(looks_at_the_counter is called three times, each time with 7
 blocks. The counter is 0 before the first call. What is it before the second?)",

@@ -415,8 +415,9 @@ bank conflicts?)",
                                     2},
          .because = R"(Lanes of one warp meet in a copy that they share. A copy for
 each lane is in a bank of its own.)"});
-    lesson.predict({.question = R"(How many times as fast as counters in global memory are
-counters in shared memory, one copy for each block, on a GPU? The order of magnitude
+    lesson.predict({.question = R"(Counters in global memory serve all threads of the
+device. A copy in shared memory serves one block, and the blocks run on many SMs (132 on
+an H200). How many times as fast are such copies on a GPU? The order of magnitude
 counts.)",
                     .answer = warpwise::Measured{.by = warpwise::TimeRatio{"count_global",
                                                                            "count_shared"},
@@ -475,15 +476,16 @@ memory. How many of its lanes find another lane at the same counter before them?
                               .shown_by = warpwise::TableCell{"increments",
                                                               {"constant", "count_shared"},
                                                               "lanes that wait"}},
-         .because = R"(All 32 lanes want one counter. As all of them add 1, the SM
-counts them together, in one wavefront.)"});
+         .because = R"(All 32 lanes want one counter. The column is called "lanes that
+wait", but in shared memory they need not: as all of them add 1, the SM counts them
+together, in one wavefront.)"});
     compare_inputs(lesson);
     lesson.conclusion(
-        R"(Of 32 random bytes about 30 are different: two lanes wait. But 30 counters do
-not spread evenly over 32 banks; the busiest has three or four, and takes a wavefront
-for each. One byte over and over takes a single wavefront, because all lanes add 1 to
-the same counter, which the SM counts together. With counters for each lane, the bytes
-no longer matter.)");
+        R"(Of 32 random bytes about 30 are different: two lanes find another one at their
+counter. But 30 counters do not spread evenly over 32 banks; the busiest has three or
+four, and takes a wavefront for each. One byte over and over takes a single wavefront,
+because all lanes add 1 to the same counter, which the SM counts together. With counters
+for each lane, the bytes no longer matter.)");
 
     std::vector<std::string> header = {"step"};
     header.insert(header.end(), input_names.begin(), input_names.end());

@@ -278,7 +278,8 @@ void show_row_lengths(warpwise::Lesson& lesson) {
     }
     lesson.table(
         {"row_lengths", "Sectors per request, for rows of different lengths",
-         recorded ? "GB/s for rows of 8192 floats and up " + recorded.where() : ""},
+         recorded ? "GB/s for rows of 8192, 8193, ... 8200 floats " + recorded.where()
+                  : ""},
         header, cells);
 }
 
@@ -320,16 +321,12 @@ multiple of 32 bytes, otherwise 5. Rows are one float longer than a multiple of 
 floats. How many sectors is a request on average?)",
          .answer = warpwise::Number{.value = 4.875, .unit = "sectors"},
          .because = R"(One of eight rows begins at a multiple of 32 bytes, so 7 of
-8 requests touch 5 sectors. The table has slightly less, because the last warp of a row
+8 requests touch 5 sectors. The tables have slightly less, because the last warp of a row
 has fewer lanes.)"});
-    show_row_lengths(lesson);
-    lesson.conclusion(
-        R"(About 4 and 7/8, 4 and 3/4, 4 and 1/2, and then 4 again, because 8 floats are
-32 bytes. It is slightly less, since the last warp of a row has fewer lanes. Pitched
-rows never need more than 4, whatever their length.)");
     lesson.predict(
-        {.question = R"(Step 2 only changes where rows begin, which saves nearly one
-of five sectors. How many times as fast as step 1 is it on a GPU?)",
+        {.question = R"(In step 1 rows follow each other without a gap. Step 2 only
+changes where they begin, which saves nearly one of five sectors. How many times as fast
+as step 1 is it on a GPU?)",
          .answer =
              warpwise::Measured{.by = warpwise::TimeRatio{"flip_tight", "flip_pitched"},
                                 .unit = "times",
@@ -374,6 +371,12 @@ in flight per thread.)"
 access need a quarter of the requests. On a GPU the fifth sector costs little, because a
 neighboring warp needs it as well and a cache may still hold it. The greater gain is the
 alignment, which allows the wide accesses.)");
+
+    show_row_lengths(lesson);
+    lesson.conclusion(
+        R"(Rows of other lengths touch about 4 and 7/8, 4 and 3/4, 4 and 1/2, and then 4
+sectors again, because 8 floats are 32 bytes. It is slightly less, since the last warp of
+a row has fewer lanes. Pitched rows never need more than 4, whatever their length.)");
 }
 
 }  // namespace memory_model

@@ -63,9 +63,9 @@ __global__ void sums_in_shared_memory(const int* __restrict__ samples,
 // must be a constant, which is why rows past the end are skipped inside the loop instead of
 // ending it.
 // This could be faster because reading a remembered sample costs nothing, and the loads of
-// a round can start before its sums are stored. Still slow, probably because each thread
-// takes so many registers that the SM has room for less than half of its threads, and for
-// half of step 3's.
+// a round can start before its sums are stored. Still slow because each thread takes so
+// many registers that the SM has room for less than half of its threads, and for half of
+// step 3's.
 __global__ void __launch_bounds__(kThreads)
     sums_unrolled(const int* __restrict__ samples, int* __restrict__ sums, std::size_t rows,
                   std::size_t cols) {

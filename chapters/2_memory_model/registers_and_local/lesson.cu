@@ -240,7 +240,8 @@ void registers_and_local(warpwise::Lesson& lesson) {
         R"(A thread that declares an array of 64 ints should have it in registers. But a
 register has no address: recent[5] can be a register, recent[i] cannot, unless the
 compiler knows i. Otherwise the array is in local memory, which is device memory, and
-the source looks the same. Where is an array, how can you see it, and what does it cost?)");
+the source looks the same. Our kernels add up the last 64 samples of each sensor, so a
+thread remembers 64. Where is an array, how can you see it, and what does it cost?)");
     lesson.predict(
         {.question = R"(A kernel keeps 64 ints per thread in an array with the index
 row % 64, which is known only at run time. How many bytes of local memory does a thread
@@ -255,8 +256,8 @@ Unrolled, every index is a constant: nothing is local, and a thread takes more t
 registers. With at most 64, what does not fit is spilled to local memory. nvcc -Xptxas
 -v reports all of this at compile time.)");
     lesson.predict(
-        {.question = R"(All steps read each sample once and write each sum once.
-Where is the array of samples best kept on a GPU?)",
+        {.question = R"(All steps read each sample once and write each sum once from
+and to global memory. Where is the array of samples best kept on a GPU?)",
          .answer = warpwise::Fastest{{"sums_index_at_run_time", "sums_in_shared_memory",
                                       "sums_unrolled", "sums_unrolled_capped"}},
          .because = R"(Local memory is traffic through the caches. In registers the

@@ -469,8 +469,9 @@ void texture_laplace(warpwise::Lesson& lesson) {
     lesson.question(
         R"(The Laplace operator on a ring adds the two neighbors of each element and
 subtracts the element twice: three reads and one write per element. That is 8 bytes if
-each x comes from memory once, and 16 if it comes three times. Which path from memory to
-a thread is the fastest, and why was the answer of 2008 a different one?)");
+each x comes from memory once, and 16 if it comes three times. One path is a texture,
+an array that kernels read through a unit made for pictures. Which path from memory to a
+thread is the fastest, and why was the answer of 2008 a different one?)");
     lesson.predict(
         {.question = R"(In 2008 the texture was twice as fast as the naive kernel.
 Which of these is the fastest on a GPU of today?)",
@@ -515,8 +516,7 @@ and float4 is far ahead, because it keeps more bytes in flight. Texture fetches 
 counted.)");
     lesson.predict(
         {.question = R"(In 2008 the texture unit had the only cache for reads. The
-tile in shared memory saved as many bytes, but its block waits at a barrier. Which of
-the two was faster then?)",
+tile in shared memory saved as many bytes. Which of the two was faster then?)",
          .answer =
              warpwise::Choice{{"the tile", "the texture", "they took the same time"}, 1},
          .because = R"(Both halved the bytes from memory, and only the tile lost
@@ -531,8 +531,10 @@ ranking.)");
 
     lesson.question(
         R"(What are textures still good for? They interpolate: at a place between
-texels, tex2D returns a weighted mean of the four texels around it, in a single fetch.
-And they define what lies outside of the image.)");
+texels (the elements of a texture), tex2D returns a weighted mean of the four texels
+around it, in a single fetch. The weights have few bits, enough for pictures. And a mode
+defines what lies outside of the image: clamp repeats the edge, border returns 0, wrap
+goes on with the other end, and mirror reverses the order.)");
     lesson.predict(
         {.question = R"(A fetch between a texel of 0 and a texel of 1 returns the
 fraction itself. Into how many steps does the texture unit divide the way from one texel

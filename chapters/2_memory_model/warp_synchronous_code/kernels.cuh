@@ -12,7 +12,7 @@ constexpr unsigned kThreads = 256;  // per block, and floats per tile
 constexpr unsigned kWarps = kThreads / 32;
 
 // Step 1, the tree for a whole block: a barrier before each of the eight rounds.
-// Slow because in the last five rounds seven of the eight warps pass the barrier although
+// Slow because in the last six rounds seven of the eight warps pass the barrier although
 // they have nothing to add.
 __global__ void tree_with_barriers(const float* values, float* sums, std::size_t count) {
     __shared__ float part[kThreads];

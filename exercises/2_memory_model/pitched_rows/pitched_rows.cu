@@ -12,8 +12,7 @@ cudaError_t allocate(PitchedMatrix& matrix) {
 }
 
 // TODO 2: step over the padding: cudaMemcpy2D takes a pointer and a pitch for either side,
-// the width in bytes, and the
-//         number of rows.
+// the width in bytes, and the number of rows.
 cudaError_t copy_in(PitchedMatrix matrix, const float* tight) {
     const size_t width = matrix.cols * sizeof(float);
     return cudaMemcpy(matrix.first, tight, matrix.rows * width, cudaMemcpyHostToDevice);
