@@ -233,6 +233,10 @@ private:
         if (here != stretch.states.end()) {
             const auto place = static_cast<std::size_t>(here - stretch.states.begin());
             add(state_column + 2 + state_width, stretch.stations[place].name(), Style::title);
+        } else if (mastery == Mastery::begun && idea->marks.stops_done < idea->marks.stops &&
+                   std::all_of(stretch.states.begin(), stretch.states.end(),
+                               [](StopState each) { return each == StopState::done; })) {
+            add(state_column + 2 + state_width, "goes on in a later chapter", Style::faint);
         }
         return text + "\n";
     }
