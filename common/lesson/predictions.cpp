@@ -239,10 +239,16 @@ void Lesson::predict(const Prediction& prediction) {
     const std::string asked = is_choice             ? "a to " + choice_letter(result.choices.size() - 1)
                               : result.unit.empty() ? "a number"
                                                     : "a number; " + result.unit;
+    bool was_empty = false;  // one Enter too many, from "Enter goes on", does not skip a question
     while (reader.is_there()) {
         const std::optional<std::string> line = reader.ask(fmt::format(
             "Your guess ({}; Enter skips{}, q leaves): ", asked, kernels.empty() ? "" : ", k shows the kernels"));
-        if (!line || line->find_first_not_of(" \t\r") == std::string::npos) break;
+        if (!line) break;
+        if (line->find_first_not_of(" \t\r") == std::string::npos) {
+            if (std::exchange(was_empty, true)) break;
+            output_.print("Enter once more skips the question.\n");
+            continue;
+        }
         if (Reader::leaves(*line)) throw ReaderLeft{};
         if (const auto wanted = wanted_kernels(*line); wanted && !kernels.empty()) {
             show_kernels(kernels, *wanted);

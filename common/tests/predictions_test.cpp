@@ -275,11 +275,14 @@ TEST_CASE("a guess stands beside the answer, after the table") {
     CHECK_FALSE(lesson.contains("left"));
 }
 
-TEST_CASE("Enter skips, and a guess that is not understood is asked again") {
+TEST_CASE("Enter skips when it is typed twice, and a guess that is not understood is asked again") {
     device_or_skip();
     need_terminal();
     const TemporaryFile file;
     Typist typist("asks --json " + file.path());
+    typist.sees(number_prompt);
+    typist.types("\n");
+    typist.sees("Enter once more skips the question.\n");
     typist.sees(number_prompt);
     typist.types("\n");
     typist.sees(choice_prompt);
