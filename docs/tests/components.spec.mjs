@@ -87,7 +87,7 @@ test('each request is said in words, and both sides step together', async () => 
         );
         await button(view, 'Step back').click({ force: true });
         await says(view, /^Request 1 of 5/);
-        await reads(() => view.locator('.ww-counters').first().innerText(), /sectors a request 32 32 26\.4/);
+        await reads(() => view.locator('.ww-counters').first().innerText(), /sectors per request 32 32 26\.4/);
     });
 });
 
