@@ -129,7 +129,7 @@ const std::vector<Property> kMemories = {
      [](std::optional<double> bits) { return show(bits, "bit"); },
      "bits moved by one transfer"},
     {"maps host memory", cudaDevAttrCanMapHostMemory, show_yes_no,
-     "kernels can read memory of the host"},
+     "kernels can read prepared host memory"},
     {"managed memory", cudaDevAttrManagedMemory, show_yes_no,
      "one pointer for host and device"},
 };
@@ -308,8 +308,8 @@ extents are.)"});
     lesson.table({"limits", "What a launch may ask for"}, kHeader,
                  rows_of(kLimits, device));
     lesson.conclusion(
-        R"(A launch that asks for more than one of these limits is refused, and the kernel
-does not run at all.)");
+        R"(A launch that exceeds any of these limits is refused, and the kernel does not run
+at all.)");
 
     lesson.question(R"(How fast can a program be at best, by these values?)");
     lesson.predict(

@@ -359,9 +359,10 @@ does not tell of results that are wrong because a move is missing. So look at th
 every program, compare its results with something that you know, and let the CPU device or
 compute-sanitizer look for the rest.)"
             : R"(The status is cudaSuccess in all rows but one. It tells of calls that were
-refused, and on a GPU also of kernels that died, as with the host's pointer. It does not
-tell of a missing move. Where it looks for errors, the CPU device finds four mistakes. The
-others show only in the results, so compare these with something that you know.)");
+refused, and on a GPU also of kernels that died, as without the allocation: the kernel then
+gets a pointer to host memory. It does not tell of a missing move. Where it looks for
+errors, the CPU device finds four mistakes. The others show only in the results, so compare
+these with something that you know.)");
 
     lesson.question(
         R"(Which call failed? Each function of CUDA returns a status, so a program can ask

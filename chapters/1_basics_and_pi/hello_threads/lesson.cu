@@ -355,8 +355,8 @@ a warp with me?)");
             ? R"(The order is not promised: a block starts when an SM has room for it. A
 program is right only if its result does not depend on the order. Therefore the same
 program runs on a chip with 10 SMs and on one with 200.)"
-            : R"(Here the first tickets look sorted (CPU_DEVICE_SEED=7 shuffles the
-blocks). That proves nothing: on a GPU a block starts when an SM has room for it, and
+            : R"(Here the first tickets look sorted, unless CPU_DEVICE_SEED sets another
+order. That proves nothing: on a GPU a block starts when an SM has room for it, and
 the order differs from launch to launch. A program is right only if its result does not
 depend on the order. Therefore the same program runs on a chip with 10 SMs and on one
 with 200.)");

@@ -11,7 +11,7 @@ namespace {
 // the block is the number of the element. It is right.
 // Slow because a block of one thread occupies a whole warp, in which 31 of 32 lanes do
 // nothing, and because an SM keeps at most 32 blocks resident (on most chips). These are 32
-// threads here, while the SM has room for 2048.
+// threads here, each in a warp of its own. The SM has room for 2048, in 64 warps.
 __global__ void add_one_thread_per_block(const float* a, const float* b, float* sum,
                                          std::size_t count) {
     const std::size_t i = blockIdx.x;

@@ -140,9 +140,10 @@ single float, however long it is.)");
 of the lesson pi. In steps 2 and 3 it gets more digits, and in steps 4 and 5 fewer
 operations.)");
     lesson.predict(
-        {.question = R"(Step 2 does everything in double. A GPU for computing centers has
-half as many lanes for double as for float, other GPUs have 1/32 or 1/64. How many times
-as long as step 1 does step 2 take?)",
+        {.question = R"(Step 2 does everything in double. A GPU for computing centers, such
+as an H200, has half as many lanes for double as for float, other GPUs have 1/32 or 1/64.
+How many times as long as step 1 does step 2 take, on the GPU whose times this lesson
+shows?)",
          .answer =
              warpwise::Measured{.by = warpwise::TimeRatio{"sum_in_double", "sum_in_float"},
                                 .unit = "times"},
@@ -194,8 +195,11 @@ division for four slices, and no 64-bit index to convert (steps 4 and 5).)");
     if (!lesson.measures() && !lesson.recorded()) return;
     lesson.question(R"(How far is step 5 from the limit of the double units?)");
     lesson.predict(
-        {.question = R"(Step 5 is bound by the double units. What share of the rate
-of a kernel that does nothing but double multiply-adds does it reach?)",
+        {.question = R"(Step 5 is bound by the double units: four of its slices take 25 of
+their instructions. An H200 has 132 SMs, each executes 64 such instructions per clock, and
+there are up to 1.98 billion clocks per second. This gives the least time for 2^30 slices.
+(The lesson measures it instead, with a kernel of as many double multiply-adds and nothing
+else.) What share of the time of step 5 is it, as a number from 0 to 1?)",
          .answer = warpwise::Measured{.by = warpwise::TableCell{kLimit,
                                                                 {"sum_fours_double"},
                                                                 "share of the limit"},

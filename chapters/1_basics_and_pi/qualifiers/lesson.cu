@@ -181,7 +181,8 @@ void built_in(Demonstrations& demo) {
         equal(seen.grid, grid) && equal(seen.block, block) && seen.warp_size == 32 &&
         equal(seen.block_index, dim3(grid.x - 1, grid.y - 1, grid.z - 1)) &&
         equal(seen.thread_index, dim3(block.x - 1, block.y - 1, block.z - 1));
-    demo.add("built_in_variables", "what the last thread sees", "see below", right);
+    demo.add("built_in_variables", "what the last thread sees", "see the table above",
+             right);
     demo.lesson.table(
         {"built_in",
          "Built-in variables, seen by the last thread of <<<dim3(5, 3, 2), dim3(8, 4, "
@@ -244,10 +245,9 @@ SM.)"});
                    "a kernel; returns void; the call does not wait"},
                   {"__device__", "device", "device", "inlined as a rule"},
                   {"__host__ or none", "host", "host", "a kernel cannot call it"},
-                  {"__host__ __device__", "both", "both",
-                   "compiled twice; the same test data for both"},
+                  {"__host__ __device__", "both", "both", "compiled twice, once for each"},
                   {"__launch_bounds__(t, b)", "", "",
-                   "on a kernel: at most t threads per block, b blocks per SM"},
+                   "on a kernel: at most t threads per block, room for b blocks per SM"},
                   {"__forceinline__, __noinline__", "", "",
                    "always, or never, copied into the caller"}});
     lesson.table(
@@ -289,8 +289,8 @@ array in shared memory for each block, and the fourth names the stream.)");
     lesson.question(R"(What do these variables contain while kernels run?)");
     lesson.predict(
         {.question = R"(A `__device__` variable begins with 1000. Two launches, of 3
-blocks of 40 threads and of 5 blocks of 100, add 1 to it in each thread. What does the
-host find in it afterwards?)",
+blocks of 40 threads and of 5 blocks of 100, add 1 to it in each thread, by an operation
+that loses no addition. What does the host find in it afterwards?)",
          .answer = warpwise::Number{.value = 1620},
          .because = R"(It keeps its value from launch to launch: 1000 + 3 * 40 + 5
 * 100.)"});

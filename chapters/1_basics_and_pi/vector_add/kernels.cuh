@@ -35,8 +35,8 @@ __global__ void add_grid_stride(const float* a, const float* b, float* sum,
     }
 }
 
-// Step 5, 16 bytes per access: one instruction loads a float4, if its address is a
-// multiple of 16 (the address of a buffer is). Each thread loads kVectors of them from
+// Step 5, 16 bytes per access: one instruction loads a float4, which is four floats, if
+// its address is a multiple of 16 (that of a buffer is). Each thread loads kVectors from
 // both vectors before it adds the first. They are kThreads apart, so every access of a
 // warp is one stretch of 512 bytes. A block owns a tile of kTile float4s. Whole tiles
 // need no guards. The block whose tile reaches beyond the end of the vectors adds float

@@ -201,19 +201,19 @@ void vector_add(warpwise::Lesson& lesson) {
         R"(Adding two vectors takes one addition per twelve bytes moved, so the memory
 decides how long it takes. What does a program have to do around a kernel, and how
 should a kernel access its data to use the full speed of the memory?)");
-    lesson.predict(
-        {.question = R"(The copies in and out are counted. Which is faster on a
+    lesson.predict({.question = R"(The copies in and out are counted. Which is faster on a
 machine with a GPU: `serial`, a plain loop on one core of the host, or `five_moves`,
 which allocates, copies, launches, and copies back?)",
-         .answer = warpwise::Fastest{{"serial", "five_moves"}},
-         .because = R"(Every number crosses the bus for a single addition, and the
-copies take about as long as the loop, however fast the kernel is.)"});
+                    .answer = warpwise::Fastest{{"serial", "five_moves"}},
+                    .because = R"(Every number moves between host and device for a single
+addition, and the copies take about as long as the loop, however fast the kernel is.)"});
     lesson.predict({.question = R"(Three kernels add two vectors and move the same bytes
 between the device's memory and the SMs. Which of them is the fastest on a GPU?)",
                     .answer = warpwise::Fastest{{"add_one_per_thread", "add_grid_stride",
                                                  "add_float4"}},
-                    .because = R"(The more bytes each thread has in flight, the better the
-latency is hidden: add_float4 has 64 of them, add_one_per_thread 8.)"});
+                    .because = R"(The more bytes each thread has in flight, which means
+asked for and not yet arrived, the less the memory idles while threads wait: add_float4 has
+64 of them, add_one_per_thread 8.)"});
 
     std::vector<warpwise::Step<VectorAdd>> steps = {
         {"serial", "a loop on one core of the host", serial, warpwise::StepKind::host},
