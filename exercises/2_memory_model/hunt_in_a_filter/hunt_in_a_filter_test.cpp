@@ -154,8 +154,9 @@ TEST_CASE("shows no symptom") {
     if (!lines.empty()) {
         FAIL(lines.size() << " of 3 symptoms " << (lines.size() == 1 ? "is" : "are")
                           << " left:" << text.str()
-                          << "\nWhich line can cause the first of them, and for which "
-                             "values of n?");
+                          << "\nWhich line can cause "
+                          << (lines.size() == 1 ? "it" : "the first of them")
+                          << ", and for which values of n?");
     }
 }
 
