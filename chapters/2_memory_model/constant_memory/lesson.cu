@@ -369,8 +369,8 @@ only part of it, so a guess within a factor of 4 is right.)",
                                       .unit = "times",
                                       .factor = 4},
          .because = R"(Each read takes 32 wavefronts instead of one. An H200 has a
-larger factor: in the same order, most coefficients cost less than a read. A multiply-add
-can take a constant without loading it, but whether it does so here was not examined.)"});
+larger factor, so in the same order a coefficient probably costs less than a read. A
+multiply-add can take a constant without loading it. We did not check whether it does.)"});
     lesson.steps<Polynomial>(
         {.gpu = {std::size_t{1} << 28},
          .cpu = {std::size_t{1} << 14},

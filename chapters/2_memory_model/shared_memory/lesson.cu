@@ -352,11 +352,11 @@ times fewer sectors. But the 33 reads of the window remain, from shared memory n
 L1 cache may have had those sectors already. Counts of requests do not show that.)");
 
     lesson.predict(
-        {.question = R"(With radius 1, a warp makes 3 loads for its 32 outputs. With the
-tile it makes about one load, one store into the tile, and 3 reads of it, and it waits at a
-barrier. Which kernel has the higher bandwidth on an H200?)",
-         .answer = warpwise::Choice{{"the one without the tile", "the one with the tile",
-                                     "neither: they differ by less than 10 %"},
+        {.question = R"(With radius 1, a warp makes 3 loads for 32 outputs. With the
+tile it makes about one load, one store, and 3 reads of the tile, and waits at a barrier.
+Which has the higher bandwidth on an H200?)",
+         .answer = warpwise::Choice{{"the kernel without the tile", "the kernel with the tile",
+                                     "they differ by less than 10 %"},
                                     0},
          .because = R"(The tile saves 2 loads and adds 4 requests to shared memory, and
 no warp may read it before the loads of its whole block have arrived. We did not measure
