@@ -355,9 +355,10 @@ L1 cache may have had those sectors already. Counts of requests do not show that
         {.question = R"(With radius 1, a warp makes 3 loads for 32 outputs. With the
 tile it makes about one load, one store, and 3 reads of the tile, and waits at a barrier.
 Which has the higher bandwidth on an H200?)",
-         .answer = warpwise::Choice{{"the kernel without the tile", "the kernel with the tile",
-                                     "they differ by less than 10 %"},
-                                    0},
+         .answer =
+             warpwise::Choice{{"the kernel without the tile", "the kernel with the tile",
+                               "they differ by less than 10 %"},
+                              0},
          .because = R"(The tile saves 2 loads and adds 4 requests to shared memory, and
 no warp may read it before the loads of its whole block have arrived. We did not measure
 which of the two costs more.)"});
