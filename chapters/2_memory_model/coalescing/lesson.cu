@@ -428,7 +428,7 @@ flight.)");
 four of them: vx, vy, vz, and mass. How should many particles be laid out in memory?)");
     lesson.predict(
         {.question = R"(The structures of 32 particles lie one after the other, each
-of at least 32 bytes. How many sectors does a load of one member touch?)",
+of exactly 32 bytes. How many sectors does a load of one member touch?)",
          .answer = warpwise::Number{.value = 32,
                                     .unit = "sectors",
                                     .shown_by = warpwise::sectors_per_load(

@@ -348,30 +348,29 @@ void constant_memory(warpwise::Lesson& lesson) {
         cudaDeviceGetAttribute(&constant_bytes, cudaDevAttrTotalConstantMemory, 0));
     lesson.expect(constant_bytes == 64 * 1024, "constant memory has 64 KB");
     lesson.question(
-        R"(Constant memory is 64 KB that kernels only read, behind a cache of its own. It
-gives one value to all lanes of a warp at once; lanes that ask for different addresses are
-served one address after the other. What is it good for, and what is it bad for? The steps
-take the 32 coefficients of a polynomial from different places.)");
+        R"(Constant memory is 64 KB that kernels only read, behind a cache of its own. In
+one wavefront, the cache delivers the value at a single address, to all lanes of a warp that
+ask for it. Each other address takes a wavefront of its own. What is it good for, and what
+is it bad for? The steps take the 32 coefficients of a polynomial from different places.)");
     lesson.predict(
-        {.question = R"(A read of constant memory takes one wavefront for each different
-address. How many wavefronts does a read take when lane k of the warp begins with
-coefficient k, and all 32 lanes read at once?)",
-         .answer = warpwise::Number{.value = 32,
-                                    .unit = "wavefronts",
-                                    .shown_by = warpwise::wavefronts_per_constant_read(
-                                        "coefficients_by_lane")},
-         .because = R"(32 lanes read 32 addresses. Where all lanes go through the
-coefficients in the same order, one wavefront serves them all.)"});
+        {.question = R"(Each lane of a warp reads all 32 coefficients, but every lane
+begins with another one, so no two lanes read the same coefficient at the same time. How
+many wavefronts do the 32 reads of the warp take together?)",
+         .answer = warpwise::Number{.value = 1024, .unit = "wavefronts"},
+         .because = R"(Each of the 32 reads asks for 32 addresses, and so takes 32
+wavefronts, as the table counts for one read. Where all lanes go through the coefficients in
+the same order, each read takes one wavefront, and all of them take 32.)"});
     lesson.predict(
-        {.question = R"(How many times as long as with all lanes in the same order
-does a kernel take on a GPU whose lanes read 32 different constants at once? The order
-of magnitude counts.)",
+        {.question = R"(How many times as long as with all lanes in the same order does
+a kernel take on a GPU whose lanes read 32 different constants at once? The wavefronts tell
+only part of it, so a guess within a factor of 4 is right.)",
          .answer = warpwise::Measured{.by = warpwise::TimeRatio{"coefficients_by_lane",
                                                                 "coefficients_in_turn"},
                                       .unit = "times",
-                                      .factor = 3},
-         .because = R"(Each read takes 32 wavefronts
-instead of one, so the order of magnitude is the number of lanes of a warp.)"});
+                                      .factor = 4},
+         .because = R"(Each read takes 32 wavefronts instead of one. An H200 has a
+larger factor, so in the same order a coefficient probably costs less than a read. A
+multiply-add can take a constant without loading it. We did not check whether it does.)"});
     lesson.steps<Polynomial>(
         {.gpu = {std::size_t{1} << 28},
          .cpu = {std::size_t{1} << 14},

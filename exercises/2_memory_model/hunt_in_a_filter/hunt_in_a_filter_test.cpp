@@ -153,9 +153,9 @@ TEST_CASE("shows no symptom") {
     for (const std::string& line : lines) text << "\n  - " << line;
     if (!lines.empty()) {
         FAIL(lines.size() << " of 3 symptoms " << (lines.size() == 1 ? "is" : "are")
-                          << " left:" << text.str()
-                          << "\nWhich line can cause the symptom above that is listed "
-                             "first, and for which values of n?");
+                          << " left:" << text.str() << "\nWhich line can cause "
+                          << (lines.size() == 1 ? "it" : "the first of them")
+                          << ", and for which values of n?");
     }
 }
 
