@@ -194,12 +194,14 @@ division for four slices, and no 64-bit index to convert (steps 4 and 5).)");
 
     if (!lesson.measures() && !lesson.recorded()) return;
     lesson.question(R"(How far is step 5 from the limit of the double units?)");
+    lesson.text(
+        R"(Step 5 is bound by the double units: four of its slices take 25 of their
+instructions. An H200 has 132 SMs, each executes 64 such instructions per clock, and there
+are up to 1.98 billion clocks per second. This gives the least time for 2^30 slices.)");
     lesson.predict(
-        {.question = R"(Step 5 is bound by the double units: four of its slices take 25 of
-their instructions. An H200 has 132 SMs, each executes 64 such instructions per clock, and
-there are up to 1.98 billion clocks per second. This gives the least time for 2^30 slices.
-(The lesson measures it instead, with a kernel of as many double multiply-adds and nothing
-else.) What share of the time of step 5 is it, as a number from 0 to 1?)",
+        {.question = R"(What share of the time of step 5 is this least time, as a number
+from 0 to 1? (The lesson measures the least time, with a kernel of as many double
+multiply-adds and nothing else.))",
          .answer = warpwise::Measured{.by = warpwise::TableCell{kLimit,
                                                                 {"sum_fours_double"},
                                                                 "share of the limit"},
