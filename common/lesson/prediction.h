@@ -68,12 +68,6 @@ inline StepCount wavefronts_per_shared_store(std::string step) {
                 return sum_of(launches).shared_store.wavefronts_per_request();
             }};
 }
-/// Different addresses of a read of constant memory.
-inline StepCount wavefronts_per_constant_read(std::string step) {
-    return {std::move(step), [](const std::vector<LaunchCounts>& launches) {
-                return sum_of(launches).constant_load.wavefronts_per_request();
-            }};
-}
 /// Wavefronts of shared memory beyond those that are needed without bank conflicts, in the whole run.
 inline StepCount bank_conflicts(std::string step) {
     return {std::move(step),

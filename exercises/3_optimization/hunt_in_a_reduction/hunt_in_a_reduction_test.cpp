@@ -196,7 +196,8 @@ TEST_CASE("the symptoms are gone") {
     std::string text = std::to_string(left.size()) + " of " + std::to_string(looked_for) +
                        (left.size() == 1 ? " symptoms is left:" : " symptoms are left:");
     for (const std::string& symptom : left) text += "\n- " + symptom;
-    FAIL(text << "\nWhich line can cause " << (left.size() == 1 ? "it" : "the first of them")
+    FAIL(text << "\nWhich line can cause "
+              << (left.size() == 1 ? "it" : "the first of them")
               << ", and for how many values?");
 }
 
