@@ -89,7 +89,7 @@ __global__ void transpose_tile(const float* in, float* out, std::size_t rows,
 
 // Step 5: padding, one more column that nobody uses. tile[x][y] is word 33 x + y, in
 // another bank for every x.
-// Faster because there are no bank conflicts. Still slow, probably because each thread loads
+// Faster because there are no bank conflicts. Still slow, probably because a thread loads
 // only 4 bytes. And 1024 threads wait at one barrier, while an SM has room for two such
 // blocks: when one of them waits for its last warp, half of the SM has nothing in flight.
 __global__ void transpose_padded_tile(const float* in, float* out, std::size_t rows,
