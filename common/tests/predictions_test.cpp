@@ -416,7 +416,8 @@ TEST_CASE("in a pipe the question stands before the table, and the answer after 
                                                "faster?\n\n    a) a thread\n    b) a warp\n    c) a block\n\nCounted"));
     CHECK_THAT(printed.text,
                ContainsSubstring("columns        4\n\nHow many sectors does a request touch? It is 32 sectors. Each "
-                                 "lane touches a\nsector of its own.\n\nWho is faster? It is b) a warp. A warp is what runs.\n\nConclusion\n"));
+                                 "lane touches a\nsector of its own.\n\nWho is faster? It is b) a warp. A warp is what "
+                                 "runs.\n\nConclusion\n"));
     CHECK(printed.text.find("Your guess") == std::string::npos);
     CHECK(printed.text.find("Predictions:") == std::string::npos);
 }
