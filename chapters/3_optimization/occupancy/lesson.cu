@@ -495,13 +495,14 @@ loads in flight.)");
 flight. How many blocks with one float per thread have as much in flight?)",
                     .answer = warpwise::Number{.value = 8, .unit = "blocks"},
                     .because = R"(What counts is the product: 1 * 256 * 8 floats are as many
-as 8 * 256 * 1. Kernels with equal products are nearly equally fast.)"});
+as 8 * 256 * 1. Kernels with equal products differ by about a fifth.)"});
     sweep_residents(lesson, sm);
     lesson.conclusion(
         R"(One block with 8 floats per thread has as much in flight as eight blocks with one
-float. Kernels with equal numbers in the first table are nearly equally fast in the second
-one, whatever their occupancy. But eight times the bytes in flight bring less than eight
-times the rate: the busier the memory, the longer a load takes.)");
+float. Kernels with equal numbers in the first table differ by about a fifth in the second
+one, although their occupancy differs by a factor of eight. But eight times the bytes in
+flight bring less than eight times the rate: the busier the memory, the longer a load
+takes.)");
 
     lesson.question(
         R"(The same as steps. In steps 3 to 6, dynamic shared memory that nobody uses limits
