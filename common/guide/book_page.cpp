@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -89,7 +90,7 @@ bool is_number(std::string_view text) {
 std::string readable_formula(std::string_view formula);
 
 /// "(a + b)" of "a + b", and "a" of "a".
-std::string as_operand(std::string text) {
+std::string as_operand(const std::string& text) {
     const bool is_simple = text.find_first_of(" +-/") == text.npos && text.find("·") == text.npos;
     return is_simple ? text : "(" + text + ")";
 }
@@ -298,7 +299,7 @@ std::string bars_of_steps(const warpwise::LessonResult& lesson, const warpwise::
     for (const warpwise::StepResult& step : steps) {
         const double value = value_of(step);
         if (value <= 0) continue;
-        const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(longest * value / most + 0.5));
+        const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(longest * value / most)));
         rows.push_back({{step.name},
                         {are_rates ? warpwise::three_digits(value) : warpwise::time_text(value)},
                         {std::string(length, '#')}});
@@ -335,7 +336,10 @@ std::string recorded_results(const fs::path& root, const std::string& line, bool
         });
         if (table == lesson->tables.end()) throw std::runtime_error("the lesson has no such table");
         Rows rows;
-        for (const std::vector<std::string>& row : table->rows) rows.emplace_back(row.begin(), row.end());
+        for (const std::vector<std::string>& row : table->rows) {
+            rows.emplace_back();
+            for (const std::string& cell : row) rows.back().push_back({cell});
+        }
         text = warpwise::wrap(table->title.heading(), terminal.width) + "\n" +
                warpwise::format_table(table->header, rows, terminal);
     }
