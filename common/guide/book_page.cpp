@@ -185,7 +185,7 @@ std::string without_formulas(std::string_view text) {
     return result;
 }
 
-/// Past the end of the tag that begins at `at`: a > between quotes is a part of the tag.
+/// Where the tag that begins at `at` ends, at its >; one between quotes is a part of the tag.
 std::size_t end_of_tag(std::string_view text, std::size_t at) {
     bool in_quotes = false;
     for (; at < text.size(); ++at) {
@@ -373,6 +373,21 @@ bool begins_at_margin(std::string_view line) {
     return !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_');
 }
 
+/// What is defined in line `at`, from the comment above it to the line that closes it; empty where none does.
+std::string whole_definition(const Lines& lines, std::size_t at) {
+    std::size_t begin = at;
+    while (begin > 0 && (lines[begin - 1].starts_with("//") || lines[begin - 1].starts_with("template"))) --begin;
+    std::string text;
+    for (std::size_t i = begin; i < lines.size(); ++i) {
+        text += lines[i] + "\n";
+        const std::string_view code = without_comment(lines[i]);
+        const bool closes = lines[i].starts_with("}") || (i == at && code.ends_with("}")) ||
+                            (!lines[i].starts_with(" ") && code.ends_with(";"));
+        if (i >= at && closes) return text;
+    }
+    return {};
+}
+
 /// Of the text of a class the member of this name, with the comment above it, at the margin. Empty when there is none.
 std::string member_of(const std::string& text, std::string_view name) {
     constexpr std::size_t indent = 4;
@@ -383,16 +398,7 @@ std::string member_of(const std::string& text, std::string_view name) {
     }
     for (std::size_t at = 0; at < lines.size(); ++at) {
         if (!begins_at_margin(lines[at]) || !defines(lines[at], name)) continue;
-        std::size_t begin = at;
-        while (begin > 0 && (lines[begin - 1].starts_with("//") || lines[begin - 1].starts_with("template"))) --begin;
-        std::string found;
-        for (std::size_t i = begin; i < lines.size(); ++i) {
-            found += lines[i] + "\n";
-            const std::string_view code = without_comment(lines[i]);
-            const bool closes = lines[i].starts_with("}") || (i == at && code.ends_with("}")) ||
-                                (!lines[i].starts_with(" ") && code.ends_with(";"));
-            if (i >= at && closes) return found;
-        }
+        if (std::string found = whole_definition(lines, at); !found.empty()) return found;
     }
     return {};
 }
@@ -428,16 +434,7 @@ std::string definition(const std::string& source, std::string_view name) {
             --before;
             continue;
         }
-        std::size_t begin = at;
-        while (begin > 0 && (lines[begin - 1].starts_with("//") || lines[begin - 1].starts_with("template"))) --begin;
-        std::string text;
-        for (std::size_t i = begin; i < lines.size(); ++i) {
-            text += lines[i] + "\n";
-            const std::string_view code = without_comment(lines[i]);
-            const bool closes = lines[i].starts_with("}") || (i == at && code.ends_with("}")) ||
-                                (!lines[i].starts_with(" ") && code.ends_with(";"));
-            if (i >= at && closes) return text;
-        }
+        if (std::string found = whole_definition(lines, at); !found.empty()) return found;
     }
     return {};
 }

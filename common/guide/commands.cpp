@@ -1,5 +1,4 @@
 #include "common/guide/commands.h"
-#include "common/guide/after_grading.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -17,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/guide/after_grading.h"
 #include "common/guide/answers.h"
 #include "common/guide/book_page.h"
 #include "common/guide/exercise_files.h"
