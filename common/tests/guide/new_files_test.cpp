@@ -121,7 +121,7 @@ TEST_CASE("a new exercise has its files, and stands after the item that was name
                                  "{\"exercise\": \"grid_stride\""));
     const std::string folder = "exercises/2_basics/straighten/";
     const std::string stub = copy.read(folder + "straighten.cu");
-    CHECK_THAT(stub, ContainsSubstring("// Exercise: ") && ContainsSubstring("32 * (blockIdx.x"));
+    CHECK_THAT(stub, ContainsSubstring("// Exercise: ") && ContainsSubstring("32 * (thread % columns)"));
     for (const char* file : {"straighten.h", "straighten_test.cpp", "README.md", "hints.md"}) {
         CHECK_THAT(copy.read(folder + file), ContainsSubstring("straighten"));
     }
