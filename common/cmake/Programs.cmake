@@ -245,7 +245,7 @@ function(add_exercise chapter name kind)
             COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build --stub ${name})
         write_answer_tools(${name} ${folder} ${solution})
         add_graded_test("cpu: ${name}: wrong answers are rejected and correct ones accepted" cpu
-            COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build ${name})
+            COMMAND ${scripts}/try_answer.sh -b ${CMAKE_BINARY_DIR} --no-build --stored ${name})
         if(kind STREQUAL "speed")
             # After success the guide shows it.
             add_dependencies(answers improvement_between)

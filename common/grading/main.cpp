@@ -42,6 +42,7 @@
 #include "common/grading/schedules.h"
 #include "common/grading/supervisor.h"
 #include "common/helpers/child_process.h"
+#include "common/helpers/freed_memory.h"
 #include "common/helpers/instrument.h"
 
 namespace {
@@ -209,6 +210,7 @@ bool use_colors(const Catch::ConfigData& config) {
 }
 
 int grade(int argc, char** argv) {
+    warpwise::keep_freed_memory();
     grading::show_diagnostics_only_when_taken();
     const warpwise::Instrumentation instrumenting({.diagnostics = true, .leaks = true});
     Catch::Session session;

@@ -11,6 +11,7 @@
 #     -j N             so many at a time (2)
 #     -b FOLDER        the build's folder (build/cpu)
 #     -q               says nothing about answers that are judged as they should be
+#     --stored         without the solution, which ctest runs in a test of its own
 #     --no-build       takes the grader as it is
 #     --nvcc           compiles each answer with nvcc as well, so that none leans on what only the CPU device has
 #
@@ -18,6 +19,9 @@
 # rejected by the test case in its line `// Rejected by: ...` with the text in its line `// Message: ...`; one that begins
 # with `// Correct answer: ...` has to be accepted. Of any other file the grader's own output is shown. Status 0 when all
 # were judged as they should be.
+#
+# WARPWISE_ANSWERS_TURN=K/N: of an exercise's answers only those whose number leaves the remainder K when it is divided by
+# N. CI tries the other ones after the next commit.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,6 +32,7 @@ make_grader=1
 nvcc=
 stub=
 improvement=
+stored=
 exercise=
 answers=()
 
@@ -45,6 +50,7 @@ while [ $# -gt 0 ]; do
         --stub) stub=1 ;;
         --improvement) improvement=$(realpath "$2"); stub=1; shift ;;
         --nvcc) nvcc=1 ;;
+        --stored) stored=1 ;;
         -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
         -*) refuse "no option $1" ;;
         *) if [ -z "$exercise" ]; then exercise=$1; else answers+=("$(realpath "$1")"); fi ;;
@@ -61,9 +67,19 @@ if [ -n "$make_grader" ]; then
         { cat "$build/answers/$exercise/build.txt"; exit 2; }
 fi
 if [ ${#answers[@]} -eq 0 ]; then
-    for answer in "$folder"/wrong_answers/*.{patch,cu} "$folder"/correct_answers/*.{patch,cu} "$solution"; do
+    for answer in "$folder"/wrong_answers/*.{patch,cu} "$folder"/correct_answers/*.{patch,cu}; do
         [ -f "$answer" ] && answers+=("$answer")
     done
+    all=("${answers[@]}")
+    if [ -n "${WARPWISE_ANSWERS_TURN:-}" ]; then
+        [[ $WARPWISE_ANSWERS_TURN =~ ^([0-9]+)/([1-9][0-9]*)$ ]] || refuse "WARPWISE_ANSWERS_TURN=K/N, for example 0/2"
+        answers=()
+        for number in "${!all[@]}"; do
+            ((number % BASH_REMATCH[2] == BASH_REMATCH[1] % BASH_REMATCH[2])) && answers+=("${all[number]}")
+        done
+        echo "$exercise: ${#answers[@]} of ${#all[@]} stored answers in this turn ($WARPWISE_ANSWERS_TURN)"
+    fi
+    [ -n "$stored" ] || answers+=("$solution")
 fi
 
 # The whole file of an answer that is stored as a patch; it keeps its time as long as it is the same.

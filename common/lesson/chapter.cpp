@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
+#include "common/helpers/freed_memory.h"
 #include "common/helpers/instrument.h"
 #include "common/lesson/counter_columns.h"
 #include "common/lesson/device_choice.h"
@@ -396,16 +396,6 @@ private:
     bool device_lost_ = false;
     bool interrupted_ = false;  ///< by Ctrl-C at a question
 };
-
-// Lessons take large arrays on the host and give them back, for every step again. With this the program keeps their
-// pages, which else are mapped and cleared anew each time: `transpose` takes 45 s instead of 78 (one NVIDIA H200,
-// 2026-11-22).
-void keep_freed_memory() {
-#ifdef __GLIBC__
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, -1);
-#endif
-}
 
 }  // namespace
 
