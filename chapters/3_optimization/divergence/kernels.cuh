@@ -167,7 +167,7 @@ __device__ unsigned zeros_behind(unsigned n) {
 
 // Step 3, think again: an odd n is tripled, and what follows is even, and is halved as
 // often as it ends in a zero bit. So a round can be one tripling and all halvings after it.
-// Faster because it takes a third of the rounds, and no longer asks whether n is even.
+// Faster because it takes about a third of the rounds, although each of them does more.
 // Still slow because a warp waits for its slowest lane.
 __global__ void triple_and_halve(const unsigned* starts, unsigned* steps,
                                  std::size_t count) {
