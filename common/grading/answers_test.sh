@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests answers.sh, and what try_answer.sh makes of stored answers, in a project of one exercise that exists only for that.
 set -u
+unset WARPWISE_ANSWERS_TURN  # of the CI that runs this
 
 here=$(cd "$(dirname "$0")" && pwd)
 project=$(mktemp -d)

@@ -80,6 +80,7 @@ if [ ${#answers[@]} -eq 0 ]; then
         echo "$exercise: ${#answers[@]} of ${#all[@]} stored answers in this turn ($WARPWISE_ANSWERS_TURN)"
     fi
     [ -n "$stored" ] || answers+=("$solution")
+    [ ${#answers[@]} -gt 0 ] || exit 0
 fi
 
 # The whole file of an answer that is stored as a patch; it keeps its time as long as it is the same.
