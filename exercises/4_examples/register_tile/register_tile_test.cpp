@@ -12,6 +12,9 @@
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
+#include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
+#include "common/helpers/device_buffer.h"
 
 const grading::Exercise grading::exercise{"4_examples", "register_tile"};
 
@@ -156,3 +159,27 @@ TEST_CASE("loads all elements through tiles of at least 32 x 32") {
         CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));
     }
 }
+
+#ifndef __CPU_DEVICE__
+// In a cycle, the shared memory of an SM delivers 32 floats to a warp. With two of them per
+// multiply-add, as in the stub, 32 multiply-adds take two cycles at least.
+TEST_CASE("takes less than 1.5 cycles of an SM for 32 multiply-adds") {
+    constexpr int n = 2048;
+    warpwise::DeviceBuffer<float> d_a(std::size_t{n} * n), d_b(d_a.size()), d_c(d_a.size());
+    d_a.fill_bytes(0);
+    d_b.fill_bytes(0);
+    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
+        {{[&] { multiply(d_a.data(), d_b.data(), d_c.data(), n, n, n); }, false}});
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    int processors = 0, kilohertz = 0;
+    warpwise::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+    warpwise::check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
+    const double cycles = timings[0].median * 1e3 * kilohertz * processors;
+    const double multiply_adds = 1.0 * n * n * n;
+    CHECK_THAT(grading::figure("cycles of an SM per 32 multiply-adds",
+                               32 * cycles / multiply_adds),
+               grading::AtMost(1.5,
+                               "For how many multiply-adds does a thread use a float that "
+                               "it has loaded from a tile?"));
+}
+#endif
