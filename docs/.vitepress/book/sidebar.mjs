@@ -11,6 +11,7 @@ const parts = [
     { en: 'Further', zh: '延伸', pages: [
         '1_basics_and_pi/first_program_mistakes',
         '2_memory_model/coalescing_further',
+        '2_memory_model/bank_conflicts_further',
         '2_memory_model/host_memory_and_streams_further',
         '3_optimization/divergence_further',
         '3_optimization/dot_product_last_steps',
