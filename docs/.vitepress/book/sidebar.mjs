@@ -14,6 +14,7 @@ const parts = [
         '2_memory_model/bank_conflicts_further',
         '2_memory_model/host_memory_and_streams_further',
         '3_optimization/divergence_further',
+        '3_optimization/accuracy_further',
         '3_optimization/dot_product_last_steps',
         '3_optimization/transpose_any_row_length',
         '4_examples/matrix_multiply_last_percent',
