@@ -8,7 +8,7 @@ import { strings } from './strings.mjs';
 const parts = [
     { en: 'Start', zh: '入门', pages: ['start_here', 'installing', 'where_to_work', 'the_guide'] },
     { chapters: true },
-    { en: 'Further', zh: '延伸', pages: ['3_optimization/dot_product_last_steps', '3_optimization/transpose_any_row_length', '4_examples/matrix_multiply_last_percent'] },
+    { en: 'Further', zh: '延伸', pages: ['3_optimization/dot_product_last_steps', '3_optimization/transpose_any_row_length', '4_examples/matrix_multiply_further', '4_examples/matrix_multiply_last_percent'] },
     { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'time_model', 'warp_view', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
     { en: 'Contributing', zh: '参与编写', pages: ['add_a_lesson', 'fair_graders', 'recording', 'writing_pages', 'why_our_own'] },
 ];
