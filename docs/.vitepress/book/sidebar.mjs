@@ -17,6 +17,7 @@ const parts = [
         '3_optimization/accuracy_further',
         '3_optimization/dot_product_last_steps',
         '3_optimization/transpose_any_row_length',
+        '4_examples/matrix_multiply_further',
         '4_examples/matrix_multiply_last_percent',
     ] },
     { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'time_model', 'warp_view', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
