@@ -25,4 +25,5 @@ run swizzle_cost
 run matrix_add_causes
 run vector_add_causes
 run ring_threads
+run streams_causes
 exit $failed
