@@ -41,4 +41,6 @@ count "swizzle" '^x_(padded|padded_xor_moves|swizzled|padded_early|swizzled_earl
 count "constant memory" '^x_' smsp__inst_executed.sum \
     smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio,smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio constant_batches
 count "pi" '^x_' smsp__inst_executed.sum smsp__inst_executed_pipe_xu.sum pi_causes
+count "wavefronts of shared memory" '^x_read' smsp__inst_executed.sum l1tex__data_pipe_lsu_wavefronts_mem_shared.sum \
+    shared_wavefronts
 echo "all done at $SECONDS s"

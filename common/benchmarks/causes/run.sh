@@ -22,6 +22,7 @@ run half_sectors
 run pi_causes
 run constant_batches
 run swizzle_cost
+run shared_wavefronts
 run matrix_add_causes
 run vector_add_causes
 run ring_threads
