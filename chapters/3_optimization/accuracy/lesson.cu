@@ -482,8 +482,8 @@ corrects nothing.)"});
         R"(Plain float has five digits left. Its bound is far above that, because roundings
 go up and down. The loop that never recomputes its compensation is the plain sum, bit for
 bit; only the comparison with the exact sum shows it. Where terms cancel, Neumaier, Sum2,
-and double are right. Kahan is not: a term that is larger than the sum pushes out digits of
-the sum.)");
+and double are right. Kahan is not: it adds what was lost to the next term, and the result
+of this addition is rounded again.)");
 
     lesson.question(
         R"(How hard a sum is depends on its condition number: the sum of the magnitudes over

@@ -52,9 +52,9 @@ struct alignas(2 * sizeof(T)) TwoParts {
     __host__ __device__ T value() const { return sum + lost; }
 };
 
-// Method 4, Kahan (1965): what the last addition lost goes into the next term. This is
-// right as long as the sum is larger than the term. A term that is larger than the sum
-// pushes the sum's own last digits out, and nobody looks at those.
+// Method 4, Kahan (1965): what the last addition lost goes into the next term. Digits are
+// lost in two places: `term + lost` is rounded, and if the term is larger than the sum,
+// `next - sum` is rounded as well, so that `lost` misses digits of the sum.
 template <class T>
 struct Kahan : TwoParts<T> {
     using TwoParts<T>::sum, TwoParts<T>::lost, TwoParts<T>::add;
