@@ -2,11 +2,15 @@
 # clang-tidy, with the checks of .clang-tidy, over the host code of common/: the guide, what lessons and graders are built
 # with, and the rewriter.
 #
-#     common/tests/tidy.sh [BUILD]     BUILD: a configured build for the CPU device; build/cpu without it
+#     common/tests/tidy.sh [BUILD] [TURN]
+#
+#     BUILD    a configured build for the CPU device; build/cpu without it
+#     TURN     K/N: only every N-th file, beginning with number K, counted from 0
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 build=${1:-build/cpu}
+turn=${2:-0/1}
 tidy=$(command -v clang-tidy-14 || command -v clang-tidy) || { echo "tidy.sh: clang-tidy is not installed" >&2; exit 2; }
 commands=$(mktemp -d)
 trap 'rm -r "$commands"' EXIT
@@ -14,7 +18,7 @@ trap 'rm -r "$commands"' EXIT
 sed -E 's/(-Winvalid-pch )?-include [^ ]*cmake_pch\.hxx//' "$build/compile_commands.json" >"$commands/compile_commands.json"
 
 mapfile -t files < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$commands/compile_commands.json" | sort -u |
-    grep -E "^$PWD/common/(guide/[^/]*|lesson/[^/]*|grading/[^/]*|helpers/[^/]*|cpu_device/rewriter/[^/]*)\.cpp$")
+    grep -E "^$PWD/common/(guide/[^/]*|lesson/[^/]*|grading/[^/]*|helpers/[^/]*|cpu_device/rewriter/[^/]*)\.cpp$" | awk -v k="${turn%/*}" -v n="${turn#*/}" '(NR - 1) % n == k')
 if ! printf '%s\n' "${files[@]}" | xargs -n 4 -P "$(nproc)" "$tidy" -p "$commands" --quiet >"$commands/log" 2>&1; then
     grep -vE '^[0-9]+ (warnings?|errors?) |^Suppressed|^Use -header-filter' "$commands/log"
     echo "tidy.sh: .clang-tidy says why these checks are there" >&2
