@@ -41,7 +41,7 @@ struct alignas(2 * sizeof(T)) TwoParts {
     __host__ __device__ void add_exactly(T term) {
         const T next = sum + term;
         const T term_part = next - sum;       // what arrived of the term
-        const T sum_part = next - term_part;  // what is left of the sum
+        const T sum_part = next - term_part;  // what arrived of the sum
         lost = lost + ((sum - sum_part) + (term - term_part));
         sum = next;
     }

@@ -5,5 +5,5 @@ mkdir -p "$bin" || exit 1
 for source in *.cu; do
     program=$bin/${source%.cu}
     [ "$program" -nt "$source" ] && [ "$program" -nt experiment.cuh ] && continue
-    "${NVCC:-nvcc}" -std=c++20 -O3 -arch="${ARCH:-native}" -lineinfo -o "$program" "$source" || exit 1
+    "${NVCC:-nvcc}" -std=c++20 -I../../.. -O3 -arch="${ARCH:-native}" -lineinfo -o "$program" "$source" || exit 1
 done

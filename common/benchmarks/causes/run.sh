@@ -27,4 +27,5 @@ run matrix_add_causes
 run vector_add_causes
 run ring_threads
 run streams_causes
+run after_a_copy
 exit $failed
