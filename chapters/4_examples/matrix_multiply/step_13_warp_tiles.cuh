@@ -10,9 +10,9 @@ namespace {
 // load: about as many of one as of the other. The lanes are numbered so that `lane` and
 // `lane ^ 1` have the same rows, and `lane` and `lane ^ 2` the same columns. If one of
 // these holds for a load of 16 bytes, the SM serves 16 lanes at a time instead of 8.
-// Faster: each load of 16 bytes per lane takes two wavefronts, 8 and not 12 for 64
-// multiply-adds, but this is not the only reason. Still slow because the way from global
-// to shared memory leads through registers and costs instructions.
+// Faster because each load of 16 bytes per lane takes two wavefronts, 8 and not 12 for 64
+// multiply-adds, so that warps wait less for shared memory. Still slow because the way from
+// global to shared memory leads through registers and costs instructions.
 template <unsigned BM, unsigned BN, unsigned BK, unsigned TM, unsigned TN>
 __global__ void __launch_bounds__((BM / TM) * (BN / TN), 2)
     product_warp_tiles(const float* a, const float* b, float* c, Extents x) {
