@@ -21,7 +21,7 @@ const posix = path.posix;
 const words = {
     en: {
         contents: 'Contents', before: 'Before', next: 'Next', language: 'English', made: 'Made from the book by `./warpwise docs --markdown`. To change a page, edit it in `docs`.',
-        english: '', ourRun: 'our run, not recorded: ', of: (one, other) => (other ? `\`${one}\` beside \`${other}\`` : `\`${one}\``),
+        english: '', of: (one, other) => (other ? `\`${one}\` beside \`${other}\`` : `\`${one}\``),
         WarpView: (what, trace) => `The book's site plays the requests of ${what} here, lane by lane, from [the trace](${trace}): \`./warpwise docs\`.`,
         BlockView: (what, trace) => `The book's site shows here which threads of ${what} work and where they wait, from [the trace](${trace}): \`./warpwise docs\`.`,
         TraceLoader: 'The book\'s site shows traces of your own kernels here: `./warpwise docs`.',
@@ -31,7 +31,7 @@ const words = {
     },
     zh: {
         contents: '目录', before: '上一页', next: '下一页', language: '简体中文', made: '本页由 `./warpwise docs --markdown` 从书中生成。要修改内容，请编辑 `docs` 里的页面。',
-        english: '这一页还没有中文翻译。\n\n', ourRun: '我们自己的运行，没有存档：', of: (one, other) => (other ? `\`${one}\` 和 \`${other}\`` : `\`${one}\``),
+        english: '这一页还没有中文翻译。\n\n', of: (one, other) => (other ? `\`${one}\` 和 \`${other}\`` : `\`${one}\``),
         WarpView: (what, trace) => `在网站版 (\`./warpwise docs\`) 里，这里逐个请求、逐个 lane 播放 ${what} 的[轨迹](${trace})。`,
         BlockView: (what, trace) => `在网站版 (\`./warpwise docs\`) 里，这里按[轨迹](${trace})显示 ${what} 的哪些线程在工作、在哪里等待。`,
         TraceLoader: '在网站版 (`./warpwise docs`) 里，这里可以载入你自己的 kernel 的轨迹。',
@@ -176,6 +176,14 @@ function plainPage(page, book, folder) {
         return whole.replace(href, place.source ? toFile(place.source, hash) : toPage(place.page, hash.slice(1)));
     };
 
+    // Footnotes, one for each source.
+    const runs = new Map();
+    const noted = (whole, tag, content) => {
+        const source = attribute(tag, 'source');
+        if (!runs.has(source)) runs.set(source, runs.size + 1);
+        return `${content}[^${runs.get(source)}]`;
+    };
+
     let result = body(text);
     result = outsideOfCode(result, (piece) =>
         piece
@@ -183,16 +191,17 @@ function plainPage(page, book, folder) {
             .replace(/^::: *$\n?/gm, '')
             .replace(/<Measured\b[^>]*>([^]*?)<\/Measured>/g, '$1')
             .replace(/<Literature\b([^>]*)>([^]*?)<\/Literature>/g, (whole, tag, content) => `${content} (${attribute(tag, 'source')})`)
-            .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, (whole, tag, content) => `${content} (${own.ourRun}${attribute(tag, 'source')})`)
+            .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, noted)
             .replace(/\]\(([^)\s]+)[^)]*\)/g, link)
             .replace(/<(WarpView|BlockView|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline)\b((?:\s+\w+="[^"]*")*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
     // A tag may hold `code`, and a link's text, too; they are no longer in one piece above.
     result = result
         .replace(/<\/?Measured\b[^>]*>/g, '')
         .replace(/<Literature\b([^>]*)>([^]*?)<\/Literature>/g, (whole, tag, content) => `${content} (${attribute(tag, 'source')})`)
-        .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, (whole, tag, content) => `${content} (${own.ourRun}${attribute(tag, 'source')})`);
+        .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, noted);
     result = result.replace(/^( *)(`{3,})(code|change|results|bars|recorded|table)\b([^\n]*)\n([^]*?)^\1\2 *$/gm, (whole, indent, ticks, kind, info, content) =>
         makers[kind](content.trim(), info).replace(/^(?=.)/gm, indent));
+    result = `${result.trimEnd()}\n${[...runs].map(([source, number]) => `\n[^${number}]: ${strings[language].ourRun}${source}\n`).join('')}`;
     return made === 'twin' ? own.english + result : result;
 }
 

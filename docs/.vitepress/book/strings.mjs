@@ -1,6 +1,7 @@
 // The words that the book itself adds to pages, in both languages.
 export const strings = {
     en: {
+        ourRun: 'Our run, not recorded: ',
         predict: 'Predict first',
         line: 'line',
         lines: 'lines',
@@ -24,6 +25,7 @@ export const strings = {
         roofLine: 'The line is copy bandwidth',
     },
     zh: {
+        ourRun: '我们自己的运行，没有存档：',
         predict: '先预测，再看答案',
         line: '第',
         lines: '第',

@@ -271,12 +271,18 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
     }, { alt: blocks.alt });
 
     /// Opening tags of Measured, Literature and OurRun, as HTML of their own.
-    const figureTag = (tag, here) => {
+    /// The source of a run of ours stands at the end of the page, once, and a number in the text leads there.
+    const figureTag = (tag, here, env) => {
         const source = /source="([^"]*)"/.exec(tag)?.[1] ?? '';
         if (tag.startsWith('<Literature')) return { open: '<span class="literature">', close: ` <cite>(${escape(source)})</cite></span>` };
         if (tag.startsWith('<OurRun')) {
-            const [begin, end] = here.language === 'zh' ? ['（我们自己的运行，没有存档：', '）'] : [' (our run, not recorded: ', ')'];
-            return { open: '<span class="our-run">', close: `<cite>${begin}${escape(source)}${end}</cite></span>` };
+            env.ourRuns ??= new Map();
+            if (!env.ourRuns.has(source)) env.ourRuns.set(source, env.ourRuns.size + 1);
+            const number = env.ourRuns.get(source);
+            return {
+                open: '<span class="our-run">',
+                close: `<sup><a href="#our-run-${number}" title="${escape(`${strings[here.language].ourRun}${source}`)}">${number}</a></sup></span>`,
+            };
         }
         const [runName, lessonName] = source.split(/\s+/);
         const { machine, command, date } = provenance(recordedRun(runName), lessonName, translated(here));
@@ -290,7 +296,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         for (const token of tokens) {
             if (token.type !== 'html_inline') continue;
             if (/^<(Measured|Literature|OurRun)\b/.test(token.content)) {
-                const tags = guarded(block, env, { open: '<span>', close: '</span>' }, (here) => figureTag(token.content, here));
+                const tags = guarded(block, env, { open: '<span>', close: '</span>' }, (here) => figureTag(token.content, here, env));
                 token.content = tags.open;
                 closing.push(tags.close);
             } else if (/^<\/(Measured|Literature|OurRun)>/.test(token.content) && closing.length > 0) {
@@ -322,6 +328,11 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
                 if (link.source) token.attrSet('target', '_self'); // not a page of VitePress
             }
         }
+        if (!state.env.ourRuns) return;
+        const { ourRun } = strings[languageOf(state.env.relativePath ?? '')];
+        const items = [...state.env.ourRuns].map(([source, number]) => `<li id="our-run-${number}">${escape(ourRun + source)}</li>`);
+        const content = `<ol class="our-runs" v-pre>\n${items.join('\n')}\n</ol>\n`;
+        state.tokens.push(Object.assign(new state.Token('html_block', '', 0), { content }));
     });
 
     // Lines that came and went, marked in what the highlighter made.

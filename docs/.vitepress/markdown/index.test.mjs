@@ -108,13 +108,17 @@ test('measured and cited figures stay inside of their paragraph, also at the sta
     assert.match(html, /0\.117 ms <cite>\(GTX 260, 2008\)<\/cite><\/span> then\.<\/p>/);
 });
 
-test('a run of our own is told from literature, in the language of the page', () => {
+test('a run of our own has its source at the end of the page, once, in the language of the page', () => {
     const source = 'a trial version, one NVIDIA H200, 2026-11-22';
-    assert.match(
-        render(`It read\n<OurRun source="${source}">2926 GB/s</OurRun>.`),
-        /<p>It read\s<span class="our-run">2926 GB\/s<cite> \(our run, not recorded: a trial version, one NVIDIA H200, 2026-11-22\)<\/cite><\/span>\.<\/p>/,
-    );
-    assert.match(render(`<OurRun source="${source}">2926 GB/s</OurRun>`, 'zh/2_memory_model/coalescing.md'), /（我们自己的运行，没有存档：a trial/);
+    const figure = `<OurRun source="${source}">2926 GB/s</OurRun>`;
+    const html = render(`It read\n${figure}, and ${figure} again, and <OurRun source="another, 2026-11-23">3 us</OurRun>.`);
+    const mark = (number, of) => `<sup><a href="#our-run-${number}" title="Our run, not recorded: ${of}">${number}</a></sup></span>`;
+    assert.ok(html.includes(`<span class="our-run">2926 GB/s${mark(1, source)}, and`), html);
+    assert.ok(html.includes(`2926 GB/s${mark(1, source)} again, and <span class="our-run">3 us${mark(2, 'another, 2026-11-23')}.</p>`), html);
+    assert.equal(html.match(/<li id="our-run-1">Our run, not recorded: a trial version, one NVIDIA H200, 2026-11-22<\/li>/g).length, 1);
+    assert.match(html, /<li id="our-run-2">Our run, not recorded: another, 2026-11-23<\/li>\n<\/ol>/);
+    assert.match(render(figure, 'zh/2_memory_model/coalescing.md'), /<li id="our-run-1">我们自己的运行，没有存档：a trial/);
+    assert.doesNotMatch(render('Nothing was run.'), /our-runs/);
 });
 
 test('links lead to pages of the book, and to the sources', () => {
