@@ -143,14 +143,17 @@ std::optional<std::size_t> wanted_kernels(std::string_view typed) {
     return std::nullopt;
 }
 
-/// "How many are there?" of "A warp has lanes. How many are there? Count them."
+/// "How many are there?" of "A warp has lanes. How many are there? Count them.", and what follows a colon only where it
+/// begins like a sentence: not of "Which is faster: one, or two?"
 std::string question_in(const std::string& text) {
     const std::size_t end = text.rfind('?');
     if (end == std::string::npos) return text;
     std::size_t begin = 0;
     for (const std::string_view before : {". ", "? ", ": "}) {
         const std::size_t found = text.rfind(before, end - 1);
-        if (found != std::string::npos) begin = std::max(begin, found + before.size());
+        if (found == std::string::npos) continue;
+        const std::size_t next = found + before.size();
+        if (before != ": " || (text[next] >= 'A' && text[next] <= 'Z')) begin = std::max(begin, next);
     }
     return text.substr(begin, end + 1 - begin);
 }

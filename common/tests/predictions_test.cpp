@@ -77,6 +77,15 @@ void measures_nothing(Lesson& lesson) {
     lesson.table({"nothing", "Nothing"}, {"what"}, {{"-"}});
 }
 
+void names_two(Lesson& lesson) {
+    lesson.predict({.question = "Two run. Which is faster: `one`, or `two`?",
+                    .answer = Choice{{"one", "two"}, 0},
+                    .because = "It is first."});
+    lesson.table({"two", "Two"}, {"what"}, {{"-"}});
+    lesson.predict({.question = "Now the rest: How many are left?", .answer = Number{.value = 3}, .because = "Count."});
+    lesson.table({"rest", "Rest"}, {"what"}, {{"-"}});
+}
+
 void wordy(Lesson& lesson) {
     std::string words;
     for (int i = 0; i < 59; ++i) words += "word ";
@@ -92,6 +101,7 @@ const Chapter chapter = {99,
                           {"disagrees", "an answer that the table does not show", disagrees},
                           {"talks_long", "a table longer than a screen", talks_long},
                           {"measures_nothing", "answers that nothing tells", measures_nothing},
+                          {"names_two", "a question with a colon", names_two},
                           {"wordy", "too many words", wordy},
                           {"unreasoned", "no reason", unreasoned}}};
 
@@ -406,6 +416,12 @@ TEST_CASE("nothing is asked with --all, --no-input, --once, and --json -") {
         CHECK_FALSE(typist.shows("Your guess"));
         CHECK_FALSE(typist.shows("Enter goes on"));
     }
+}
+
+TEST_CASE("below the table, a question is repeated as far as it is understood alone") {
+    const Printed printed = print("names_two");
+    CHECK_THAT(printed.text, ContainsSubstring("\n\nWhich is faster: `one`, or `two`? It is a) one. It is first."));
+    CHECK_THAT(printed.text, ContainsSubstring("\n\nHow many are left? It is 3. Count."));
 }
 
 TEST_CASE("in a pipe the question stands before the table, and the answer after it") {

@@ -277,6 +277,7 @@ cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, s
     return call_in_stream(
         waits ? Waits::yes : Waits::no, stream,
         [&]() -> cudaError_t {
+            if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
             if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
                 return cudaErrorInvalidMemcpyDirection;
             }
@@ -304,6 +305,7 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
     return call_in_stream(
         waits ? Waits::yes : waits_for(to, kind), stream,
         [&]() -> cudaError_t {
+            if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
             if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
                 return cudaErrorInvalidMemcpyDirection;
             }
@@ -328,6 +330,7 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
 cudaError_t symbol_address(void** pointer, Symbol symbol) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pointer == nullptr) return cudaErrorInvalidValue;
+        if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
         // From now on copies by address know it as device memory.
         if (find_allocation(symbol.address)) {
             give_device_address(symbol.address);
@@ -342,6 +345,7 @@ cudaError_t symbol_address(void** pointer, Symbol symbol) {
 cudaError_t symbol_size(std::size_t* bytes, Symbol symbol) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (bytes == nullptr) return cudaErrorInvalidValue;
+        if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
         *bytes = symbol.bytes;
         return cudaSuccess;
     });

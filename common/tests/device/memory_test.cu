@@ -300,6 +300,19 @@ TEST_CASE("device and constant variables are copied by name") {
     cudaGetLastError();
 }
 
+TEST_CASE("the address of a variable is no symbol") {
+    const int sent[4] = {5, 6, 7, 8};
+    int back[4] = {};
+    void* address = nullptr;
+    size_t bytes = 0;
+    CHECK(cudaMemcpyToSymbol(&device_numbers, sent, sizeof sent) == cudaErrorInvalidSymbol);
+    CHECK(cudaGetLastError() == cudaErrorInvalidSymbol);
+    CHECK(cudaMemcpyFromSymbol(back, &device_numbers, sizeof back) == cudaErrorInvalidSymbol);
+    CHECK(cudaGetSymbolAddress(&address, &device_numbers) == cudaErrorInvalidSymbol);
+    CHECK(cudaGetSymbolSize(&bytes, &device_numbers) == cudaErrorInvalidSymbol);
+    CHECK(cudaGetLastError() == cudaErrorInvalidSymbol);
+}
+
 TEST_CASE("a variable's device address works like memory from cudaMalloc, but cannot be freed") {
     void* address = nullptr;
     size_t bytes = 0;

@@ -45,7 +45,7 @@ test('no component and no container of the site is left', () => {
 test('every run of our own has a footnote with its source, and each source one', () => {
     let found = 0;
     each((name, text) => {
-        const marks = new Set([...text.matchAll(/\[\^(\d+)\](?!:)/g)].map((mark) => mark[1]));
+        const marks = new Set([...text.matchAll(/(?<!^)\[\^(\d+)\]/gm)].map((mark) => mark[1]));
         const notes = [...text.matchAll(/^\[\^(\d+)\]: (.+)$/gm)];
         assert.deepEqual(notes.map((note) => note[1]).sort(), [...marks].sort(), name);
         assert.equal(new Set(notes.map((note) => note[2])).size, notes.length, name);

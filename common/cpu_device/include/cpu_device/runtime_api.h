@@ -232,15 +232,16 @@ void report_leaks();
 
 namespace cpu_device {
 
-/// A variable of the program that kernels use.
+/// A variable of the program that kernels use. Without an address: something else was given, such as `&variable`.
 struct Symbol {
     void* address;
     std::size_t bytes;
 };
 
 template <class T>
-Symbol symbol_of(const T& variable) {
-    return {const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable))), sizeof(T)};
+Symbol symbol_of(T&& variable) {
+    if constexpr (!std::is_lvalue_reference_v<T>) return {nullptr, 0};
+    return {const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable))), sizeof(variable)};
 }
 
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
@@ -253,40 +254,45 @@ cudaError_t symbol_size(std::size_t* bytes, Symbol symbol);
 }  // namespace cpu_device
 
 template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+cudaError_t cudaMemcpyToSymbol(T&& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, nullptr, true, site);
+    return cpu_device::copy_to_symbol(cpu_device::symbol_of(std::forward<T>(symbol)), from, bytes, offset, kind,
+                                      nullptr, true, site);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+cudaError_t cudaMemcpyToSymbolAsync(T&& symbol, const void* from, size_t bytes, size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
                                     cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::copy_to_symbol(cpu_device::symbol_of(symbol), from, bytes, offset, kind, stream, false, site);
+    return cpu_device::copy_to_symbol(cpu_device::symbol_of(std::forward<T>(symbol)), from, bytes, offset, kind, stream,
+                                      false, site);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+cudaError_t cudaMemcpyFromSymbol(void* to, T&& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                  cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, nullptr, true, site);
+    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(std::forward<T>(symbol)), bytes, offset, kind,
+                                        nullptr, true, site);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, T&& symbol, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
                                       cpu_device::Site site = cpu_device::call_site()) {
-    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(symbol), bytes, offset, kind, stream, false, site);
+    return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(std::forward<T>(symbol)), bytes, offset, kind, stream,
+                                        false, site);
 }
 template <class T>
-cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-    return cpu_device::symbol_address(pointer, cpu_device::symbol_of(symbol));
+cudaError_t cudaGetSymbolAddress(void** pointer, T&& symbol) {
+    return cpu_device::symbol_address(pointer, cpu_device::symbol_of(std::forward<T>(symbol)));
 }
 template <class P, class T>
-cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
-    return cpu_device::symbol_address(reinterpret_cast<void**>(pointer), cpu_device::symbol_of(symbol));
+cudaError_t cudaGetSymbolAddress(P** pointer, T&& symbol) {
+    return cpu_device::symbol_address(reinterpret_cast<void**>(pointer),
+                                      cpu_device::symbol_of(std::forward<T>(symbol)));
 }
 template <class T>
-cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
-    return cpu_device::symbol_size(bytes, cpu_device::symbol_of(symbol));
+cudaError_t cudaGetSymbolSize(size_t* bytes, T&& symbol) {
+    return cpu_device::symbol_size(bytes, cpu_device::symbol_of(std::forward<T>(symbol)));
 }
 
 // ---- streams and events ----------------------------------------------------------------------------------
