@@ -99,7 +99,7 @@ void Lesson::table(const TableTitle& title, const std::vector<std::string>& head
 
 void Lesson::expect(bool passed, const std::string& what) {
     output_.lesson().expectations.push_back({what, passed});
-    if (!passed) output_.print_paragraphs("WRONG: " + what, Style::bad);
+    if (!passed) output_.print_paragraphs("WRONG. It should be: " + what, Style::bad);
 }
 
 bool Lesson::counts_kernels() const { return options_.counters && can_instrument(); }

@@ -409,7 +409,7 @@ TEST_CASE("an expectation that fails is printed and gives status 1") {
     device_or_skip();
     const Captured captured = run({"unmet"});
     CHECK(captured.status == 1);
-    CHECK_THAT(captured.out, ContainsSubstring("WRONG: the sky is green"));
+    CHECK_THAT(captured.out, ContainsSubstring("WRONG. It should be: the sky is green"));
 }
 
 TEST_CASE("a lesson that throws gives one line and status 1, and the next one runs") {
