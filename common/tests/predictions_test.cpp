@@ -443,7 +443,8 @@ TEST_CASE("an answer that the table contradicts fails the lesson, and the table 
     const Printed printed = print("disagrees");
     CHECK(ended_with(printed.status, 1));
     CHECK_THAT(printed.text, ContainsSubstring("It is 32. Nobody counted."));
-    CHECK_THAT(printed.text, ContainsSubstring("WRONG. It should be: the answer of a prediction is 31, as the table shows (32)"));
+    CHECK_THAT(printed.text,
+               ContainsSubstring("WRONG. It should be: the answer of a prediction is 31, as the table shows (32)"));
     CHECK(ended_with(print("disagrees --size 7").status, 0));  // another size has another answer
 }
 
