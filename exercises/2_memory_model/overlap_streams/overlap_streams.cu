@@ -17,12 +17,12 @@ __global__ void compute(const float* in, float* out, size_t count) {
     if (i < count) out[i] = 2 * in[i] + 1;
 }
 
-// TODO 3: a loop over the chunks. Where does chunk k begin, and how many floats does it
-// have? The last ones may have
-//         less than the others, or none.
-// TODO 4: copy in, compute and copy out in the chunk's stream, without waiting:
-// cudaMemcpyAsync, and the fourth
-//         argument of the launch.
+// TODO 3: a loop over the chunks. Where does chunk k begin, and how many floats
+//         does it have? The last chunks may have fewer floats than the others, or
+//         none.
+// TODO 4: copy in, compute, and copy out in the stream of the chunk, without
+//         waiting: use cudaMemcpyAsync, and pass the stream as the fourth argument
+//         of the launch.
 void queue_work(const Work& work) {
     if (work.count == 0) return;
     const size_t bytes = work.count * sizeof(float);
