@@ -16,7 +16,7 @@ constexpr unsigned kThreads = 256;  // per block, a power of two: the trees halv
 
 // Step 3, one sum per thread: thread t of T takes the slices t, t + T, t + 2T, and so on,
 // and leaves its sum in memory. The host copies all sums and adds them. The sums are
-// floats, because a GPU has at least twice as many lanes for floats as for doubles.
+// floats, because a GPU has at least twice as many units for floats as for doubles.
 // x is computed as (i + 1/2) h. Adding h again and again would add an error with each
 // addition.
 // Faster because thousands of threads compute at the same time.

@@ -32,7 +32,7 @@ __device__ T sum_of_block(T value) {
 // error is no larger than that of any other float operation, and it is as often positive as
 // negative. Rounding in the sum is another matter: see the table before the steps.
 // Slow because of the division and the 64-bit index. A division is an approximate
-// reciprocal by the special-function units, of which an SM has 16 for its 128 float lanes,
+// reciprocal by the special-function units, of which an SM has 16 for its 128 FP32 units,
 // and then a dozen instructions that refine and check it.
 __global__ void sum_in_float(uint64_t slices, double width, double* pi) {
     const uint64_t threads = uint64_t{gridDim.x} * blockDim.x;
@@ -50,7 +50,7 @@ __global__ void sum_in_float(uint64_t slices, double width, double* pi) {
 // Step 2, double precision throughout.
 // More digits because a double has 53 bits: the error is near 1e-14 instead of 1e-8.
 // Slow because a double division is a long sequence of instructions for the double units. A
-// GPU for computing centers has half as many of these as float lanes, other GPUs have 1/32
+// GPU for computing centers has half as many of these as FP32 units, other GPUs have 1/32
 // or 1/64.
 __global__ void sum_in_double(uint64_t slices, double width, double* pi) {
     const uint64_t threads = uint64_t{gridDim.x} * blockDim.x;
@@ -100,7 +100,7 @@ __global__ void sum_compensated(uint64_t slices, double width, double* pi) {
 // a thread), which is one multiply-add per x.
 // Faster because there are fewer instructions: in double 25 for four slices, 8 of them for
 // the division. Step 2 needs 12 and more for each slice.
-// Still slow because the double units are busy all the time. Only fewer operations would
+// Still slow because the double units are busy most of the time. Only fewer operations would
 // help: see the last table.
 template <class T>
 __global__ void sum_fours(uint64_t slices, double width, double* pi) {

@@ -141,13 +141,13 @@ of the lesson pi. In steps 2 and 3 it gets more digits, and in steps 4 and 5 few
 operations.)");
     lesson.predict(
         {.question = R"(Step 2 does everything in double. A GPU for computing centers, such
-as an H200, has half as many lanes for double as for float, other GPUs have 1/32 or 1/64.
+as an H200, has half as many units for double as for float, other GPUs have 1/32 or 1/64.
 How many times as long as step 1 does step 2 take, on the GPU whose times this lesson
 shows?)",
          .answer =
              warpwise::Measured{.by = warpwise::TimeRatio{"sum_in_double", "sum_in_float"},
                                 .unit = "times"},
-         .because = R"(The float lanes are not what limits step 1: the division and the
+         .because = R"(The FP32 units are not what limits step 1: the division and the
 conversion of the index take most of its time.)"});
 
     using Run = void (*)(Pi&);
@@ -196,8 +196,8 @@ division for four slices, and no 64-bit index to convert (steps 4 and 5).)");
     lesson.question(R"(How far is step 5 from the limit of the double units?)");
     lesson.text(
         R"(Step 5 is bound by the double units: four of its slices take 25 of their
-instructions. An H200 has 132 SMs, each executes 64 such instructions per clock, and there
-are up to 1.98 billion clocks per second. This gives the least time for 2^30 slices.)");
+instructions. An H200 has 132 SMs with 64 such units each, and each unit does one of them
+per clock, of which there are up to 1.98 billion per second. This gives the least time for 2^30 slices.)");
     lesson.predict(
         {.question = R"(What share of the time of step 5 is this least time, as a number
 from 0 to 1? (The lesson measures the least time, with a kernel of as many double
