@@ -100,8 +100,8 @@ __global__ void sum_compensated(uint64_t slices, double width, double* pi) {
 // a thread), which is one multiply-add per x.
 // Faster because there are fewer instructions: in double 25 for four slices, 8 of them for
 // the division. Step 2 needs 12 and more for each slice.
-// Still slow because the double units are busy most of the time. Only fewer operations would
-// help: see the last table.
+// Still slow because the double units are busy most of the time. Only fewer operations
+// would help: see the last table.
 template <class T>
 __global__ void sum_fours(uint64_t slices, double width, double* pi) {
     const uint64_t threads = uint64_t{gridDim.x} * blockDim.x;

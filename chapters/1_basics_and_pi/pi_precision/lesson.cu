@@ -196,8 +196,8 @@ division for four slices, and no 64-bit index to convert (steps 4 and 5).)");
     lesson.question(R"(How far is step 5 from the limit of the double units?)");
     lesson.text(
         R"(Step 5 is bound by the double units: four of its slices take 25 of their
-instructions. An H200 has 132 SMs with 64 such units each, and each unit does one of them
-per clock, of which there are up to 1.98 billion per second. This gives the least time for 2^30 slices.)");
+instructions. An H200 has 132 SMs with 64 such units each. A unit executes one of them per
+clock, up to 1.98 billion per second. This gives the least time for 2^30 slices.)");
     lesson.predict(
         {.question = R"(What share of the time of step 5 is this least time, as a number
 from 0 to 1? (The lesson measures the least time, with a kernel of as many double
