@@ -152,16 +152,16 @@ test('a prediction can be written down with the keyboard, and is still there lat
 });
 
 test('code is taken from the sources, with its place and what changed', async () => {
-    await visit('/2_memory_model/coalescing', async (page) => {
+    await visit('/2_memory_model/bank_conflicts', async (page) => {
         const listing = page
-            .locator('figure.listing', { hasText: 'energy_from_structures to energy_from_arrays' })
+            .locator('figure.listing', { hasText: 'sums_in_padded_tile to sums_in_swizzled_tile' })
             .first();
         assert.ok((await listing.locator('.diff.add').count()) > 0);
         assert.ok((await listing.locator('.diff.remove').count()) > 0);
         await listing.getByRole('link').click();
-        await page.waitForURL('**/source/chapters/2_memory_model/coalescing/particles.cuh.html#L*');
+        await page.waitForURL('**/source/chapters/2_memory_model/bank_conflicts/kernels.cuh.html#L*');
         await eventually(async () =>
-            assert.match(await page.locator('.line:target').innerText(), /energy_from_arrays/),
+            assert.match(await page.locator('.line:target').innerText(), /sums_in_swizzled_tile/),
         );
     });
 });
