@@ -242,10 +242,7 @@ void at_end(int status, void*) {
     }
     const std::string checked =
         instrumented.diagnostics ? cpu_device::text_of(cpu_device::coverage(), "--all-blocks") : std::string();
-    std::string last = result(count_errors(diagnostics), status, checked, terminal);
-    // Somebody who forgot a launch, or whose launch was refused, sees no other sign of it.
-    if (instrumented.diagnostics && checked.empty() && text.empty())
-        last += "No kernel ran, so there was none to check.\n";
+    const std::string last = result(count_errors(diagnostics), status, checked, terminal);
     if (!last.empty()) text += (text.empty() || text.ends_with("\n\n") ? "" : "\n") + last;
     std::fputs(text.c_str(), stderr);
     if (!all.settings.report.empty()) {
