@@ -77,9 +77,10 @@ function(add_to_path result kind name idea)
 endfunction()
 
 # The main function of a program with these lessons.
-function(write_main file declarations entries name number title folder)
+# RUN: the function that runs it, of common/lesson/HEADER.h.
+function(write_main file header run declarations entries name number title folder)
     write_if_changed(${file} "// Written by CMake from ${WARPWISE_LIST}.
-#include \"common/lesson/chapter.h\"
+#include \"common/lesson/${header}.h\"
 
 namespace ${name} {
 
@@ -87,7 +88,7 @@ ${declarations}
 }  // namespace ${name}
 
 int main(int argc, char** argv) {
-    return warpwise::run_chapter(
+    return warpwise::${run}(
         argc, argv,
         {.number = ${number},
          .title = ${title},
@@ -211,7 +212,7 @@ function(add_chapter)
     quoted(title "${title}")
     set(chapter_parts ${name} ${number} ${title} ${chapter})
     set(main ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
-    write_main(${main} "${declarations}" "${entries}" ${chapter_parts})
+    write_main(${main} chapter run_chapter "${declarations}" "${entries}" ${chapter_parts})
     find_lesson_sources(sources "${lessons}")
     list(PREPEND sources ${main})
 
@@ -224,8 +225,17 @@ function(add_chapter)
         set(first_sources ${sources})
         list(FILTER first_sources INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${first_lesson}/")
         set(first_main ${CMAKE_CURRENT_BINARY_DIR}/first_main.cpp)
-        write_main(${first_main} "${first_declaration}" "${first_entry}" ${chapter_parts})
-        add_device_program(first_lesson INSTRUMENTED_SOURCES ${first_main} ${first_sources} DEVICE_LIBRARIES lesson)
+        write_main(${first_main} first_lesson run_first_lesson "${first_declaration}" "${first_entry}" ${chapter_parts})
+        add_device_program(first_lesson INSTRUMENTED_SOURCES ${first_main} ${first_sources} DEVICE_LIBRARIES first_lesson_parts)
+        if("cpu" IN_LIST WARPWISE_DEVICES)
+            # It has a main function of its own.
+            set(test "cpu: the first lesson alone prints what the chapter prints of it")
+            add_test(NAME "${test}" COMMAND sh -c "
+                '$<TARGET_FILE:first_lesson_cpu>' --device cpu >first_lesson.txt &&
+                '$<TARGET_FILE:${name}_cpu>' --device cpu ${first_lesson} >same_lesson.txt &&
+                diff first_lesson.txt same_lesson.txt")
+            set_tests_properties("${test}" PROPERTIES LABELS cpu ENVIRONMENT WARPWISE_TYPED=warpwise)
+        endif()
     endif()
     # Not called NAME: with Ninja that is the first program alone, by the name of its file.
     add_custom_target(${name}_programs)
@@ -240,7 +250,8 @@ function(add_chapter)
         endif()
     endif()
     if("cpu" IN_LIST WARPWISE_DEVICES)
-        add_executable(${name}_plain)
+        # Built with NAME_programs only: to compile every lesson twice takes minutes, and tests do without.
+        add_executable(${name}_plain EXCLUDE_FROM_ALL)
         target_device_sources(${name}_plain cpu ${sources})
         target_link_libraries(${name}_plain PRIVATE lesson_cpu)
         use_openmp(${name}_plain)

@@ -2,17 +2,11 @@
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <filesystem>
 #include <iostream>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -28,8 +22,8 @@
 #include "common/lesson/output.h"
 #include "common/lesson/plain_program.h"
 #include "common/lesson/reader.h"
-#include "common/lesson/record.h"
 #include "common/lesson/results.h"
+#include "common/lesson/run_lesson.h"
 #include "common/lesson/size_text.h"
 #include "common/lesson/suggest.h"
 #include "common/lesson/terminal.h"
@@ -38,8 +32,6 @@
 
 namespace warpwise {
 namespace {
-
-enum ExitStatus { all_right = 0, step_wrong = 1, request_not_met = 2 };
 
 struct Request {
     std::vector<std::string> lessons;
@@ -60,9 +52,6 @@ std::vector<std::string> names_of(const Chapter& chapter) {
     for (const LessonEntry& lesson : chapter.lessons) names.push_back(lesson.name);
     return names;
 }
-
-/// The name that this program was called by, without its folder.
-std::string program_name(char** argv) { return std::filesystem::path(argv[0]).filename().string(); }
 
 /// Returns the exit status when there is nothing left to do: after --help. Throws Refusal.
 std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chapter, Request& request) {
@@ -127,6 +116,7 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     } catch (const CLI::ParseError& error) {
         throw Refusal(std::string(error.what()) + " (--help tells what there is)");
     }
+    add_chapter(request.options, chapter, recording, argv[0]);
     if (!size.empty()) request.options.size = parse_size(size);
     request.options.model = !gpu_model.empty();
     try {
@@ -146,11 +136,6 @@ std::optional<int> parse_command_line(int argc, char** argv, const Chapter& chap
     request.options.trace = !request.trace_file.empty();
     request.options.keep_lines = !request.json_file.empty();
     if (repeat != 0) request.options.repeat = repeat;
-    request.options.recorded_file = recorded_file(recorded_folder(), chapter.number, recording);
-    request.options.lessons = std::string(WARPWISE_CHAPTERS "/") + chapter.folder;
-    request.options.program = chapter.folder.substr(chapter.folder.find('_') + 1);
-    const char* typed = std::getenv("WARPWISE_TYPED");  // set by whoever starts chapters for the reader
-    request.options.typed = typed != nullptr ? typed : argv[0];
     if (device == "cpu") request.device = WantedDevice::cpu;
     if (device == "cuda") request.device = WantedDevice::cuda;
     request.colors = !no_color;
@@ -210,18 +195,6 @@ Next wait_for_enter(Reader& reader, const std::string& next) {
     return pressed ? Next::goes_on : Next::nobody_there;
 }
 
-/// Ctrl-C ends the program as usual, but leaves the terminal without colors.
-void reset_colors_on_interrupt() {
-    struct sigaction action {};
-    action.sa_handler = [](int signal) {
-        constexpr char reset[] = "\033[0m\n";
-        [[maybe_unused]] const auto written = write(STDOUT_FILENO, reset, sizeof reset - 1);
-        raise(signal);  // with its default action, by SA_RESETHAND
-    };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, nullptr);
-}
-
 /// Throws Refusal when a --step chose nothing in any of the lessons that ran.
 void require_steps_chosen(const std::vector<std::string>& patterns, const std::vector<std::string>& offered) {
     for (const std::string& pattern : patterns) {
@@ -271,14 +244,15 @@ std::string where_else(const Request& request, char** argv) {
 class Runner {
 public:
     Runner(const Chapter& chapter, const Request& request, const Terminal& terminal)
-        : chapter_(chapter), request_(request), output_(terminal, query_device(), Reader(request.reads_along)) {}
+        : chapter_(chapter),
+          request_(request),
+          output_(terminal, query_device(), Reader(request.reads_along)),
+          runner_(chapter, request.options, output_) {}
 
     /// Returns the exit status. Throws Refusal and std::bad_alloc.
     /// `note` is printed below the title.
     int run(const std::vector<const LessonEntry*>& lessons, std::vector<std::string> command, const std::string& note) {
-        const Terminal& terminal = output_.terminal();
-        output_.print(terminal.paint(Style::title, fmt::format("Chapter {}: {}", chapter_.number, chapter_.title)) +
-                      "\non " + output_.device().text() + "\n\n");
+        output_.print(chapter_heading(chapter_, output_));
         if (!note.empty()) output_.print_paragraphs(note, Style::faint);
         const Instrumentation instrumenting({.diagnostics = request_.options.diagnose,
                                              .count = request_.options.count_options(),
@@ -302,11 +276,7 @@ public:
         if (!report.left) require_steps_chosen(request_.options.steps, output_.offered_steps());
         if (!request_.json_file.empty()) write_json(request_.json_file, report);
         if (!request_.trace_file.empty()) write_trace(report);
-        if (interrupted) {
-            std::fflush(stdout);
-            (void)signal(SIGINT, SIG_DFL);
-            (void)raise(SIGINT);  // whoever started this program sees how it ended
-        }
+        if (interrupted) end_as_interrupted();
         return report.passed ? all_right : step_wrong;
     }
 
@@ -314,7 +284,7 @@ private:
     /// Throws ReaderLeft when the reader has enough of the chapter.
     void run_lessons(const std::vector<const LessonEntry*>& lessons, ChapterReport& report) {
         bool pause = request_.pause;
-        for (std::size_t i = 0; i < lessons.size() && !device_lost_; ++i) {
+        for (std::size_t i = 0; i < lessons.size() && !runner_.device_lost(); ++i) {
             const bool left_the_last_one = i != 0 && report.lessons.back().left;
             if (request_.reads_along && !output_.reader().is_there()) pause = false;  // the input has ended
             if ((pause && i != 0) || left_the_last_one) {
@@ -322,50 +292,10 @@ private:
                 if (next == Next::leaves) throw ReaderLeft{};
                 if (next == Next::nobody_there) pause = false;
             }
-            report.lessons.push_back(run_lesson(*lessons[i]));
+            report.lessons.push_back(runner_.run(*lessons[i]));
             report.left = report.left || report.lessons.back().left;
-            if (interrupted_) throw ReaderLeft{true};
+            if (runner_.interrupted()) throw ReaderLeft{true};
         }
-    }
-
-    LessonResult run_lesson(const LessonEntry& entry) {
-        const auto position = &entry - chapter_.lessons.data() + 1;
-        const Terminal& terminal = output_.terminal();
-        const std::string title = fmt::format("{}.{} {}: {}", chapter_.number, position, entry.name, entry.summary);
-        output_.print(terminal.paint(Style::title, title) + "\n" +
-                      terminal.paint(Style::faint, std::string(std::min(title.size(), terminal.width), '=')) + "\n\n");
-        output_.begin_lesson(entry.name);
-        output_.lesson().idea = entry.idea;
-        Lesson lesson(entry.name, request_.options, output_);
-        try {
-            entry.run(lesson);
-            lesson.finish();
-            output_.print_paragraphs(
-                fmt::format(
-                    "Why it is so, mistakes to avoid, and more to try: './warpwise docs {}' shows this lesson's "
-                    "page of the book",
-                    entry.name),
-                Style::faint);
-        } catch (const ReaderLeft& left) {
-            output_.lesson().left = true;
-            interrupted_ = left.interrupted;
-        } catch (const Refusal&) {
-            throw;
-        } catch (const std::bad_alloc&) {
-            throw Refusal(entry.name + ": not enough host memory");
-        } catch (const CudaError& error) {
-            if (error.code() == cudaErrorMemoryAllocation) throw Refusal(entry.name + ": " + error.what());
-            fail(entry, error.what());
-            (void)cudaGetLastError();
-            device_lost_ = cudaDeviceSynchronize() != cudaSuccess;
-        } catch (const DeviceLost& error) {
-            fail(entry, error.what());
-            device_lost_ = true;
-        } catch (const std::exception& error) {
-            fail(entry, error.what());
-        }
-        keep_diagnostics(output_.lesson());
-        return output_.end_lesson();
     }
 
     void write_trace(const ChapterReport& report) const {
@@ -380,21 +310,10 @@ private:
                               request_.brief_trace ? TraceParts::brief : TraceParts::all);
     }
 
-    static void keep_diagnostics(LessonResult& lesson) {
-        for (Diagnostic& diagnostic : take_diagnostics()) lesson.diagnostics.push_back(std::move(diagnostic));
-    }
-
-    void fail(const LessonEntry& entry, const std::string& why) {
-        output_.lesson().failure = why;
-        output_.end_progress();
-        fmt::print(stderr, "{}: {}\n", entry.name, why);
-    }
-
     const Chapter& chapter_;
     const Request& request_;
     Lesson::Output output_;
-    bool device_lost_ = false;
-    bool interrupted_ = false;  ///< by Ctrl-C at a question
+    LessonRunner runner_;
 };
 
 }  // namespace
