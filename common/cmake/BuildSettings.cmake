@@ -28,8 +28,8 @@ if(WARPWISE_WERROR)
     list(APPEND WARPWISE_WARNINGS -Werror)
 endif()
 
-# The rewriter, the lesson runner, the guide, and tests of host code: a learner waits for them, and their speed matters less.
-# No kernel and nothing that is timed is compiled with this. g++ takes three quarters of the time that -O1 takes.
+# The rewriter, the lesson runner, the guide, the texts of the CPU device, and tests of host code: a learner waits for them,
+# and their speed matters less. No kernel and nothing that is timed is compiled with this.
 set(WARPWISE_QUICK_TO_BUILD -Og)
 # Most of their time goes into these headers; a target has them precompiled.
 set(WARPWISE_HEAVY_HEADERS <algorithm> <filesystem> <fmt/format.h> <functional> <map> <nlohmann/json.hpp> <optional> <string>
@@ -41,6 +41,8 @@ option(WARPWISE_UNITY "Compile several files of the CPU device as one" ON)
 # For those who change the CPU device: its own tests under AddressSanitizer and UndefinedBehaviorSanitizer (.ci/run).
 option(WARPWISE_SANITIZE "Build with -fsanitize=address,undefined" OFF)
 if(WARPWISE_SANITIZE)
+    # Some of it runs on the small stacks of the CPU device's threads; with less optimization, the checks need larger frames.
+    set(WARPWISE_QUICK_TO_BUILD -O1)
     # Programs may pass any number for an enumerator of CUDA's. Whether a thread-local variable's address is null is what
     # g++ asks of the processor's flags, which an instruction that the linker puts there does not set.
     add_compile_options(-fsanitize=address,undefined -fno-sanitize=enum,null -fno-sanitize-recover=undefined

@@ -319,7 +319,7 @@ private:
 }  // namespace
 
 int run_chapter(int argc, char** argv, const Chapter& chapter) {
-    try {
+    return status_of(argv, [&]() -> int {
         name_sources_from("chapters/" + chapter.folder);
         Request request;
         if (const std::optional<int> status = parse_command_line(argc, argv, chapter, request)) return *status;
@@ -347,14 +347,7 @@ int run_chapter(int argc, char** argv, const Chapter& chapter) {
         if (!request.trace_file.empty()) require_writable("--trace", request.trace_file);
         if (terminal.colors) reset_colors_on_interrupt();
         return Runner(chapter, request, terminal).run(lessons, {argv, argv + argc}, where_else(request, argv));
-    } catch (const Refusal& refusal) {
-        std::fflush(stdout);
-        fmt::print(stderr, "{}: {}\n", program_name(argv), refusal.what());
-    } catch (const CudaError& error) {
-        std::fflush(stdout);
-        fmt::print(stderr, "{}: {}\n", program_name(argv), error.what());
-    }
-    return request_not_met;
+    });
 }
 
 }  // namespace warpwise

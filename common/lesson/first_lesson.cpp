@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <string>
 
-#include "common/helpers/check.h"
 #include "common/helpers/freed_memory.h"
 #include "common/helpers/instrument.h"
 #include "common/lesson/reader.h"
@@ -39,7 +37,7 @@ bool parse_first_options(int argc, char** argv, Lesson::Options& options) {
 }  // namespace
 
 int run_first_lesson(int argc, char** argv, const Chapter& chapter) {
-    try {
+    return status_of(argv, [&]() -> int {
         name_sources_from("chapters/" + chapter.folder);
         Lesson::Options options;
         add_chapter(options, chapter, "", argv[0]);
@@ -53,14 +51,7 @@ int run_first_lesson(int argc, char** argv, const Chapter& chapter) {
         const LessonResult result = runner.run(chapter.lessons.front());
         if (runner.interrupted()) end_as_interrupted();
         return result.passed() ? all_right : step_wrong;
-    } catch (const Refusal& refusal) {
-        std::fflush(stdout);
-        fmt::print(stderr, "{}: {}\n", program_name(argv), refusal.what());
-    } catch (const CudaError& error) {
-        std::fflush(stdout);
-        fmt::print(stderr, "{}: {}\n", program_name(argv), error.what());
-    }
-    return request_not_met;
+    });
 }
 
 }  // namespace warpwise

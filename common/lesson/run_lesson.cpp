@@ -100,6 +100,20 @@ void end_as_interrupted() {
     (void)raise(SIGINT);
 }
 
+int status_of(char** argv, const std::function<int()>& run) {
+    std::string why;
+    try {
+        return run();
+    } catch (const Refusal& refusal) {
+        why = refusal.what();
+    } catch (const CudaError& error) {
+        why = error.what();
+    }
+    std::fflush(stdout);
+    fmt::print(stderr, "{}: {}\n", program_name(argv), why);
+    return request_not_met;
+}
+
 std::string program_name(char** argv) {
     const std::string path = argv[0];
     return path.substr(path.rfind('/') + 1);

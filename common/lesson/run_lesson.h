@@ -7,6 +7,7 @@
 //     const LessonResult result = runner.run(chapter.lessons.front());
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "common/lesson/chapter.h"
@@ -59,6 +60,9 @@ void reset_colors_on_interrupt();
 
 /// Ends the program as Ctrl-C does: whoever started it sees how it ended.
 void end_as_interrupted();
+
+/// What `run` returns. A Refusal or a CudaError that it throws is printed, and the status is request_not_met.
+int status_of(char** argv, const std::function<int()>& run);
 
 /// The name that this program was called by, without its folder.
 std::string program_name(char** argv);
