@@ -250,9 +250,9 @@ function(add_chapter)
         endif()
     endif()
     if("cpu" IN_LIST WARPWISE_DEVICES)
-        # To compile every lesson twice takes minutes, and tests do without: CI sets the variable and builds them in turns.
+        # To compile every lesson twice takes minutes, and tests do without: CI builds them in turns (.ci/run).
         set(when "")
-        if(DEFINED ENV{WARPWISE_PLAIN_ON_DEMAND})
+        if(DEFINED ENV{WARPWISE_TURN})
             set(when EXCLUDE_FROM_ALL)
         endif()
         add_executable(${name}_plain ${when})

@@ -20,7 +20,7 @@
 # with `// Correct answer: ...` has to be accepted. Of any other file the grader's own output is shown. Status 0 when all
 # were judged as they should be.
 #
-# WARPWISE_ANSWERS_TURN=K/N: of an exercise's answers only those whose number leaves the remainder K when it is divided by
+# WARPWISE_TURN=K/N: of an exercise's answers only those whose number leaves the remainder K when it is divided by
 # N. CI tries the other ones after the next commit.
 set -u
 
@@ -71,13 +71,13 @@ if [ ${#answers[@]} -eq 0 ]; then
         [ -f "$answer" ] && answers+=("$answer")
     done
     all=("${answers[@]}")
-    if [ -n "${WARPWISE_ANSWERS_TURN:-}" ]; then
-        [[ $WARPWISE_ANSWERS_TURN =~ ^([0-9]+)/([1-9][0-9]*)$ ]] || refuse "WARPWISE_ANSWERS_TURN=K/N, for example 0/2"
+    if [ -n "${WARPWISE_TURN:-}" ]; then
+        [[ $WARPWISE_TURN =~ ^([0-9]+)/([1-9][0-9]*)$ ]] || refuse "WARPWISE_TURN=K/N, for example 0/2"
         answers=()
         for number in "${!all[@]}"; do
             ((number % BASH_REMATCH[2] == BASH_REMATCH[1] % BASH_REMATCH[2])) && answers+=("${all[number]}")
         done
-        echo "$exercise: ${#answers[@]} of ${#all[@]} stored answers in this turn ($WARPWISE_ANSWERS_TURN)"
+        echo "$exercise: ${#answers[@]} of ${#all[@]} stored answers in this turn ($WARPWISE_TURN)"
     fi
     [ -n "$stored" ] || answers+=("$solution")
     [ ${#answers[@]} -gt 0 ] || exit 0

@@ -1,4 +1,4 @@
-// Kernels that validate the performance model. Their times and the limiters that Nsight Compute reports were measured
+// Kernels that validate the time model. Their times and the limiters that Nsight Compute reports were measured
 // on GPUs (h200.json, h100.json); the model of the CPU device has to come close to them.
 //
 //     for (const Family& family : families()) {

@@ -1,4 +1,4 @@
-// Runs the kernels that validate the performance model.
+// Runs the kernels that validate the time model.
 //
 //     model_kernels                       launches every case once and checks its output
 //     model_kernels empty_1_block         one case; several names are possible

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures the kernels that validate the performance model: times by events, everything else by Nsight Compute.
+# Measures the kernels that validate the time model: times by events, everything else by Nsight Compute.
 #
 #     common/tests/model/measure.sh PROGRAM FOLDER
 #
