@@ -182,6 +182,21 @@ TEST_CASE("shows statuses by name and text") {
     CHECK_FALSE(grading::Succeeds().match(refused));
     CHECK_THAT(grading::take_failed_match().value().hint, ContainsSubstring("How many blocks"));
     CHECK(Catch::Detail::stringify(cudaErrorInvalidValue) == grading::text_of(cudaErrorInvalidValue));
+    const grading::Succeeds asking_of_status = grading::Succeeds().when({"cudaErrorInvalidValue"}, "Which value?");
+    CHECK_FALSE(asking_of_status.match(cudaErrorInvalidValue));
+    CHECK(grading::take_failed_match().value().hint == "Which value?");
+    CHECK_FALSE(asking_of_status.match(cudaErrorMemoryAllocation));
+    CHECK(grading::take_failed_match().value().hint != "Which value?");
+}
+
+TEST_CASE("a number has its noun in the singular or the plural") {
+    CHECK(grading::counted(1, "launch") == "1 launch");
+    CHECK(grading::counted(0, "launch") == "0 launches");
+    CHECK(grading::counted(std::size_t{2}, "allocation of device memory") == "2 allocations of device memory");
+    CHECK(grading::counted(1234567, "thread") == "1234567 threads");
+    CHECK(grading::counted(1.0, "request") == "1 request");
+    CHECK(grading::counted(1.05e6, "request") == "1.05 M requests");
+    CHECK(grading::counted("2 x 1", "block") == "2 x 1 blocks");
 }
 
 // ---- what kernels do ---------------------------------------------------------------------------------------------

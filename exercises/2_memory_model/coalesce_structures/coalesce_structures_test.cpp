@@ -213,8 +213,8 @@ TEST_CASE("keeps every member of every star") {
         const std::size_t most = (count + 31) / 32 * 32 * star_members;
         if (arranged.size() < count * star_members || arranged.size() > most) {
             FAIL_CHECK("arrange() returned "
-                       << arranged.size() << " floats; between " << count * star_members
-                       << " (one per member) and " << most
+                       << grading::counted(arranged.size(), "float") << "; between "
+                       << count * star_members << " (one per member) and " << most
                        << " (with padding) are allowed.\nHow many floats does your order "
                           "need?");
         }

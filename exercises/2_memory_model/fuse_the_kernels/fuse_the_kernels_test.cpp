@@ -127,7 +127,7 @@ grading::InstrumentedMatcher NoSharedMemory() {
         }
         const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
         return {requests == 0,
-                "shared memory was used: " + warpwise::count_text(requests) + " requests"};
+                "shared memory was used: " + grading::counted(requests, "request")};
     };
     return {judge, "A value that only its own thread needs fits into a register."};
 }

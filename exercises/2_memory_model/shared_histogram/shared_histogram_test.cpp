@@ -81,7 +81,7 @@ void check_values(const grading::Guarded<unsigned>& d_counts,
 // Checks the counts, and returns what the kernels did.
 grading::Instrumented check_counts(const std::string& what,
                                    const std::vector<unsigned char>& bytes) {
-    INFO(bytes.size() << " bytes, " << what);
+    INFO(grading::counted(bytes.size(), "byte") << ", " << what);
     const grading::Guarded<unsigned char> d_bytes(bytes);
     grading::Guarded<unsigned> d_counts(old_counts());
     grading::Instrumented instrumented = grading::instrument([&] {

@@ -42,7 +42,7 @@ std::vector<float> recording(int count) {
 
 // Checks the energies, and returns what the kernels did.
 grading::Instrumented check_energies(int count) {
-    INFO(count << " samples");
+    INFO(grading::counted(count, "sample"));
     const std::vector<float> samples = recording(count);
     std::vector<double> expected((samples.size() + frame_size - 1) / frame_size);
     std::vector<double> sums = expected;

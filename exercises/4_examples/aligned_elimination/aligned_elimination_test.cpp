@@ -81,10 +81,9 @@ auto ChangedByKernels(std::size_t pitch, std::size_t cols, std::size_t column) {
         // A thread may take a column of 64 rows, or a few neighboring elements of a row.
         const std::size_t wanted = changed / 128;
         if (writers.size() >= wanted) return {true, "written by kernels"};
-        return {false, std::to_string(writers.size()) + " threads wrote " +
-                           std::to_string(changed) +
-                           " elements; the task asks for at least " +
-                           std::to_string(wanted)};
+        return {false, grading::counted(writers.size(), "thread") + " wrote " +
+                           grading::counted(changed, "element") +
+                           "; the task asks for at least " + std::to_string(wanted)};
     };
     return grading::BufferMatcher(judge, "Which elements of a row does one thread change?");
 }
@@ -131,7 +130,8 @@ void require_room(int cols, std::size_t pitch) {
 /// Eliminates, checks the whole matrix and who changed it, and returns what the kernels
 /// did.
 grading::Instrumented check_elimination(int rows, int cols, int column) {
-    INFO(rows << " rows of " << cols << " columns, column " << column);
+    INFO(grading::counted(rows, "row")
+         << " of " << grading::counted(cols, "column") << ", column " << column);
     const std::size_t height = static_cast<std::size_t>(rows),
                       width = static_cast<std::size_t>(cols);
     const std::size_t pivot = static_cast<std::size_t>(column),
@@ -229,7 +229,8 @@ TEST_CASE("handles very long and very wide matrices") {
     const warpwise::Instrumentation not_instrumented({});
     for (const auto& [rows, cols, column] :
          {std::array{500'000, 2, 0}, std::array{2, 2'100'000, 1}}) {
-        INFO(rows << " rows of " << cols << " columns, column " << column);
+        INFO(grading::counted(rows, "row")
+             << " of " << grading::counted(cols, "column") << ", column " << column);
         const std::size_t pitch = floats_from_row_to_row(cols);
         require_room(cols, pitch);
         const std::vector<float> matrix =
