@@ -17,10 +17,6 @@
 #include "common/helpers/counts.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -253,16 +249,12 @@ TEST_CASE("takes less than eight times the time of a copy of the signal") {
     warpwise::DeviceBuffer<float> d_in(std::size_t{n} + taps - 1);
     warpwise::DeviceBuffer<float> d_out(n);
     d_in.fill_bytes(1);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), n); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_out.data(), d_in.data(), d_out.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), n); },
+        d_out.data(), d_in.data(), d_out.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(
-        grading::time_beside(timings[0], timings[1], "a copy of the signal"),
+        grading::time_beside(answer, copy, "a copy of the signal"),
         grading::AtMost(8, "How many coefficients does a warp ask for at the same time?"));
 }
 #endif

@@ -16,8 +16,6 @@
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/helpers/activity.h"
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/counts.h"
 #include "common/helpers/device_buffer.h"
 
@@ -239,15 +237,11 @@ TEST_CASE("takes less than 1.4 times as long as a copy of the samples") {
     constexpr int n = 1 << 27;
     warpwise::DeviceBuffer<float> d_samples(n + 1), d_copy(n + 1);
     d_samples.fill_bytes(0);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { adjust_samples(d_samples.data() + 1, n, 1, 0); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_samples.data(),
-                                              d_samples.bytes(), cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] =
+        grading::measure_beside_copy([&] { adjust_samples(d_samples.data() + 1, n, 1, 0); },
+                                     d_copy.data(), d_samples.data(), d_samples.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the samples"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the samples"),
                grading::AtMost(1.4,
                                "How many bytes does each load ask for, and how many "
                                "blocks share the work?"));

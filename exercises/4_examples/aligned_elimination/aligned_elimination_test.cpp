@@ -19,10 +19,6 @@
 #include "common/helpers/instrument.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -277,15 +273,11 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
     require_room(side, pitch);
     warpwise::DeviceBuffer<float> d_a(make_matrix(side, side, pitch, 4)),
         d_copy(d_a.size());
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { eliminate(d_a.data(), pitch, side, side, 4); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_a.data(), d_a.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] =
+        grading::measure_beside_copy([&] { eliminate(d_a.data(), pitch, side, side, 4); },
+                                     d_copy.data(), d_a.data(), d_a.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the matrix"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the matrix"),
                grading::AtMost(2,
                                "Which bytes of a row does a warp read and write at a time, "
                                "and do they fill whole sectors?"));

@@ -20,10 +20,6 @@
 #include "common/helpers/instrument.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #endif
@@ -308,17 +304,12 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
         warpwise::uniform<float>(std::size_t{rows} * cols, 53));
     const warpwise::DeviceBuffer<float> d_x(warpwise::uniform<float>(cols, 54));
     warpwise::DeviceBuffer<float> d_copy(d_matrix.size()), d_y(rows);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { multiply(d_matrix.data(), cols, rows, cols, d_x.data(), d_y.data()); },
-          false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_matrix.data(),
-                                              d_matrix.bytes(), cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { multiply(d_matrix.data(), cols, rows, cols, d_x.data(), d_y.data()); },
+        d_copy.data(), d_matrix.data(), d_matrix.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(
-        grading::time_beside(timings[0], timings[1], "a copy of the matrix"),
+        grading::time_beside(answer, copy, "a copy of the matrix"),
         grading::AtMost(
             2,
             "Do neighboring lanes read neighboring floats, and do all lanes have work?"));
