@@ -12,10 +12,6 @@ using warpwise::KernelThread;
 using warpwise::WordActivity;
 using warpwise::Writer;
 
-std::string counted(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// What was done, for how many of the elements, and which: "elements 3 to 5 (3 of 10)".
 std::string some_of(const GuardedMemory& buffer, const std::vector<std::size_t>& indices) {
     if (indices.size() == buffer.size()) return buffer.size() == 1 ? "the element" : "all elements";

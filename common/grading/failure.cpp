@@ -39,10 +39,6 @@ std::vector<std::string> lines_in(const std::string& text) {
     return lines;
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 // ---- pictures ----
 
 enum class State { right, wrong, missing };
@@ -288,8 +284,7 @@ std::string place_of_element(const GuardedMemory& buffer, std::size_t index) {
             return name + " was set by cudaMemset, and by no kernel after that";
         case warpwise::Writer::nobody:
             if (launches.empty()) return "no kernel was launched";
-            if (launches.size() > 1)
-                return "no thread of the " + counted(launches.size(), "launch") + "es wrote " + name;
+            if (launches.size() > 1) return "no thread of the " + counted(launches.size(), "launch") + " wrote " + name;
             return shown_file(launches.front().file) + ":" + std::to_string(launches.front().line) + ": no thread of " +
                    launch_text(launches.front()) + " wrote " + name;
         case warpwise::Writer::kernel:
@@ -322,7 +317,11 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
         if (!match->hint.empty()) failure.question = match->hint;
     }
     if (mismatch != nullptr) {
-        failure.observation = (subject.empty() ? "" : subject + ": ") + sentence_about(*mismatch);
+        const std::string sentence = sentence_about(*mismatch);
+        const bool needs_noun = subject.empty() && sentence.starts_with("it ");
+        failure.observation = needs_noun        ? "the value " + sentence.substr(3)
+                              : subject.empty() ? sentence
+                                                : subject + ": " + sentence;
         if (!failure.observation.ends_with('.')) failure.observation += '.';
         failure.picture = picture_of(*mismatch);
         const bool is_one_number = mismatch->got.size() == 1;

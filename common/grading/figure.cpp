@@ -1,5 +1,7 @@
 #include "common/grading/figure.h"
 
+#include <cuda_runtime.h>
+
 #include <catch2/interfaces/catch_interfaces_capture.hpp>
 #include <cmath>
 #include <cstdio>
@@ -43,6 +45,13 @@ Figure time_beside(const warpwise::Timing& answer, const warpwise::Timing& other
     return figure("time of your kernel, as a multiple of that of " + name_of_other, answer.median / other.median,
                   {.lines = "your kernel: " + text_of(microseconds) + " us; " + name_of_other + ": " +
                             value_text(other.median * 1e6, "us")});
+}
+
+TimesBesideCopy measure_beside_copy(const std::function<void()>& answer, void* to, const void* from, std::size_t bytes,
+                                    warpwise::SourceLocation where) {
+    const auto copy = [=] { warpwise::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), where); };
+    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn({{answer, false}, {copy, false}});
+    return {timings[0], timings[1]};
 }
 
 std::string text_of(const Figure& figure) { return value_text(figure.value, figure.details.unit); }

@@ -13,10 +13,13 @@
 
 #include <catch2/catch_tostring.hpp>
 #include <catch2/matchers/catch_matchers_templated.hpp>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "common/helpers/benchmark.h"
+#include "common/helpers/check.h"
 
 namespace grading {
 
@@ -38,6 +41,22 @@ Figure figure(std::string name, double value, FigureDetails details = {});
 /// "time of your kernel, as a multiple of that of a copy of the image", with both times as details. Notes the time
 /// itself as well, in microseconds.
 Figure time_beside(const warpwise::Timing& answer, const warpwise::Timing& other, const std::string& name_of_other);
+
+/// Times of an answer, and of a copy in device memory beside it.
+struct TimesBesideCopy {
+    warpwise::Timing answer;
+    warpwise::Timing copy;
+};
+
+/// Times `answer` and a copy of `bytes` bytes of device memory in turn, for time_beside. Throws what
+/// warpwise::measure_in_turn does. Whether kernels of the answer failed is for finish() to say.
+///
+///     const auto [answer, copy] = grading::measure_beside_copy([&] { rotate(d_in.data(), d_out.data(), n); },
+///                                                              d_copy.data(), d_in.data(), d_in.bytes());
+///     REQUIRE_THAT(grading::finish(), grading::Succeeds());
+///     CHECK_THAT(grading::time_beside(answer, copy, "a copy of the image"), grading::AtMost(2, "..."));
+TimesBesideCopy measure_beside_copy(const std::function<void()>& answer, void* to, const void* from, std::size_t bytes,
+                                    warpwise::SourceLocation where = warpwise::SourceLocation::current());
 
 /// "2", "0.67", "12,345 bytes".
 std::string text_of(const Figure& figure);

@@ -9,6 +9,7 @@
 
 #include "common/grading/diagnostics.h"
 #include "common/grading/failure.h"
+#include "common/helpers/counts.h"
 #include "common/helpers/instrument.h"
 
 namespace grading {
@@ -91,22 +92,28 @@ Outcome finish() {
             launched == cudaErrorInvalidValue || launched == cudaErrorInvalidConfiguration ? refused : ""};
 }
 
+std::string Succeeds::question_for(const std::string& text) const {
+    for (const auto& [texts, question] : questions_) {
+        const bool has_all = std::all_of(texts.begin(), texts.end(),
+                                         [&](const std::string& each) { return text.find(each) != std::string::npos; });
+        if (has_all) return question;
+    }
+    return {};
+}
+
 bool Succeeds::match(cudaError_t status) const {
     if (status == cudaSuccess) return true;
-    question_ = std::string("\n") + status_question;
-    note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = status_question, .place = {}, .call = {}});
+    std::string question = question_for(text_of(status));
+    if (question.empty()) question = status_question;
+    question_ = "\n" + question;
+    note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = question, .place = {}, .call = {}});
     return false;
 }
 
 bool Succeeds::match(const Outcome& outcome) const {
     if (outcome.status == cudaSuccess && outcome.diagnostics.empty()) return true;
     const std::string first = outcome.diagnostics.substr(0, outcome.diagnostics.find("\n\n"));
-    std::string question;
-    for (const auto& [texts, asked] : questions_) {
-        const bool has_all = std::all_of(
-            texts.begin(), texts.end(), [&](const std::string& text) { return first.find(text) != std::string::npos; });
-        if (question.empty() && has_all) question = asked;
-    }
+    std::string question = question_for(first);
     if (question.empty() && first.empty() && !outcome.refused.empty()) {
         question = outcome.refused.find("has none") != std::string::npos
                        ? "How many blocks, and of how many threads, does this launch have here? What should happen if "
@@ -141,6 +148,15 @@ std::string name_elements(const std::vector<std::size_t>& indices, std::size_t r
     }
     return text;
 }
+
+std::string counted(const std::string& number, const std::string& noun) {
+    if (number == "1") return "1 " + noun;
+    const std::size_t end = std::min(noun.find(" of "), noun.size());
+    const std::string head = noun.substr(0, end);
+    return number + " " + head + (head.ends_with("ch") ? "es" : "s") + noun.substr(end);
+}
+
+std::string counted(double count, const std::string& noun) { return counted(warpwise::count_text(count), noun); }
 
 GuardedMemory::GuardedMemory(std::size_t count, std::size_t element_bytes, std::size_t zone_elements)
     : count_(count),

@@ -20,6 +20,7 @@
 
 #include <catch2/catch_tostring.hpp>
 #include <catch2/matchers/catch_matchers_templated.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -52,6 +53,14 @@ void forget_diagnostics();
 /// "elements 0 to 31, 64 and 96 to 127" for sorted indices; with a row length "row 0, columns 4 to 7; row 1, ...".
 /// After three ranges it ends with "...".
 std::string name_elements(const std::vector<std::size_t>& indices, std::size_t row_length = 0);
+
+/// A number with its noun: "1 stream", "3 streams", "2 launches", "2 allocations of device memory".
+std::string counted(const std::string& number, const std::string& noun);
+std::string counted(double count, const std::string& noun);  ///< "1.05 M requests"; whole below a million
+template <std::integral Integer>
+std::string counted(Integer count, const std::string& noun) {
+    return counted(std::to_string(count), noun);
+}
 
 /// Result of a matcher: whether it passed, and what to tell if not.
 struct Judgement {
@@ -290,7 +299,8 @@ inline auto Unchanged(std::string hint = "The input arrays are only to be read."
 class Succeeds : public Catch::Matchers::MatcherGenericBase {
 public:
     /// Asks `question` in place of a diagnostic's hint, if the first diagnostic contains all of `texts`: for what a
-    /// grader knows of its task and the CPU device does not. Of several, the first one that holds.
+    /// grader knows of its task and the CPU device does not. Of several, the first one that holds. For a single status,
+    /// its name and what it says take the place of the diagnostic.
     Succeeds when(std::vector<std::string> texts, std::string question) && {
         questions_.emplace_back(std::move(texts), std::move(question));
         return std::move(*this);
@@ -301,6 +311,8 @@ public:
     std::string describe() const override { return "(should end without an error)" + question_; }
 
 private:
+    std::string question_for(const std::string& text) const;  ///< empty where none holds
+
     std::vector<std::pair<std::vector<std::string>, std::string>> questions_;
     mutable std::string question_;  // after a line break
 };

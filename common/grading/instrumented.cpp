@@ -75,21 +75,13 @@ std::string costly_lines(const Instrumented& instrumented, const Cost& cost, con
         if (!source.empty()) text += ": " + source;
         text += "\n    " + describe(line.counts);
     }
-    if (lines.size() > lines_shown) text += "\nand " + std::to_string(lines.size() - lines_shown) + " more lines";
+    if (lines.size() > lines_shown) text += "\nand " + counted(lines.size() - lines_shown, "more line");
     return text;
-}
-
-/// "1 launch", "2 launches", "2 allocations of device memory".
-std::string plural(double count, const std::string& noun) {
-    if (count == 1) return "1 " + noun;
-    const std::size_t end = std::min(noun.find(" of "), noun.size());
-    const std::string head = noun.substr(0, end);
-    return count_text(count) + " " + head + (head.ends_with("ch") ? "es" : "s") + noun.substr(end);
 }
 
 /// "32 sectors/request (8192 requests, 8.39 MB moved)"
 std::string sectors_text(const RequestCounts& requests) {
-    return ratio_text(requests.sectors_per_request()) + " sectors/request (" + plural(requests.requests, "request") +
+    return ratio_text(requests.sectors_per_request()) + " sectors/request (" + counted(requests.requests, "request") +
            ", " + bytes_moved_text(requests.bytes_moved()) + " moved)";
 }
 
@@ -136,7 +128,7 @@ Judgement judge_efficiency(const Instrumented& instrumented, RequestCounts Count
     const auto describe = [which](const Counts& counts) {
         const RequestCounts& line = counts.*which;
         return ratio_text(line.sectors_per_request()) + " sectors per request, " +
-               ratio_text(line.needed_sectors / line.requests) + " needed (" + plural(line.requests, "request") + ")";
+               ratio_text(line.needed_sectors / line.requests) + " needed (" + counted(line.requests, "request") + ")";
     };
     return {false,
             name + ": " + percent_text(efficiency) + " of the 32-byte sectors that were touched are needed, at least " +
@@ -150,15 +142,15 @@ std::string conflicting_lines(const Instrumented& instrumented) {
         instrumented, [](const Counts& counts) { return counts.shared().conflicts(); },
         [](const Counts& counts) {
             const RequestCounts shared = counts.shared();
-            return plural(shared.conflicts(), "conflict") + ": " + ratio_text(shared.wavefronts_per_request()) +
-                   " wavefronts for each of " + plural(shared.requests, "request");
+            return counted(shared.conflicts(), "conflict") + ": " + ratio_text(shared.wavefronts_per_request()) +
+                   " wavefronts for each of " + counted(shared.requests, "request");
         });
 }
 
 Judgement judge_conflicts(const Instrumented& instrumented) {
     const double conflicts = warpwise::sum_of(instrumented.launches).shared().conflicts();
     if (conflicts == 0) return {true, "no bank conflicts"};
-    return {false, plural(conflicts, "bank conflict") + " in shared memory" + conflicting_lines(instrumented), nullptr,
+    return {false, counted(conflicts, "bank conflict") + " in shared memory" + conflicting_lines(instrumented), nullptr,
             banks_question};
 }
 
@@ -347,7 +339,7 @@ InstrumentedMatcher NoBankConflicts(std::string hint) { return counting_matcher(
 InstrumentedMatcher UsesSharedMemory(std::string hint) {
     const auto judge = [](const Instrumented& instrumented) -> Judgement {
         const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
-        if (requests > 0) return {true, plural(requests, "request") + " to shared memory"};
+        if (requests > 0) return {true, counted(requests, "request") + " to shared memory"};
         return {false, "no shared memory was used", nullptr, shared_question};
     };
     return counting_matcher(judge, std::move(hint));
@@ -361,7 +353,7 @@ InstrumentedMatcher NoBankConflictsOn(std::string array, std::string hint) {
         if (!counts || counts->shared().requests == 0) return judge_conflicts(instrumented);
         const double conflicts = counts->shared().conflicts();
         if (conflicts == 0) return {true, "no bank conflicts on " + array};
-        return {false, plural(conflicts, "bank conflict") + " on " + array + conflicting_lines(instrumented), nullptr,
+        return {false, counted(conflicts, "bank conflict") + " on " + array + conflicting_lines(instrumented), nullptr,
                 banks_question};
     };
     return counting_matcher(judge, std::move(hint));
@@ -378,7 +370,7 @@ InstrumentedMatcher ActiveLanesAtLeast(double lanes, std::string hint) {
                         [](const Counts& counts) { return counts.steps * lanes_of_a_warp - counts.active_lanes; },
                         [](const Counts& counts) {
                             return ratio_text(counts.active_lanes_per_step()) + " active lanes, run " +
-                                   plural(counts.steps, "time") + " by a warp";
+                                   counted(counts.steps, "time") + " by a warp";
                         }),
                 nullptr, lanes_question};
     };
@@ -398,7 +390,7 @@ InstrumentedMatcher BarriersAtMost(double barriers, std::string hint) {
                     ratio_text(barriers) + " allowed" +
                     costly_lines(
                         worst, [](const Counts& counts) { return counts.barriers; },
-                        [](const Counts& counts) { return plural(counts.barriers, "barrier") + " of warps"; }),
+                        [](const Counts& counts) { return counted(counts.barriers, "barrier") + " of warps"; }),
                 nullptr, barriers_question};
     };
     return counting_matcher(judge, std::move(hint));
@@ -407,13 +399,14 @@ InstrumentedMatcher BarriersAtMost(double barriers, std::string hint) {
 InstrumentedMatcher AtomicsAtMost(double operations, std::string hint) {
     const auto judge = [operations](const Instrumented& instrumented) -> Judgement {
         const double done = warpwise::sum_of(instrumented.launches).global_atomic.lanes;
-        if (done <= operations) return {true, plural(done, "atomic operation")};
+        if (done <= operations) return {true, counted(done, "atomic operation")};
         return {false,
-                plural(done, "atomic operation") + " on global memory, at most " + count_text(operations) + " allowed" +
+                counted(done, "atomic operation") + " on global memory, at most " + count_text(operations) +
+                    " allowed" +
                     costly_lines(
                         instrumented, [](const Counts& counts) { return counts.global_atomic.lanes; },
                         [](const Counts& counts) {
-                            return plural(counts.global_atomic.lanes, "operation") + ", " +
+                            return counted(counts.global_atomic.lanes, "operation") + ", " +
                                    count_text(counts.global_atomic.same_address) +
                                    " of them wait for another lane of their warp";
                         }),
@@ -425,11 +418,11 @@ InstrumentedMatcher AtomicsAtMost(double operations, std::string hint) {
 InstrumentedMatcher LaunchesAtMost(std::size_t launches, std::string hint) {
     const auto judge = [launches](const Instrumented& instrumented) -> Judgement {
         const std::size_t done = instrumented.launches.size();
-        if (done <= launches) return {true, plural(static_cast<double>(done), "launch")};
-        return {false,
-                std::to_string(done) + " launches, at most " + std::to_string(launches) + " allowed" +
-                    launch_lines(instrumented),
-                nullptr, fewer_launches_question};
+        if (done <= launches) return {true, counted(done, "launch")};
+        return {
+            false,
+            counted(done, "launch") + ", at most " + std::to_string(launches) + " allowed" + launch_lines(instrumented),
+            nullptr, fewer_launches_question};
     };
     return host_matcher(judge, std::move(hint));
 }
@@ -437,7 +430,7 @@ InstrumentedMatcher LaunchesAtMost(std::size_t launches, std::string hint) {
 InstrumentedMatcher LaunchesExactly(std::size_t launches, std::string hint) {
     const auto judge = [launches](const Instrumented& instrumented) -> Judgement {
         const std::size_t done = instrumented.launches.size();
-        const std::string text = plural(static_cast<double>(done), "launch");
+        const std::string text = counted(done, "launch");
         if (done == launches) return {true, text};
         return {false, text + ", " + std::to_string(launches) + " wanted" + launch_lines(instrumented), nullptr,
                 done > launches ? fewer_launches_question : no_launch_question};
@@ -480,7 +473,7 @@ InstrumentedMatcher ThreadsAtLeast(std::size_t threads, std::string hint) {
             const std::size_t in_block = std::size_t{launch.block[0]} * launch.block[1] * launch.block[2];
             most = std::max(most, launch.blocks * in_block);
         }
-        const std::string text = "the largest launch has " + plural(static_cast<double>(most), "thread");
+        const std::string text = "the largest launch has " + counted(most, "thread");
         if (most >= threads) return {true, text};
         if (instrumented.launches.empty()) return no_kernel_launched();
         return {false, text + ", at least " + std::to_string(threads) + " wanted" + launch_lines(instrumented), nullptr,
@@ -493,7 +486,7 @@ InstrumentedMatcher BlocksAtLeast(std::size_t blocks, std::string hint) {
     const auto judge = [blocks](const Instrumented& instrumented) -> Judgement {
         std::size_t most = 0;
         for (const LaunchCounts& launch : instrumented.launches) most = std::max<std::size_t>(most, launch.blocks);
-        const std::string text = "the largest launch has " + plural(static_cast<double>(most), "block");
+        const std::string text = "the largest launch has " + counted(most, "block");
         if (most >= blocks) return {true, text};
         if (instrumented.launches.empty()) return no_kernel_launched();
         return {false, text + ", at least " + std::to_string(blocks) + " wanted" + launch_lines(instrumented), nullptr,
@@ -507,8 +500,7 @@ InstrumentedMatcher CallsNot(std::vector<std::string> functions, std::string hin
         for (const std::string& function : functions) {
             const std::size_t times = instrumented.calls_of({function});
             if (times > 0)
-                return {false, function + " was called " + plural(static_cast<double>(times), "time"), nullptr,
-                        calls_not_question};
+                return {false, function + " was called " + counted(times, "time"), nullptr, calls_not_question};
         }
         return {true, joined(functions) + " not called"};
     };
@@ -541,8 +533,7 @@ InstrumentedMatcher CopiesNothing(std::string direction, std::string hint) {
     const auto judge = [direction = std::move(direction)](const Instrumented& instrumented) -> Judgement {
         const std::size_t copies = instrumented.copies(direction);
         if (copies == 0) return {true, "nothing copied with " + direction};
-        return {false, "copied " + plural(static_cast<double>(copies), "time") + " with " + direction, nullptr,
-                copies_question};
+        return {false, "copied " + counted(copies, "time") + " with " + direction, nullptr, copies_question};
     };
     return host_matcher(judge, std::move(hint));
 }
@@ -554,9 +545,9 @@ InstrumentedMatcher ReleasesWhatItMakes(std::string hint) {
             const std::size_t released = count_calls(instrumented, pair.releasers);
             if (made <= released) continue;
             return {false,
-                    plural(static_cast<double>(made), pair.noun) + " made (" +
-                        joined({pair.makers.begin(), pair.makers.end()}) + "), " + std::to_string(released) +
-                        " released (" + joined({pair.releasers.begin(), pair.releasers.end()}) + ")",
+                    counted(made, pair.noun) + " made (" + joined({pair.makers.begin(), pair.makers.end()}) + "), " +
+                        std::to_string(released) + " released (" +
+                        joined({pair.releasers.begin(), pair.releasers.end()}) + ")",
                     nullptr, release_question};
         }
         return {true, "everything released"};
@@ -594,8 +585,7 @@ std::string source_text(const std::string& file, int line) {
 
 std::string Catch::StringMaker<grading::Instrumented>::convert(const grading::Instrumented& instrumented) {
     if (!instrumented.countable) return "kernels that nobody instrumented";
-    std::string text =
-        std::to_string(instrumented.launches.size()) + (instrumented.launches.size() == 1 ? " launch" : " launches");
+    std::string text = grading::counted(instrumented.launches.size(), "launch");
     for (std::size_t i = 0; i < instrumented.launches.size() && i < 3; ++i) {
         text += (i == 0 ? " of " : ", ") + instrumented.launches[i].kernel;
     }

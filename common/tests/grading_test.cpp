@@ -27,6 +27,7 @@
 #include "common/grading/reporter.h"
 #include "common/grading/schedules.h"
 #include "common/grading/supervisor.h"
+#include "common/helpers/benchmark.h"
 #include "common/helpers/child_process.h"
 #include "common/helpers/instrument.h"
 
@@ -182,6 +183,21 @@ TEST_CASE("shows statuses by name and text") {
     CHECK_FALSE(grading::Succeeds().match(refused));
     CHECK_THAT(grading::take_failed_match().value().hint, ContainsSubstring("How many blocks"));
     CHECK(Catch::Detail::stringify(cudaErrorInvalidValue) == grading::text_of(cudaErrorInvalidValue));
+    const grading::Succeeds asking_of_status = grading::Succeeds().when({"cudaErrorInvalidValue"}, "Which value?");
+    CHECK_FALSE(asking_of_status.match(cudaErrorInvalidValue));
+    CHECK(grading::take_failed_match().value().hint == "Which value?");
+    CHECK_FALSE(asking_of_status.match(cudaErrorMemoryAllocation));
+    CHECK(grading::take_failed_match().value().hint != "Which value?");
+}
+
+TEST_CASE("a number has its noun in the singular or the plural") {
+    CHECK(grading::counted(1, "launch") == "1 launch");
+    CHECK(grading::counted(0, "launch") == "0 launches");
+    CHECK(grading::counted(std::size_t{2}, "allocation of device memory") == "2 allocations of device memory");
+    CHECK(grading::counted(1234567, "thread") == "1234567 threads");
+    CHECK(grading::counted(1.0, "request") == "1 request");
+    CHECK(grading::counted(1.05e6, "request") == "1.05 M requests");
+    CHECK(grading::counted("2 x 1", "block") == "2 x 1 blocks");
 }
 
 // ---- what kernels do ---------------------------------------------------------------------------------------------
@@ -966,6 +982,21 @@ TEST_CASE("a figure says its value, the limit, what belongs to it, and asks its 
     const grading::Figure time = grading::time_beside({.median = 3e-4}, {.median = 1e-4}, "a copy");
     CHECK(time.value == Catch::Approx(3));
     CHECK(time.details.lines == "your kernel: 300 us; a copy: 100 us");
+}
+
+TEST_CASE("an answer is timed beside a copy in device memory") {
+    const std::vector<int> values{3, 1, 2};
+    const grading::Guarded<int> d_from(values);
+    grading::Guarded<int> d_to(values.size());
+    int runs = 0;
+    warpwise::measure_only_once(true);
+    const auto [answer, copy] =
+        grading::measure_beside_copy([&] { ++runs; }, d_to.data(), d_from.data(), values.size() * sizeof(int));
+    warpwise::measure_only_once(false);
+    CHECK(runs == 1);
+    CHECK(answer.samples == 1);
+    CHECK(copy.samples == 1);
+    CHECK(d_to.download() == values);
 }
 
 TEST_CASE("whoever fails is asked something, by every matcher") {

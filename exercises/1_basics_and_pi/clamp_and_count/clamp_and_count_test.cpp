@@ -116,18 +116,24 @@ void check_variables(const grading::Instrumented& instrumented) {
 struct Graded {
     std::size_t threads = 0;
     std::size_t blocks = 0;
-    unsigned before = 0;  ///< what the calls before this one counted
-    Limits limits_before = {0, 0};
-    bool is_first = true;  ///< limits_before are what a variable holds that nobody has set
 };
 
-unsigned check_call(const std::vector<float>& values, Limits limits, Graded graded = {}) {
+/// What the calls before this one have left in variables that nobody sets again. All tests
+/// share it, because the variables live as long as the program.
+struct Before {
+    bool is_first = true;        ///< there was no call
+    Limits limits = {0, 0};      ///< of the last call; 0 in a variable that nobody has set
+    unsigned most_returned = 0;  ///< what a counter holds that is never reset
+};
+
+void check_call(const std::vector<float>& values, Limits limits, Graded graded = {}) {
+    static Before next;
+    const Before before = next;
     const std::size_t n = values.size();
     INFO("n is " << n << ", the limits are " << limits.low << " and " << limits.high);
     const Expected expected = clamp(values, limits);
     const grading::Cause has_old_high = grading::equals(
-        clamp(values, {limits.low, std::max(limits.low, graded.limits_before.high)})
-            .clamped);
+        clamp(values, {limits.low, std::max(limits.low, before.limits.high)}).clamped);
     const grading::Guarded<float> d_in(values);
     grading::Guarded<float> d_out(n);
     unsigned count = 0;
@@ -135,6 +141,7 @@ unsigned check_call(const std::vector<float>& values, Limits limits, Graded grad
         count = clamp_and_count(d_in.data(), d_out.data(), static_cast<int>(n), limits.low,
                                 limits.high);
     });
+    next = {false, limits, std::max(before.most_returned, count)};
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(
         d_out,
@@ -142,42 +149,43 @@ unsigned check_call(const std::vector<float>& values, Limits limits, Graded grad
             .when(grading::equals(as_doubles(values)), "These elements were not clamped.")
             .when(
                 [&](const grading::MismatchedArray& mismatch) {
-                    return graded.is_first && has_old_high(mismatch);
+                    return before.is_first && has_old_high(mismatch);
                 },
                 "The kernel found the lower limit of this call, but not the upper one. How "
-                "many bytes do\ntwo floats have?")
-            .when(grading::equals(clamp(values, graded.limits_before).clamped),
-                  graded.is_first
-                      ? "The kernel found limits of 0. What does the host copy to the "
-                        "variable, and how many bytes?"
-                      : "These elements were clamped to the limits of the call before."));
+                "many bytes do two floats have?")
+            .when(
+                grading::equals(clamp(values, before.limits).clamped),
+                before.is_first
+                    ? "The kernel found limits of 0. What does the host copy to the "
+                      "variable, and how many bytes?"
+                    : "These elements were clamped to the limits of the call before. What "
+                      "sets the limits in each call?"));
     {
-        INFO("The count that clamp_and_count returned; "
-             << expected.below << " elements are below the limits and " << expected.above
-             << " above");
+        INFO("elements below the limits: " << expected.below
+                                           << ", above: " << expected.above);
         const unsigned right = expected.outside();
         const auto is = [right, count](unsigned mistaken) {
             return mistaken != right && count == mistaken;
         };
         CHECK_THAT(count,
                    grading::EqualTo(right)
-                       .when([&](const auto&) { return is(right + graded.before); },
-                             "That is the number of this call and of those before it "
-                             "together.")
+                       .when([&](const auto&) { return is(right + before.most_returned); },
+                             "That is the count of this call plus what an earlier call "
+                             "returned. What does the counter hold when this call begins?")
                        .when([&](const auto&) { return is(right + expected.equal); },
                              "That is the number of elements that are outside or equal "
-                             "to a limit."));
+                             "to a limit. Does clamping change an element that equals a "
+                             "limit?"));
     }
     CHECK_THAT(d_out, grading::StaysInside());
     CHECK_THAT(d_in, grading::Unchanged());
     CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
-    if (n == 0) return count;
+    if (n == 0) return;
     CHECK_THAT(d_in, grading::ReadByThreads(graded.threads));
     CHECK_THAT(d_in, grading::ReadByBlocks(graded.blocks));
     CHECK_THAT(d_out, grading::WrittenByThreads(graded.threads));
     CHECK_THAT(d_out, grading::WrittenByBlocks(graded.blocks));
     check_variables(instrumented);
-    return count;
 }
 
 }  // namespace
@@ -188,13 +196,10 @@ TEST_CASE("clamps and counts in the first call") {
 }
 
 TEST_CASE("counts each call by itself") {
-    Graded graded;
     for (const std::size_t n : {500, 33, 1, 0, 1024, 1, 257}) {
         const std::vector<float> drawn = grading::random_positive_floats(2, 100 + n);
         const Limits limits{-drawn[0], drawn[1] / 2};
-        graded.before += check_call(elements(n, limits, n), limits, graded);
-        graded.limits_before = limits;
-        graded.is_first = false;
+        check_call(elements(n, limits, n), limits);
     }
 }
 

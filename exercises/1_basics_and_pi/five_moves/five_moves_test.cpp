@@ -59,10 +59,6 @@ struct Call {
     std::vector<float> in, in_before, around_out;
 };
 
-std::string count_of(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// Threads of the only launch; 0 where there are several, or where nobody saw them.
 std::size_t launched_threads(const grading::Instrumented& instrumented) {
     if (instrumented.launches.size() != 1) return 0;
@@ -83,26 +79,26 @@ void check_values(Call& call, const grading::Instrumented& instrumented) {
     };
     std::vector<double> in(call.in_before.begin(),
                            call.in_before.begin() + static_cast<std::ptrdiff_t>(call.n));
+    const std::vector<float> out = call.result();
     CHECK_THAT(
-        call.result(),
-        grading::CloseTo(call.expected(), rounding)
-            .when(no_thread_left,
-                  "The first " + count_of(threads, "element") +
-                      " are right, and the launch has " + count_of(threads, "thread") +
-                      ". How many blocks do " + std::to_string(call.n) + " elements need?")
-            .when(one_quarter,
-                  "Exactly the first quarter is right. cudaMemcpy and cudaMalloc "
-                  "count bytes, and a float has 4 of them.")
-            .when(grading::equal(double{untouched}),
-                  "These elements of `out` still hold what the grader had put there "
-                  "before the call. Which move writes to `out`?")
-            .when(grading::equals(in),
-                  "These elements equal those of `in`: they were not multiplied by "
-                  "the factor.")
+        out, grading::CloseTo(call.expected(), rounding)
+                 .when(no_thread_left,
+                       "The launch has " + grading::counted(threads, "thread") +
+                           ", and only as many elements are right. How many blocks do " +
+                           grading::counted(call.n, "element") + " need?")
+                 .when(one_quarter,
+                       "Exactly the first quarter is right. In which unit do cudaMalloc "
+                       "and cudaMemcpy take a size?")
+                 .when(grading::equal(double{untouched}),
+                       "These elements of `out` still hold what the grader had put there "
+                       "before the call. Which move writes to `out`?")
+                 .when(grading::equals(in),
+                       "These elements equal those of `in`: they were not multiplied by "
+                       "the factor.")
 #ifdef __CPU_DEVICE__
-            .when(grading::not_a_number(),
-                  "The CPU device fills memory of cudaMalloc with NaN (\"not a "
-                  "number\"). Which thread should have written these elements?")
+                 .when(grading::not_a_number(),
+                       "The CPU device fills memory of cudaMalloc with NaN (\"not a "
+                       "number\"). Which thread should have written these elements?")
 #endif
     );
     if (call.in != call.in_before) {
@@ -112,7 +108,7 @@ void check_values(Call& call, const grading::Instrumented& instrumented) {
     }
     if (!call.stays_inside()) {
         FAIL("The host memory before or after `out` was written: `out` has "
-             << count_of(call.n, "element")
+             << grading::counted(call.n, "element")
              << ".\nHow many bytes does the copy to `out` move?");
     }
 }
@@ -136,33 +132,46 @@ bool has_other_error(const std::vector<warpwise::Diagnostic>& found) {
                        });
 }
 
-/// A line for each move that was not made. Empty where nobody saw the calls.
-std::string missing_moves(const grading::Instrumented& instrumented) {
+/// Moves that were not made.
+struct Missing {
+    std::string lines;     ///< one for each, begun by a line break; empty where nobody saw
+    std::string question;  ///< about the first of them
+
+    void add(const char* line, const char* asked) {
+        lines += std::string("\n  ") + line;
+        if (question.empty()) question = asked;
+    }
+};
+
+Missing missing_moves(const grading::Instrumented& instrumented) {
+    Missing missing;
     if (!warpwise::can_log()) {
         grading::note_left_out();
-        return "";
+        return missing;
     }
-    const std::size_t copies_in = instrumented.copies("cudaMemcpyHostToDevice");
-    const std::size_t copies_out = instrumented.copies("cudaMemcpyDeviceToHost");
-    std::string missing;
     if (instrumented.calls_of({"cudaMalloc", "cudaMallocAsync", "cudaMallocPitch",
                                "cudaMalloc3D", "cudaMallocFromPoolAsync",
                                "cudaMallocManaged"}) == 0) {
-        missing += "\n  allocate: no device memory was allocated (cudaMalloc)";
+        missing.add("allocate: no device memory was allocated (cudaMalloc)",
+                    "Which arrays can a kernel read and write, when `in` and `out` are in "
+                    "host memory?");
     }
-    if (copies_in == 0) {
-        missing +=
-            "\n  copy in: nothing was copied from the host to the device (cudaMemcpy)";
+    if (instrumented.copies("cudaMemcpyHostToDevice") == 0) {
+        missing.add("copy in: nothing was copied from the host to the device (cudaMemcpy)",
+                    "What does the kernel read when nothing was copied to the device?");
     }
     if (instrumented.launches.empty()) {
-        missing += "\n  launch: no kernel was launched (kernel<<<blocks, threads>>>(...))";
+        missing.add("launch: no kernel was launched (kernel<<<blocks, threads>>>(...))",
+                    "Which line of yours makes the device compute something?");
     }
-    if (copies_out == 0) {
-        missing +=
-            "\n  copy out: nothing was copied from the device to the host (cudaMemcpy)";
+    if (instrumented.copies("cudaMemcpyDeviceToHost") == 0) {
+        missing.add("copy out: nothing was copied from the device to the host (cudaMemcpy)",
+                    "A kernel writes its results to device memory. What does `out` hold "
+                    "then?");
     }
     if (instrumented.calls_of({"cudaFree", "cudaFreeAsync"}) == 0) {
-        missing += "\n  free: no device memory was freed (cudaFree)";
+        missing.add("free: no device memory was freed (cudaFree)",
+                    "How much device memory is in use after a thousand calls of scale?");
     }
     return missing;
 }
@@ -172,8 +181,8 @@ std::string what_happened(Call& call, const std::vector<warpwise::Diagnostic>& f
     const warpwise::Comparison compared =
         warpwise::compare(call.result(), call.expected(), rounding);
     const std::size_t right = compared.compared - compared.mismatched;
-    std::string text = "\nscale returned cudaSuccess, and " + std::to_string(right) +
-                       " of " + count_of(call.n, "element") + " are right.";
+    std::string text = "\nscale returned cudaSuccess. Elements of `out` that are right: " +
+                       std::to_string(right) + " of " + std::to_string(call.n) + ".";
     std::set<std::string> said;
     for (const warpwise::Diagnostic& diagnostic : found) {
         std::string line = diagnostic.text.substr(0, diagnostic.text.find('\n'));
@@ -197,10 +206,10 @@ std::string too_few_bytes(const grading::Instrumented& instrumented, std::size_t
             if (counts) bytes += call.bytes;
         }
         if (n == 0 || bytes != n) continue;
-        return count_of(bytes, "byte") + (bytes == 1 ? " was" : " were") +
+        return grading::counted(bytes, "byte") + (bytes == 1 ? " was" : " were") +
                " copied to the " + (to_device ? "device" : "host") + ". The array has " +
-               count_of(n, "element") + " of type float, which are " +
-               count_of(n * sizeof(float), "byte") + ".";
+               grading::counted(n, "element") + " of type float, which are " +
+               grading::counted(n * sizeof(float), "byte") + ".";
     }
     return "";
 }
@@ -215,12 +224,12 @@ grading::Instrumented check_scale(std::size_t n) {
         grading::instrument([&] { status = call.run(); });
     const std::vector<warpwise::Diagnostic> found = all_found(instrumented);
     if (status == cudaSuccess && !has_other_error(found) && n > 0) {
-        const std::string missing = missing_moves(instrumented);
-        if (!missing.empty()) {
+        const Missing missing = missing_moves(instrumented);
+        if (!missing.lines.empty()) {
             grading::forget_diagnostics();  // of what follows from it
             FAIL("Of the five moves, these are missing:"
-                 << missing << what_happened(call, found)
-                 << "\nWhat do the other moves need from the first one that is missing?");
+                 << missing.lines << what_happened(call, found) << "\n"
+                 << missing.question);
         }
     }
     const std::string too_few = too_few_bytes(instrumented, n);
@@ -281,8 +290,8 @@ void check_who_wrote(const float* out, std::size_t n) {
                 "back?");
     }
     if (threads.size() < n) {
-        FAIL(count_of(threads.size(), "thread")
-             << " computed the " << count_of(n, "element")
+        FAIL(grading::counted(threads.size(), "thread")
+             << " computed the " << grading::counted(n, "element")
              << "; the task asks for a thread of its own for each.\nWhich element should "
                 "thread 1 of block 0 compute?");
     }
@@ -345,11 +354,11 @@ TEST_CASE("looks at the status of the launch") {
     grading::forget_diagnostics();
     if (nobody_asked && !launches_return_status(instrumented)) {
         FAIL(
-            "Before this call of scale, the grader made a call fail on purpose. "
-            "cudaGetLastError() after the\nlaunch would have returned that error, as it "
-            "returns the error of a refused launch. But scale\nreturned cudaSuccess, and "
-            "the "
-            "error is still there.\nWhat would scale return if its launch was refused?");
+            "Before this call of scale, the grader made a call fail on purpose.\n"
+            "cudaGetLastError() after the launch would have returned that error, as it "
+            "returns the error of a refused launch.\n"
+            "But scale returned cudaSuccess, and the error is still there.\nWhat would "
+            "scale return if its launch was refused?");
     }
 }
 
@@ -418,7 +427,7 @@ TEST_CASE("returns the error of an allocation that fails") {
             std::string("The device had ") +
             (left < array_bytes ? "too little memory for an array of "
                                 : "memory for one array, but not for two, of ") +
-            std::to_string(n) + " floats,\nso cudaMalloc returned " +
+            std::to_string(n) + " floats.\nTherefore cudaMalloc returned " +
             grading::text_of(cudaErrorMemoryAllocation) + ".\n";
         // An answer may need less memory than two arrays.
         const bool needs_less =

@@ -67,8 +67,9 @@ grading::Judgement judge_strides(const grading::GuardedMemory& y, std::size_t th
         if (i + step >= end) return {true, "threads go on by the size of the grid"};
         if (at_once == 1) {
             text = "elements " + std::to_string(i) + " and " + std::to_string(i + step) +
-                   " belong to two threads, but the grid has " + std::to_string(threads) +
-                   " threads: after each turn a thread should go on by as many elements";
+                   " belong to two threads, but the grid has " +
+                   grading::counted(threads, "thread") +
+                   ": after each turn a thread should go on by as many elements";
         }
     }
     return {false, text};
@@ -83,8 +84,8 @@ auto WrittenInGridStrides(std::size_t threads) {
 /// Calls the answer and judges all that the task demands, but for the distance between
 /// neighboring threads.
 grading::Instrumented check_sum(int n, int blocks, int threads_per_block) {
-    INFO(n << " elements, launched with <<<" << blocks << ", " << threads_per_block
-           << ">>>");
+    INFO(grading::counted(n, "element")
+         << ", launched with <<<" << blocks << ", " << threads_per_block << ">>>");
     const Data data(n);
     grading::Guarded<float> d_x(data.x);
     grading::Guarded<float> d_y(data.y);
@@ -160,7 +161,7 @@ TEST_CASE("does nothing for empty arrays") { check_sum(0, 2, 32); }
 TEST_CASE("neighboring threads go on with neighboring elements") {
     for (const int n : {8192, 10'000}) {
         const grading::Instrumented instrumented = check_sum(n, 4, 128);
-        INFO(n << " elements, launched with <<<4, 128>>>");
+        INFO(grading::counted(n, "element") << ", launched with <<<4, 128>>>");
         CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.8));
     }
 }
@@ -169,7 +170,8 @@ TEST_CASE("covers a million elements with a small grid") {
     // Not instrumented: who does what was judged above, and here it would take a second.
     for (const int blocks : {16, 600}) {  // 600 x 128 threads are more than 16 bits count
         const int n = (1 << 20) + 17;
-        INFO(n << " elements, launched with <<<" << blocks << ", 128>>>");
+        INFO(grading::counted(n, "element")
+             << ", launched with <<<" << blocks << ", 128>>>");
         const Data data(n);
         grading::Guarded<float> d_x(data.x);
         grading::Guarded<float> d_y(data.y);

@@ -76,8 +76,9 @@ std::string question() {
 void check_grid(unsigned rows, unsigned cols, dim3 block) {
     const dim3 grid = grid_for(rows, cols, block);
     const dim3 wanted = needed(rows, cols, block);
-    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block)
-              << " threads (x, y)");
+    INFO(grading::counted(rows, "row")
+         << " and " << grading::counted(cols, "column") << " in blocks of " << shape(block)
+         << " threads (x, y)");
     if (same(grid, wanted)) return;
     FAIL("grid_for returned " << shape(grid) << " blocks (x, y); " << shape(wanted)
                               << " are needed.\n"
@@ -95,8 +96,9 @@ std::vector<double> table_of(unsigned rows, unsigned cols) {
 
 void check_table(unsigned rows, unsigned cols, dim3 block) {
     check_grid(rows, cols, block);
-    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block)
-              << " threads (x, y)");
+    INFO(grading::counted(rows, "row")
+         << " and " << grading::counted(cols, "column") << " in blocks of " << shape(block)
+         << " threads (x, y)");
     const std::vector<double> expected = table_of(rows, cols);
     grading::Guarded<int> d_table(expected.size());
     d_table.show_as_rows_of(cols);
@@ -120,8 +122,9 @@ void check_table(unsigned rows, unsigned cols, dim3 block) {
 /// Not instrumented: the table takes millions of threads.
 void check_long_table(unsigned rows, unsigned cols, dim3 block) {
     check_grid(rows, cols, block);
-    INFO(rows << " rows and " << cols << " columns in blocks of " << shape(block)
-              << " threads (x, y)");
+    INFO(grading::counted(rows, "row")
+         << " and " << grading::counted(cols, "column") << " in blocks of " << shape(block)
+         << " threads (x, y)");
     grading::Guarded<int> d_table(std::size_t{rows} * cols);
     d_table.show_as_rows_of(cols);
     fill_multiplication_table(d_table.data(), rows, cols, block);

@@ -52,7 +52,7 @@ struct Matrices {
 };
 
 grading::Instrumented check_sum(int rows, int cols) {
-    INFO(rows << " rows, " << cols << " columns");
+    INFO(grading::counted(rows, "row") << ", " << grading::counted(cols, "column"));
     const Matrices matrices(rows, cols);
     grading::Guarded<float> d_a(matrices.a), d_b(matrices.b), d_sum(matrices.sum.size());
     for (grading::Guarded<float>* buffer : {&d_a, &d_b, &d_sum})
@@ -129,7 +129,7 @@ TEST_CASE("adds very long matrices") {
     // seconds.
     const warpwise::Instrumentation nothing({});
     for (const auto& [rows, cols] : {std::pair{500'003, 1}, std::pair{1, 2'100'000}}) {
-        INFO(rows << " rows, " << cols << " columns");
+        INFO(grading::counted(rows, "row") << ", " << grading::counted(cols, "column"));
         const Matrices matrices(rows, cols);
         grading::Guarded<float> d_a(matrices.a), d_b(matrices.b),
             d_sum(matrices.sum.size());

@@ -97,8 +97,8 @@ std::string sum_in_double(const grading::Instrumented& instrumented) {
 
 std::vector<float> check_sums(int slices, int blocks, int threads_per_block,
                               double bound = relative_bound) {
-    INFO(slices << " slices, launched with <<<" << blocks << ", " << threads_per_block
-                << ">>>");
+    INFO(grading::counted(slices, "slice")
+         << ", launched with <<<" << blocks << ", " << threads_per_block << ">>>");
     const int threads = blocks * threads_per_block;
     grading::Guarded<float> d_sums(static_cast<std::size_t>(threads));
     const grading::Instrumented instrumented = grading::instrument(

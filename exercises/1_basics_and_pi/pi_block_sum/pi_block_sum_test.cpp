@@ -74,10 +74,9 @@ grading::InstrumentedMatcher WithoutAtomics() {
     const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
         const warpwise::Counts counts = warpwise::sum_of(instrumented.launches);
         const double operations = counts.shared_atomic.lanes + counts.global_atomic.lanes;
-        return {operations == 0,
-                warpwise::count_text(operations) +
-                    " atomic operations, none allowed: their order, and so "
-                    "the rounded sum, would differ from run to run"};
+        return {operations == 0, grading::counted(operations, "atomic operation") +
+                                     ", none allowed: their order, and so "
+                                     "the rounded sum, would differ from run to run"};
     };
     return {judge,
             "Which thread adds which two parts in a round, so that no two threads write "
@@ -102,19 +101,16 @@ grading::InstrumentedMatcher LanesThatLoadAtLeast(double lanes) {
 }
 
 std::vector<float> check_sums(int slices, int blocks, int threads_per_block) {
-    INFO(slices << " slices, launched with <<<" << blocks << ", " << threads_per_block
-                << ">>>");
+    INFO(grading::counted(slices, "slice")
+         << ", launched with <<<" << blocks << ", " << threads_per_block << ">>>");
     grading::Guarded<float> d_sums(static_cast<std::size_t>(blocks));
     const grading::Instrumented instrumented = grading::instrument(
         [&] { sum_slices_by_block(d_sums.data(), slices, blocks, threads_per_block); });
     REQUIRE_THAT(grading::finish(),
                  grading::Succeeds().when(
                      {"data race", "shared memory"},
-                     "Which thread writes this part, in which round, and which thread "
-                     "reads it in the "
-                     "next one?\nBetween the two, every thread of the block has to pass "
-                     "__syncthreads(), also a thread\nthat adds nothing: can all of them "
-                     "reach yours?"));
+                     "Which thread writes this part, which thread reads it, and what makes "
+                     "the later of the two wait for the other?"));
     CHECK_THAT(d_sums, grading::WrittenEverywhere());
     const std::vector<double> expected = expected_sums(slices, blocks, threads_per_block);
     const warpwise::Tolerance rounding{

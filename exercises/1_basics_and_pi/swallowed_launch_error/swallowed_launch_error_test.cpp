@@ -97,10 +97,9 @@ TEST_CASE("succeeds and picks the elements when all is well") {
         CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
         if (!waits_for_the_kernel(instrumented)) {
             FAIL_CHECK(
-                "The function makes no call that waits for the kernel after the launch, so "
-                "it returns before\nthe kernel has ended.\nWhich call returns only when "
-                "the "
-                "kernel has ended?");
+                "The function makes no call that waits for the kernel, so it returns "
+                "before the kernel has ended.\nWhich call returns only when the kernel "
+                "has ended?");
         }
     }
 }
@@ -116,7 +115,8 @@ TEST_CASE("reports a launch that was refused") {
         if (!refused) {
             FAIL_CHECK(
                 "The device refuses a launch with blocks of "
-                << threads_per_block << " threads, so the kernel never ran.\nBut the call "
+                << grading::counted(threads_per_block, "thread")
+                << ", so the kernel never ran.\nBut the call "
                 << "returned " << grading::text_of(status)
                 << ".\nWhich runtime call tells after a launch whether it was refused?");
         }

@@ -19,10 +19,6 @@
 #include "common/grading/instrumented.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -213,8 +209,8 @@ TEST_CASE("keeps every member of every star") {
         const std::size_t most = (count + 31) / 32 * 32 * star_members;
         if (arranged.size() < count * star_members || arranged.size() > most) {
             FAIL_CHECK("arrange() returned "
-                       << arranged.size() << " floats; between " << count * star_members
-                       << " (one per member) and " << most
+                       << grading::counted(arranged.size(), "float") << "; between "
+                       << count * star_members << " (one per member) and " << most
                        << " (with padding) are allowed.\nHow many floats does your order "
                           "need?");
         }
@@ -319,15 +315,11 @@ TEST_CASE("takes less than half of the time in which all stars could be copied")
     warpwise::DeviceBuffer<Star> d_from(count);
     warpwise::DeviceBuffer<Star> d_to(count);
     d_from.fill_bytes(1);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { apparent_brightness(d_stars.data(), d_brightness.data(), count); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_to.data(), d_from.data(), d_from.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { apparent_brightness(d_stars.data(), d_brightness.data(), count); },
+        d_to.data(), d_from.data(), d_from.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of all stars"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of all stars"),
                grading::AtMost(0.4,
                                "Which bytes of the 64 of a star does the kernel need, and "
                                "which ones does it load with them?"));

@@ -17,10 +17,6 @@
 #include "common/helpers/counts.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -58,7 +54,7 @@ void check_outputs(const grading::Guarded<float>& d_out,
 
 // Checks the filtered signal, and returns what the kernels did.
 grading::Instrumented check_filter(std::size_t n) {
-    INFO(n << " outputs");
+    INFO(grading::counted(n, "output"));
     const std::vector<float> coefficients = grading::random_floats(taps, 2 * n);
     const std::vector<float> signal = grading::random_floats(n + taps - 1, 2 * n + 1);
     const grading::Guarded<float> d_in(signal);
@@ -89,8 +85,8 @@ std::string lines_that_read_constants(const grading::Instrumented& instrumented)
         text += std::filesystem::path(line.file).filename().string() + ":" +
                 std::to_string(line.line) + ": " +
                 warpwise::ratio_text(reads.wavefronts_per_request()) +
-                " wavefronts for each of " + warpwise::count_text(reads.requests) +
-                " reads of constant memory\n";
+                " wavefronts for each of " +
+                grading::counted(reads.requests, "read of constant memory") + "\n";
     }
     return text;
 }
@@ -132,11 +128,12 @@ TEST_CASE("uses the coefficients of the call") {
     }
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     stream = 30;
-    for (const grading::Guarded<float>* d_out : {&d_first, &d_second, &d_third}) {
+    for (const grading::Guarded<float>* results : {&d_first, &d_second, &d_third}) {
+        const grading::Guarded<float>& d_out = *results;
         INFO("call " << stream - 29
                      << " of 3, each with coefficients of its own at the same address");
         CHECK_THAT(
-            *d_out,
+            d_out,
             grading::CloseTo(filtered(grading::random_floats(taps, stream++), signal),
                              rounding)
                 .when(grading::equals(filtered(of_first, signal)),
@@ -252,16 +249,12 @@ TEST_CASE("takes less than eight times the time of a copy of the signal") {
     warpwise::DeviceBuffer<float> d_in(std::size_t{n} + taps - 1);
     warpwise::DeviceBuffer<float> d_out(n);
     d_in.fill_bytes(1);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), n); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_out.data(), d_in.data(), d_out.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { filter_signal(coefficients.data(), d_in.data(), d_out.data(), n); },
+        d_out.data(), d_in.data(), d_out.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(
-        grading::time_beside(timings[0], timings[1], "a copy of the signal"),
+        grading::time_beside(answer, copy, "a copy of the signal"),
         grading::AtMost(8, "How many coefficients does a warp ask for at the same time?"));
 }
 #endif

@@ -15,8 +15,6 @@
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/helpers/activity.h"
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/counts.h"
 #include "common/helpers/device_buffer.h"
 
@@ -127,7 +125,7 @@ grading::InstrumentedMatcher NoSharedMemory() {
         }
         const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
         return {requests == 0,
-                "shared memory was used: " + warpwise::count_text(requests) + " requests"};
+                "shared memory was used: " + grading::counted(requests, "request")};
     };
     return {judge, "A value that only its own thread needs fits into a register."};
 }
@@ -218,15 +216,11 @@ TEST_CASE("takes less than six times as long as a copy of an array") {
     warpwise::DeviceBuffer<float> d_x(n), d_skip(n), d_y(n);
     d_x.fill_bytes(0);
     d_skip.fill_bytes(0);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { run_layer(d_x.data(), d_skip.data(), d_y.data(), n, 1, 0, 1); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_y.data(), d_x.data(), d_x.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { run_layer(d_x.data(), d_skip.data(), d_y.data(), n, 1, 0, 1); }, d_y.data(),
+        d_x.data(), d_x.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of an array"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of an array"),
                grading::AtMost(6,
                                "Which arrays are there only because one kernel hands "
                                "them to the next, and how many blocks share the work?"));

@@ -61,7 +61,7 @@ struct Call {
 /// Checks all that a call has to do, and returns what the kernels did.
 grading::Instrumented check_call(std::size_t n, std::size_t threads = 0,
                                  std::size_t blocks = 0) {
-    INFO("a signal of " << n << " elements");
+    INFO("a signal of " << grading::counted(n, "element"));
     Call call(n);
     grading::Instrumented instrumented = call.run();
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -94,7 +94,7 @@ public:
         const grading::Outcome outcome = grading::finish();
         // Nobody planted this: it is shown as in any other exercise.
         if (outcome.status != cudaSuccess || !only_races) {
-            INFO("a signal of " << n << " elements");
+            INFO("a signal of " << grading::counted(n, "element"));
             REQUIRE_THAT(outcome, grading::Succeeds());
         }
         if (has_race) race_ += race_.empty() ? number(n) : ", " + number(n);

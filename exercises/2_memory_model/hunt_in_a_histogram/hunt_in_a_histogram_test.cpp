@@ -83,7 +83,7 @@ struct Call {
 
 /// Checks all that a call has to do.
 void check_call(Bytes bytes, Ticket& d_ticket) {
-    INFO(bytes.size() << " bytes");
+    INFO(grading::counted(bytes.size(), "byte"));
     Call call(std::move(bytes));
     const grading::Instrumented instrumented = call.run(d_ticket);
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -111,7 +111,7 @@ void check_call(Bytes bytes, Ticket& d_ticket) {
 class Symptoms {
 public:
     void look_at_two_calls(std::size_t n) {
-        INFO(n << " bytes");
+        INFO(grading::counted(n, "byte"));
         Ticket d_ticket = new_ticket();
         Call first(random_bytes(n, n)), second(random_bytes(n, n + 1));
         for (Call* call : {&first, &second}) {
@@ -140,8 +140,8 @@ public:
         std::vector<std::string> lines;
         if (uninitialized_) {
             lines.push_back(
-                "A thread uses memory that nobody has written, so results "
-                "depend on what was there before.");
+                "A thread may read memory before anything was written there, so "
+                "results depend on what the memory held before.");
         }
         if (race_) {
             lines.push_back(
@@ -173,9 +173,9 @@ TEST_CASE("shows no symptom") {
     for (const std::string& line : lines) text << "\n  - " << line;
     if (!lines.empty()) {
         FAIL(lines.size() << " of 3 symptoms " << (lines.size() == 1 ? "is" : "are")
-                          << " left:" << text.str()
-                          << "\nWhich line can cause the symptom above that is listed "
-                             "first, and when: for which values of n, or in which call?");
+                          << " left:" << text.str() << "\nWhich memory is "
+                          << (lines.size() == 1 ? "it" : "the first of them")
+                          << " about, and which lines write and read that memory?");
     }
 }
 

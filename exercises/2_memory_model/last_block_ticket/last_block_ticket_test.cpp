@@ -50,9 +50,9 @@ void check_activity(const grading::Guarded<float>& d_values,
     const std::vector<grading::ElementActivity> of_drawn = grading::activity_of(d_drawn);
     if (of_drawn.empty()) return;
     if (of_drawn[0].reads < blocks || of_drawn[0].reads > blocks + 1) {
-        FAIL_CHECK(
-            "The " << blocks << " blocks read the counter " << of_drawn[0].reads
-                   << " times, draws included.\n"
+        FAIL_CHECK(grading::counted(blocks, "block")
+                   << " read the counter " << grading::counted(of_drawn[0].reads, "time")
+                   << ", draws included.\n"
                       "A block draws one ticket and does not look at the counter again; "
                       "the last one may set it back.\n"
                       "Which value tells a block whether it is the last one?");
@@ -69,7 +69,8 @@ void check_activity(const grading::Guarded<float>& d_values,
 
 /// One call, judged. `call` counts from 1 for those that share a counter.
 void check_call(Counter& d_drawn, std::size_t count, std::size_t blocks, std::size_t call) {
-    INFO("call " << call << ": " << count << " elements, blocks: " << blocks);
+    INFO("call " << call << ": " << grading::counted(count, "element")
+                 << ", blocks: " << blocks);
     const std::vector<float> values = grading::random_floats(count, call);
     const grading::Guarded<float> d_values(values);
     grading::Guarded<float> d_block_sums(

@@ -162,7 +162,7 @@ void check_values(Observed& observed) {
                                        << "\nWhich copy has `in` as its destination?");
     if (!observed.out.stays_inside())
         FAIL(
-            "written before the start of the array on the host, or past its end\nHow many "
+            "written before the start of the array on the host, or past its end.\nHow many "
             "elements, and how many bytes, does the last chunk have?");
     CHECK_THAT(observed.d_in, grading::StaysInside());
     CHECK_THAT(observed.d_out, grading::StaysInside());
@@ -186,24 +186,29 @@ void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t str
         ++pieces.back().count;
     }
     if (pieces.size() != chunks) {
-        FAIL("The elements lie in "
-             << pieces.size() << " stretches of one stream each, and there should be "
-             << chunks
-             << " chunks.\nWhich elements belong to chunk 0, and which "
-                "stream is chunk 1 done in?");
+        const std::string seen =
+            pieces.size() == 1
+                ? "All elements are done in streams[" + std::to_string(deliverers[0]) + "]"
+                : "The elements are done in " + std::to_string(pieces.size()) +
+                      " groups of neighbors, each of them in one stream";
+        FAIL(seen << ".\nThere should be " << grading::counted(chunks, "chunk")
+                  << ", each of them in another stream than the chunk before it.\n"
+                     "At which element does your chunk 1 begin, and in which stream is "
+                     "it done?");
     }
     for (std::size_t k = 0; k < chunks; ++k) {
         const bool right_stream =
             deliverers[pieces[k].first] == static_cast<int>(k % streams);
         if (!right_stream) {
-            FAIL("Chunk " << k << " has " << pieces[k].count << " elements from "
-                          << pieces[k].first << " on, and is done in streams["
+            FAIL("Chunk " << k << " has " << grading::counted(pieces[k].count, "element")
+                          << " from " << pieces[k].first << " on, and is done in streams["
                           << deliverers[pieces[k].first]
                           << "].\nIn which stream should chunk " << k << " be done?");
         }
         if (pieces[k].count * chunks > 2 * deliverers.size()) {
             FAIL("Chunk "
-                 << k << " has " << pieces[k].count << " elements. On average a chunk "
+                 << k << " has " << grading::counted(pieces[k].count, "element")
+                 << ". On average a chunk "
                  << "has " << deliverers.size() / chunks
                  << ", and none may have more than twice as many.\nWhich chunk takes "
                     "the elements that are left?");
@@ -212,11 +217,6 @@ void check_cut(const Deliverers& deliverers, std::size_t chunks, std::size_t str
 }
 
 #ifdef __CPU_DEVICE__
-
-constexpr const char* kernels_demand =
-    "Each chunk is copied from `in` to `d_in`, a kernel reads it there and writes to "
-    "`d_out`, and it is copied from "
-    "there to `out`.";
 
 /// Judges what the log of a call says of all copies, fills, and launches.
 void check_calls(const grading::Instrumented& instrumented,
@@ -272,23 +272,21 @@ Deliverers deliverers_of(Observed& observed, const grading::Instrumented& instru
             }
         }
     }
-    INFO(kernels_demand);
     const auto require_none = [](const char* what, const Elements& elements,
                                  const char* question) {
         if (elements.empty()) return;
         FAIL(what << ": " << grading::name_elements(elements) << "\n" << question);
     };
-    require_none("never copied to d_in", not_in,
+    require_none("Never copied from `in` to `d_in`", not_in,
                  "Which chunk do these elements belong to, and which call copies it in?");
-    require_none("not written to d_out by a kernel", not_computed,
+    require_none("Not written to `d_out` by a kernel", not_computed,
                  "Which launch should write them, and how many threads does it have?");
-    require_none("not computed from d_in", not_read,
+    require_none("Not computed from the elements of `d_in`", not_read,
                  "Which array does the kernel read, from which index on?");
-    require_none("not copied from d_out to the host", not_out,
+    require_none("Not copied from `d_out` to `out`", not_out,
                  "Which chunk do these elements belong to, and which call copies it out?");
-    require_none("not done in one stream from copy in to copy out", torn,
-                 "Only work of the same stream keeps its order. Which stream does each of "
-                 "the chunk's three calls name?");
+    require_none("Not done in one stream from copy in to copy out", torn,
+                 "Which stream does each of the three calls of this chunk name?");
     return deliverers;
 }
 
@@ -296,7 +294,8 @@ Deliverers deliverers_of(Observed& observed, const grading::Instrumented& instru
 
 /// Calls the answer and judges the results, and who computed them.
 void check_results(std::size_t count, std::size_t chunks, std::size_t streams) {
-    INFO(count << " floats, " << chunks << " chunks, " << streams << " streams");
+    INFO(grading::counted(count, "float") << ", " << grading::counted(chunks, "chunk")
+                                          << ", " << grading::counted(streams, "stream"));
     Observed observed(count);
     const Streams given(streams);
     const grading::Instrumented instrumented =
@@ -316,7 +315,8 @@ bool has_long_chunks(std::size_t count, std::size_t chunks) {
 
 /// Calls the answer and judges which stream does what.
 void check_streams(std::size_t count, std::size_t chunks, std::size_t streams) {
-    INFO(count << " floats, " << chunks << " chunks, " << streams << " streams");
+    INFO(grading::counted(count, "float") << ", " << grading::counted(chunks, "chunk")
+                                          << ", " << grading::counted(streams, "stream"));
     Observed observed(count);
     const Streams given(streams);
     const grading::Instrumented instrumented =
@@ -528,10 +528,9 @@ void check_turns(const Deliverers& deliverers, std::size_t chunks, std::size_t s
     }
     const std::vector<std::size_t> torn = delivered_by(deliverers, nobody);
     if (!torn.empty()) {
-        FAIL("not done in one stream from copy in to copy out: "
+        FAIL("Not done in one stream from copy in to copy out: "
              << grading::name_elements(torn)
-             << "\nOnly work of the same stream keeps its order. Which stream does each of "
-                "the chunk's three calls name?");
+             << "\nWhich stream does each of the three calls of this chunk name?");
     }
     check_cut(deliverers, chunks, streams);
 }
@@ -551,17 +550,15 @@ TEST_CASE("gives pinned memory") {
         }
         if (!is_page_locked(memory)) {
             FAIL(
-                "The memory of allocate_on_host is not pinned (page-locked). A copy engine "
-                "works with physical\naddresses, and the system may move other memory "
-                "while "
-                "it copies.\nWhich function of CUDA allocates host memory that stays where "
-                "it is?");
+                "The memory of allocate_on_host is not pinned (page-locked).\n"
+                "A copy engine works with physical addresses, and the system may move "
+                "other memory.\n"
+                "Which function of CUDA allocates host memory that stays where it is?");
         }
         if (!is_page_locked(memory + count - 1)) {
-            FAIL("Only the first of "
-                 << count
-                 << " floats are pinned (page-locked).\nHow many bytes does "
-                    "allocate_on_host ask for?");
+            FAIL("Only the first of " << grading::counted(count, "float")
+                                      << " are pinned (page-locked).\nHow many bytes does "
+                                         "allocate_on_host ask for?");
         }
         std::fill(memory, memory + count, untouched);  // all of it is there
         INFO("Which function frees the memory that your allocate_on_host gives?");
@@ -629,7 +626,9 @@ TEST_CASE("gives each chunk to one of the streams in turn") {
 #ifdef __CPU_DEVICE__
             check_streams(count, chunks, streams);
 #else
-            INFO(count << " floats, " << chunks << " chunks, " << streams << " streams");
+            INFO(grading::counted(count, "float")
+                 << ", " << grading::counted(chunks, "chunk") << ", "
+                 << grading::counted(streams, "stream"));
             std::optional<Deliverers> deliverers;
             if (check_nothing_goes_around_streams(count, chunks, streams)) {
                 deliverers = deliverers_of(count, chunks, streams);

@@ -15,10 +15,6 @@
 #include "common/helpers/counts.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -179,15 +175,11 @@ TEST_CASE("takes less than twice the time of a copy of the image") {
     warpwise::DeviceBuffer<float> d_image(std::size_t{side} * side);
     warpwise::DeviceBuffer<float> d_rotated(d_image.size());
     d_image.fill_bytes(1);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { rotate_image(d_image.data(), d_rotated.data(), side, side); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_rotated.data(), d_image.data(),
-                                              d_image.bytes(), cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { rotate_image(d_image.data(), d_rotated.data(), side, side); },
+        d_rotated.data(), d_image.data(), d_image.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the image"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the image"),
                grading::AtMost(
                    2, "Which lanes of a warp wait for the same bank of shared memory?"));
 }

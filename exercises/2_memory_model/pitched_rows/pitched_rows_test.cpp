@@ -1,7 +1,9 @@
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <cstring>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,8 +19,9 @@ const grading::Exercise grading::exercise{"2_memory_model", "pitched_rows"};
 
 namespace {
 
-constexpr float padding =
-    -9;  // what the grader writes into the padding; no element has this value
+// What the grader writes before a call: into the padding, into the matrix that copy_in
+// fills, and into the memory that copy_out fills. No element has one of these values.
+constexpr float padding = -9, before_copy_in = -2, before_copy_out = -3;
 
 std::size_t width_of(int cols) { return static_cast<std::size_t>(cols) * sizeof(float); }
 
@@ -72,6 +75,34 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
     return {values.begin(), values.end()};
 }
 
+/// What a copy gives that takes the number of columns for the width of a row in bytes.
+std::vector<float> with_a_quarter_copied(const Shape& shape,
+                                         const std::vector<float>& tight, float before) {
+    std::vector<float> values(tight.size(), before);
+    const auto cols = static_cast<std::size_t>(shape.cols);
+    for (std::size_t first = 0; first < values.size(); first += cols)
+        std::memcpy(&values[first], &tight[first], cols);
+    return values;
+}
+
+/// Some wrong element lies in the padding, past the end of its row.
+grading::Cause padding_is_wrong(const Shape& shape) {
+    return [cols = static_cast<std::size_t>(shape.cols)](
+               const grading::MismatchedArray& mismatch) {
+        return std::any_of(mismatch.wrong.begin(), mismatch.wrong.end(),
+                           [&](std::size_t i) { return i % mismatch.row_length >= cols; });
+    };
+}
+
+constexpr const char* quarter_question =
+    "Of each row, the first quarter was copied. In which unit does your call give the "
+    "width of a row?";
+constexpr const char* pitches_question =
+    "Which of the two pitches is less than the width that you give, all three in bytes?";
+constexpr const char* address_question =
+    "Which row and column does this thread have, and how many bytes after matrix.first is "
+    "the address that it uses?";
+
 /// A matrix in memory of the grader, with a pitch that the grader has chosen. Messages name
 /// rows and columns, and columns from `cols` on are padding.
 class Chosen {
@@ -89,10 +120,11 @@ public:
     }
     const grading::Guarded<float>& memory() const { return memory_; }
     std::string text() const {
-        return std::to_string(shape_.rows) + " rows, " + std::to_string(shape_.cols) +
-               " columns, a pitch of " + std::to_string(floats_ * sizeof(float)) +
-               " bytes; in messages, columns from " + std::to_string(shape_.cols) +
-               " on are padding, which holds -9";
+        return grading::counted(shape_.rows, "row") + " of " +
+               grading::counted(shape_.cols, "float") + ", a pitch of " +
+               std::to_string(floats_ * sizeof(float)) +
+               " bytes\nIn messages, columns from " + std::to_string(shape_.cols) +
+               " on are padding, which holds -9.";
     }
 
 private:
@@ -124,19 +156,22 @@ void check_writers(const Chosen& chosen, const Shape& shape) {
     std::set<warpwise::KernelThread> threads;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (i % chosen.floats() >= static_cast<std::size_t>(shape.cols)) continue;
-        if (all[i].writer != warpwise::Writer::kernel || all[i].writes != 1) {
-            FAIL("row "
-                 << i / chosen.floats() << ", column " << i % chosen.floats()
-                 << ": kernels have to write it, once.\nWhich thread should write it?");
+        if (all[i].writer != warpwise::Writer::kernel) {
+            FAIL(grading::name_elements({i}, chosen.floats())
+                 << " was not written by a kernel.\nWhich thread should write it?");
+        }
+        if (all[i].writes != 1) {
+            FAIL(grading::name_elements({i}, chosen.floats())
+                 << " was written " << grading::counted(all[i].writes, "time")
+                 << " by kernels, and the task asks for once.\nWhich threads write it?");
         }
         threads.insert(all[i].written_by);
     }
     if (all.empty() || shape.rows < 32 || shape.cols < 32) return;
     if (threads.size() < 256) {
-        FAIL_CHECK(
-            "Only " << threads.size()
-                    << " threads took part; at least 256 are wanted.\nHow many elements "
-                       "does each thread take?");
+        FAIL_CHECK("Only " << grading::counted(threads.size(), "thread")
+                           << " took part; at least 256 are wanted.\nHow many elements "
+                              "does each thread take?");
     }
 }
 
@@ -153,14 +188,24 @@ void check_copies(const grading::Instrumented& instrumented) {
 
 void check_host(const std::vector<float>& host, const std::vector<float>& expected,
                 const Shape& shape) {
-    CHECK_THAT(std::vector<float>(host.begin(), host.begin() + static_cast<std::ptrdiff_t>(
-                                                                   expected.size())),
-               grading::EqualTo(as_doubles(expected)));
-    for (std::size_t i = expected.size(); i < host.size(); ++i) {
-        if (host[i] == -3.0f) continue;
+    const auto end = host.begin() + static_cast<std::ptrdiff_t>(expected.size());
+    const std::vector<float> tight(host.begin(), end);
+    CHECK_THAT(
+        tight,
+        grading::EqualTo(as_doubles(expected))
+            .when(grading::equals(
+                      as_doubles(with_a_quarter_copied(shape, expected, before_copy_out))),
+                  quarter_question)
+            .when(grading::equal(before_copy_out),
+                  "These elements still hold -3, which was there before the copy. How "
+                  "many bytes of each row does your call copy?"));
+    const bool writes_more =
+        std::any_of(end, host.end(), [](float value) { return value != before_copy_out; });
+    if (writes_more) {
         FAIL("The copy to the host wrote past the end of "
-             << shape.rows << " rows of " << shape.cols
-             << " columns.\nHow far apart are two rows on the host, in bytes?");
+             << grading::counted(shape.rows, "row") << " of "
+             << grading::counted(shape.cols, "float")
+             << ".\nHow far apart are two rows on the host, in bytes?");
     }
 }
 
@@ -168,20 +213,32 @@ void check_host(const std::vector<float>& host, const std::vector<float>& expect
 
 TEST_CASE("copies rows in and leaves the padding alone") {
     for (const Shape& shape : shapes()) {
-        Chosen chosen(shape, std::vector<float>(shape.elements(), -2.0f));
+        Chosen chosen(shape, std::vector<float>(shape.elements(), before_copy_in));
         INFO(chosen.text());
         const std::vector<float> tight = grading::random_floats(shape.elements());
         cudaError_t status = cudaSuccess;
         const grading::Instrumented instrumented =
             grading::instrument([&] { status = copy_in(chosen.matrix(), tight.data()); });
-        REQUIRE_THAT(status, grading::Succeeds());
+        REQUIRE_THAT(status, grading::Succeeds().when({"cudaErrorInvalidPitchValue"},
+                                                      pitches_question));
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        const grading::Guarded<float>& matrix = chosen.memory();
+        const auto on_device = [&](const std::vector<float>& values) {
+            return pitched(shape, chosen.floats(), as_doubles(values));
+        };
         CHECK_THAT(
-            chosen.memory(),
-            grading::EqualTo(pitched(shape, chosen.floats(), as_doubles(tight)))
-                .when(grading::equal(-2),
-                      "These elements still hold -2, which was there before the copy."));
-        CHECK_THAT(chosen.memory(), grading::StaysInside());
+            matrix,
+            grading::EqualTo(on_device(tight))
+                .when(padding_is_wrong(shape),
+                      "The copy wrote to the padding. How many bytes after the beginning "
+                      "of row 0 does row 1 begin, on the host and on the device?")
+                .when(grading::equals(
+                          on_device(with_a_quarter_copied(shape, tight, before_copy_in))),
+                      quarter_question)
+                .when(grading::equal(before_copy_in),
+                      "These elements still hold -2, which was there before the copy. How "
+                      "many bytes of each row does your call copy?"));
+        CHECK_THAT(matrix, grading::StaysInside());
         check_copies(instrumented);
         CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     }
@@ -195,14 +252,16 @@ TEST_CASE("copies rows out and leaves the padding behind") {
         // As large as the matrix with its padding, so that a copy that brings the padding
         // along harms nobody.
         std::vector<float> host(static_cast<std::size_t>(shape.rows) * chosen.floats(),
-                                -3.0f);
+                                before_copy_out);
         cudaError_t status = cudaSuccess;
         const grading::Instrumented instrumented =
             grading::instrument([&] { status = copy_out(host.data(), chosen.matrix()); });
-        REQUIRE_THAT(status, grading::Succeeds());
+        REQUIRE_THAT(status, grading::Succeeds().when({"cudaErrorInvalidPitchValue"},
+                                                      pitches_question));
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         check_host(host, tight, shape);
-        CHECK_THAT(chosen.memory(),
+        const grading::Guarded<float>& matrix = chosen.memory();
+        CHECK_THAT(matrix,
                    grading::Unchanged("The matrix on the device is only to be read."));
         check_copies(instrumented);
         CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
@@ -216,12 +275,17 @@ TEST_CASE("adds the number of its row to every element") {
         INFO(chosen.text());
         const grading::Instrumented instrumented =
             grading::instrument([&] { add_row_numbers(chosen.matrix()); });
-        REQUIRE_THAT(grading::finish(), grading::Succeeds());
-        CHECK_THAT(chosen.memory(), grading::StaysInside());
+        REQUIRE_THAT(grading::finish(),
+                     grading::Succeeds().when({"out of bounds"}, address_question));
+        const grading::Guarded<float>& matrix = chosen.memory();
+        CHECK_THAT(matrix, grading::StaysInside());
         CHECK_THAT(
-            chosen.memory(),
+            matrix,
             grading::EqualTo(
                 pitched(shape, chosen.floats(), with_row_numbers(shape, tight)))
+                .when(padding_is_wrong(shape),
+                      "The kernel wrote to the padding. How many bytes after the beginning "
+                      "of row 0 does row 1 begin, and how many does your kernel step?")
                 .when(grading::equals(pitched(shape, chosen.floats(), as_doubles(tight))),
                       "Nothing was added there. Where does the row of these elements "
                       "begin?"));
@@ -233,7 +297,8 @@ TEST_CASE("adds the number of its row to every element") {
 TEST_CASE("allocates rows that begin where a request likes to begin") {
     for (const Shape& shape :
          {Shape{1, 1}, Shape{5, 33}, Shape{64, 101}, Shape{9, 1024}, Shape{300, 2}}) {
-        INFO(shape.rows << " rows of " << shape.cols << " floats");
+        INFO(grading::counted(shape.rows, "row")
+             << " of " << grading::counted(shape.cols, "float"));
         PitchedMatrix matrix{.rows = shape.rows, .cols = shape.cols};
         cudaError_t status = cudaSuccess;
         const grading::Instrumented instrumented =
@@ -250,16 +315,16 @@ TEST_CASE("allocates rows that begin where a request likes to begin") {
         if (matrix.pitch < width_of(shape.cols)) {
             FAIL("The pitch is " << matrix.pitch << " bytes, but a row has "
                                  << width_of(shape.cols)
-                                 << " bytes.\nDoes the pitch count bytes or floats?");
+                                 << " bytes.\nWhich width does your call of "
+                                    "cudaMallocPitch get here, and what do you store as "
+                                    "the pitch?");
         }
         if (matrix.pitch % 32 != 0) {
-            FAIL(
-                "The pitch is "
-                << matrix.pitch
-                << " bytes, no multiple of 32. A row that begins in the middle of a sector "
-                   "costs\none sector more in each request.\nWhich function chooses a "
-                   "pitch "
-                   "for you?");
+            FAIL("The pitch is "
+                 << matrix.pitch
+                 << " bytes, no multiple of 32.\nWhere a row begins in the middle of a "
+                    "sector, each request touches one sector more.\n"
+                    "Where does the value of matrix.pitch come from in your code?");
         }
         // All rows are there.
         REQUIRE_THAT(cudaMemset2D(matrix.first, matrix.pitch, 0, width_of(shape.cols),
@@ -286,7 +351,8 @@ TEST_CASE("tells when there is no memory") {
 TEST_CASE("does it all together and touches few sectors") {
     for (const Shape& shape :
          {Shape{1, 1}, Shape{7, 31}, Shape{64, 101}, Shape{64, 129}, Shape{33, 1001}}) {
-        INFO(shape.rows << " rows, " << shape.cols << " columns");
+        INFO(grading::counted(shape.rows, "row")
+             << ", " << grading::counted(shape.cols, "column"));
         const Allocated allocated(shape);
         REQUIRE_THAT(allocated.status(), grading::Succeeds());
         const std::vector<float> tight = grading::random_floats(shape.elements());
@@ -295,7 +361,8 @@ TEST_CASE("does it all together and touches few sectors") {
             grading::instrument([&] { add_row_numbers(allocated.matrix()); });
         std::vector<float> result(tight.size());
         REQUIRE_THAT(copy_out(result.data(), allocated.matrix()), grading::Succeeds());
-        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        REQUIRE_THAT(grading::finish(),
+                     grading::Succeeds().when({"out of bounds"}, address_question));
         CHECK_THAT(result, grading::EqualTo(with_row_numbers(shape, tight)));
         if (shape.cols >= 32) {
             CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.9));
@@ -306,11 +373,13 @@ TEST_CASE("does it all together and touches few sectors") {
 // Not instrumented: who does what was judged above.
 TEST_CASE("handles long columns and long rows") {
     for (const Shape& shape : {Shape{50'000, 1}, Shape{1, 2'100'000}}) {
-        INFO(shape.rows << " rows, " << shape.cols << " columns");
+        INFO(grading::counted(shape.rows, "row")
+             << ", " << grading::counted(shape.cols, "column"));
         const std::vector<float> tight = grading::random_floats(shape.elements());
         grading::Guarded<float> d_tight(tight);
         add_row_numbers({d_tight.data(), width_of(shape.cols), shape.rows, shape.cols});
-        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        REQUIRE_THAT(grading::finish(),
+                     grading::Succeeds().when({"out of bounds"}, address_question));
         CHECK_THAT(d_tight, grading::EqualTo(with_row_numbers(shape, tight)));
     }
 }

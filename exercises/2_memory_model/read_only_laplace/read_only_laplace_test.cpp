@@ -79,7 +79,7 @@ void check_work(const grading::Instrumented& instrumented,
 // Checks the results, and returns what the kernels did.
 grading::Instrumented check_laplace(std::size_t count, std::size_t threads = 0,
                                     std::size_t blocks = 0) {
-    INFO("laplace for a ring of " << count << " elements");
+    INFO("laplace for a ring of " << grading::counted(count, "element"));
     const std::vector<float> x = grading::random_floats(count, count);
     const grading::Guarded<float> d_x(x);
     grading::Guarded<float> d_y(count);
@@ -95,7 +95,7 @@ grading::Instrumented check_laplace(std::size_t count, std::size_t threads = 0,
 
 grading::Instrumented check_laplace_twice(std::size_t count, std::size_t threads = 0,
                                           std::size_t blocks = 0) {
-    INFO("laplace_twice for a ring of " << count << " elements");
+    INFO("laplace_twice for a ring of " << grading::counted(count, "element"));
     const std::vector<float> x = grading::random_floats(count, count + 1);
     const grading::Guarded<float> d_x(x);
     grading::Guarded<float> d_work(count);

@@ -16,10 +16,6 @@
 #include "common/helpers/counts.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -81,7 +77,7 @@ void check_values(const grading::Guarded<unsigned>& d_counts,
 // Checks the counts, and returns what the kernels did.
 grading::Instrumented check_counts(const std::string& what,
                                    const std::vector<unsigned char>& bytes) {
-    INFO(bytes.size() << " bytes, " << what);
+    INFO(grading::counted(bytes.size(), "byte") << ", " << what);
     const grading::Guarded<unsigned char> d_bytes(bytes);
     grading::Guarded<unsigned> d_counts(old_counts());
     grading::Instrumented instrumented = grading::instrument([&] {
@@ -204,16 +200,12 @@ TEST_CASE("takes less than ten times as long as a copy of the bytes") {
                                                                      : random_bytes(count));
         warpwise::DeviceBuffer<unsigned char> d_copy(count);
         warpwise::DeviceBuffer<unsigned> d_counts(bins);
-        const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-            {{[&] { count_bytes(d_bytes.data(), d_counts.data(), count); }, false},
-             {[&] {
-                  warpwise::check(cudaMemcpyAsync(d_copy.data(), d_bytes.data(), count,
-                                                  cudaMemcpyDeviceToDevice));
-              },
-              false}});
+        const auto [answer, copy] = grading::measure_beside_copy(
+            [&] { count_bytes(d_bytes.data(), d_counts.data(), count); }, d_copy.data(),
+            d_bytes.data(), count);
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         INFO((constant ? "all bytes the same" : "random bytes"));
-        CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the bytes"),
+        CHECK_THAT(grading::time_beside(answer, copy, "a copy of the bytes"),
                    grading::AtMost(10,
                                    "How many threads add to the same counter at a time, "
                                    "and in which memory does it lie?"));

@@ -107,8 +107,9 @@ void check_values(const grading::Guarded<float>& d_out, const std::vector<float>
 
 // Checks the sums, and returns what the kernels did.
 grading::Instrumented check_sums(std::size_t count, int radius, int threads_per_block) {
-    INFO(count << " elements, radius " << radius << ", blocks of " << threads_per_block
-               << " threads");
+    INFO(grading::counted(count, "element")
+         << ", radius " << radius << ", blocks of "
+         << grading::counted(threads_per_block, "thread"));
     const std::vector<float> values = grading::random_floats(count, count);
     const grading::Guarded<float> d_in(values);
     grading::Guarded<float> d_out(count);
@@ -227,7 +228,8 @@ TEST_CASE("lets a large element spoil no other window") {
 TEST_CASE("reads each input little more than once") {
     constexpr int count = 8192;
     const grading::Instrumented instrumented = check_sums(count, 16, 256);
-    INFO(count << " elements of 8 bytes each: what is read and written of them");
+    INFO(grading::counted(count, "element")
+         << " of 8 bytes each: what is read and written of them");
     CHECK_THAT(instrumented, grading::UsesSharedMemory());
     CHECK_THAT(instrumented, grading::BytesMovedAtMost(12.0 * count));
 }

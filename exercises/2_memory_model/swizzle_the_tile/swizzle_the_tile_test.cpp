@@ -124,8 +124,8 @@ grading::Instrumented check_adjoint(std::size_t rows, std::size_t cols,
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));
     if (!instrumented.launches.empty() &&
         instrumented.launches[0].blocks != tiles_of(rows, cols)) {
-        FAIL("The launch has " << instrumented.launches[0].blocks
-                               << " blocks. The matrix has " << tiles_of(rows, cols)
+        FAIL("The launch has " << grading::counted(instrumented.launches[0].blocks, "block")
+                               << ". The matrix has " << tiles_of(rows, cols)
                                << " tiles of 32 x 32 numbers, and the task asks for one "
                                   "block per tile.\nHow many tiles lie side by side, and "
                                   "how many one below the other?");

@@ -16,8 +16,6 @@
 #include "common/grading/inputs.h"
 #include "common/grading/instrumented.h"
 #include "common/helpers/activity.h"
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/counts.h"
 #include "common/helpers/device_buffer.h"
 
@@ -55,13 +53,13 @@ void check_floats_ahead(const grading::Guarded<float>& d_array, std::size_t ahea
     }
     if (!written.empty()) {
         FAIL("A kernel wrote memory before the first sample, "
-             << written.back() << " float" << (written.back() == 1 ? "" : "s")
+             << grading::counted(written.back(), "float")
              << " ahead of it.\nAt which address does the first vector begin, and which "
                 "samples come before it?");
     }
     if (!read.empty()) {
         FAIL("A kernel read memory before the first sample, "
-             << read.back() << " float" << (read.back() == 1 ? "" : "s")
+             << grading::counted(read.back(), "float")
              << " ahead of it.\nAt which address does the first vector begin, and which "
                 "samples come before it?");
     }
@@ -95,9 +93,10 @@ void check_writers(const grading::Guarded<float>& d_array, std::size_t ahead,
                                         << "\nWhich two threads take them?");
     }
     if (threads.size() < graded.threads || blocks.size() < graded.blocks) {
-        FAIL_CHECK("Only " << threads.size() << " threads in " << blocks.size()
-                           << " blocks wrote the samples; at least " << graded.threads
-                           << " in " << graded.blocks
+        FAIL_CHECK("Only " << grading::counted(threads.size(), "thread") << " in "
+                           << grading::counted(blocks.size(), "block")
+                           << " wrote the samples; at least " << graded.threads << " in "
+                           << graded.blocks
                            << " are wanted.\nHow many samples does each thread take?");
     }
 }
@@ -126,7 +125,8 @@ grading::Instrumented check_samples(std::size_t ahead, std::size_t n, Graded gra
         twice.push_back(double{gain} * once + double{offset});
     }
     const auto start = after.begin() + static_cast<std::ptrdiff_t>(ahead);
-    CHECK_THAT(std::vector<float>(start, after.end()),
+    const std::vector<float> samples(start, after.end());
+    CHECK_THAT(samples,
                grading::CloseTo(expected, rounding)
                    .when(grading::equals(untouched), "These samples were not changed.")
                    .when(
@@ -163,10 +163,10 @@ grading::InstrumentedMatcher FewRequestsFor(std::size_t n) {
         const double loads = counts.global_load.requests;
         const double stores = counts.global_store.requests;
         return {loads <= limit && stores <= limit,
-                warpwise::count_text(loads) + " load requests and " +
-                    warpwise::count_text(stores) + " store requests, at most " +
+                grading::counted(loads, "load request") + " and " +
+                    grading::counted(stores, "store request") + ", at most " +
                     warpwise::count_text(limit) + " of each allowed for " +
-                    std::to_string(n) + " samples"};
+                    grading::counted(n, "sample")};
     };
     return {judge,
             "How many bytes does one request of a warp move, if each lane moves four and "
@@ -210,8 +210,8 @@ TEST_CASE("makes few requests for whole sectors") {
     for (const std::size_t ahead : {0, 1, 2, 3, 4, 5}) {
         const std::size_t n = grading::random_size(20'000, 40'000, ahead);
         const grading::Instrumented instrumented = check_samples(ahead, n);
-        INFO(n << " samples, which begin " << 4 * ahead
-               << " bytes after a multiple of 256");
+        INFO(grading::counted(n, "sample")
+             << ", which begin " << 4 * ahead << " bytes after a multiple of 256");
         CHECK_THAT(instrumented, FewRequestsFor(n));
         CHECK_THAT(instrumented, grading::GlobalEfficiencyAtLeast(0.9));
     }
@@ -237,15 +237,11 @@ TEST_CASE("takes less than 1.4 times as long as a copy of the samples") {
     constexpr int n = 1 << 27;
     warpwise::DeviceBuffer<float> d_samples(n + 1), d_copy(n + 1);
     d_samples.fill_bytes(0);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { adjust_samples(d_samples.data() + 1, n, 1, 0); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_samples.data(),
-                                              d_samples.bytes(), cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] =
+        grading::measure_beside_copy([&] { adjust_samples(d_samples.data() + 1, n, 1, 0); },
+                                     d_copy.data(), d_samples.data(), d_samples.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the samples"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the samples"),
                grading::AtMost(1.4,
                                "How many bytes does each load ask for, and how many "
                                "blocks share the work?"));

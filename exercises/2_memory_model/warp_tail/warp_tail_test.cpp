@@ -33,7 +33,8 @@ grading::Cause only_last_wrong() {
 
 /// Checks the sums and who added them up, and returns what the kernels did.
 grading::Instrumented check_sums(std::size_t count) {
-    INFO(count << " floats, " << count % tile_size << " of them in a short tile");
+    INFO(grading::counted(count, "float")
+         << ", " << count % tile_size << " of them in a short tile");
     const std::vector<float> values = grading::random_floats(count);
     const std::vector<double> expected = expected_sums(values);
     const std::vector<float> one_tile(

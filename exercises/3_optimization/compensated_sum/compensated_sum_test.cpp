@@ -233,9 +233,10 @@ grading::InstrumentedMatcher first_launch_has(int blocks) {
             };
             return grading::Judgement{
                 false,
-                "the first launch has " + shape(x, y, z) + " blocks of " +
-                    shape(block_x, block_y, block_z) + " threads; it should have " +
-                    std::to_string(blocks) + " blocks of 128 threads",
+                "the first launch has " + grading::counted(shape(x, y, z), "block") +
+                    " of " + grading::counted(shape(block_x, block_y, block_z), "thread") +
+                    "; it should have " + grading::counted(blocks, "block") +
+                    " of 128 threads",
                 nullptr, "Which numbers stand between <<< and >>> in your first launch?"};
         },
         "");
@@ -244,8 +245,8 @@ grading::InstrumentedMatcher first_launch_has(int blocks) {
 /// Calls the answer. `about` tells what is special about these values.
 void check_sum(const Terms& terms, int blocks, double tolerance, const std::string& about) {
     const std::size_t count = terms.values.size();
-    INFO(count << (count == 1 ? " value, " : " values, ") << blocks
-               << (blocks == 1 ? " block" : " blocks") << about);
+    INFO(grading::counted(count, "value")
+         << ", " << grading::counted(blocks, "block") << about);
     const grading::Guarded<float> d_values(terms.values);
     // What they hold before does not matter, so they hold something.
     grading::Guarded<float> d_block_sums(

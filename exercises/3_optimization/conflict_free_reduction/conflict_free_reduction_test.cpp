@@ -14,10 +14,6 @@
 #include "common/grading/instrumented.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -42,7 +38,7 @@ std::vector<float> recording(int count) {
 
 // Checks the energies, and returns what the kernels did.
 grading::Instrumented check_energies(int count) {
-    INFO(count << " samples");
+    INFO(grading::counted(count, "sample"));
     const std::vector<float> samples = recording(count);
     std::vector<double> expected((samples.size() + frame_size - 1) / frame_size);
     std::vector<double> sums = expected;
@@ -131,15 +127,11 @@ TEST_CASE("takes less than three times as long as a copy of the samples") {
     constexpr int count = 1 << 26;
     const warpwise::DeviceBuffer<float> d_samples(recording(count));
     warpwise::DeviceBuffer<float> d_copy(count), d_energies(count / frame_size);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { frame_energies(d_samples.data(), count, d_energies.data()); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_samples.data(),
-                                              d_samples.bytes(), cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { frame_energies(d_samples.data(), count, d_energies.data()); }, d_copy.data(),
+        d_samples.data(), d_samples.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the samples"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the samples"),
                grading::AtMost(3,
                                "What do most lanes of a block do while the last rounds of "
                                "the tree are added up?"));

@@ -151,9 +151,8 @@ unsigned place(const Picture& picture, unsigned number) {
 }
 
 std::string text_of(const Picture& picture) {
-    return std::to_string(picture.planes) +
-           (picture.planes == 1 ? " plane, " : " planes, ") + std::to_string(picture.cols) +
-           (picture.cols == 1 ? " column" : " columns");
+    return grading::counted(picture.planes, "plane") + ", " +
+           grading::counted(picture.cols, "column");
 }
 
 /// Strides that no mistake can hide behind: with odd ones, any wrong row, column, or plane

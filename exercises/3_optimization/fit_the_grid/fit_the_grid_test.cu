@@ -55,11 +55,11 @@ void check_launch(const Call& call, const grading::Instrumented& instrumented) {
     CHECK_THAT(instrumented, grading::EveryLaunchHas({0, 1, 1}, {threads, 1, 1}));
     const std::size_t bytes = static_cast<std::size_t>(call.table_size) * sizeof(float);
     if (launch.shared_bytes != bytes) {
-        FAIL("a block has " << launch.shared_bytes
-                            << " bytes of shared memory; the table of " << call.table_size
-                            << " floats has " << bytes
-                            << ".\nWhich argument of the launch is that, and what does it "
-                               "count?");
+        FAIL("a block has "
+             << launch.shared_bytes << " bytes of shared memory; the table of "
+             << grading::counted(call.table_size, "float") << " has " << bytes
+             << " bytes.\nWhich argument of the launch is that, and what does it "
+                "count?");
     }
     const std::size_t needed = (call.n + threads - 1) / threads;
     const std::size_t per_sm = resident(call.threads, bytes);
@@ -67,9 +67,9 @@ void check_launch(const Call& call, const grading::Instrumented& instrumented) {
     const std::size_t expected = std::min(needed, fit);
     if (launch.blocks == expected) return;
     std::string text =
-        "the launch has " + std::to_string(launch.blocks) + " blocks, should have " +
-        std::to_string(expected) + "\nthe work needs " + std::to_string(needed) +
-        " blocks; one of the " + std::to_string(multiprocessors()) + " SMs holds " +
+        "the launch has " + grading::counted(launch.blocks, "block") + ", should have " +
+        std::to_string(expected) + "\nthe work needs " + grading::counted(needed, "block") +
+        "; one of the " + std::to_string(multiprocessors()) + " SMs holds " +
         std::to_string(per_sm) + " of them, all SMs hold " + std::to_string(fit);
     const std::size_t without_shared =
         resident(call.threads, 0) * static_cast<std::size_t>(multiprocessors());
@@ -101,8 +101,10 @@ grading::Instrumented check_translation(const Call& call) {
 #ifdef __CPU_DEVICE__
     cpu_device::set_multiprocessors(call.sms);
 #endif
-    INFO(call.n << " codes, a table of " << call.table_size << " floats, blocks of "
-                << call.threads << " threads, " << multiprocessors() << " SMs");
+    INFO(grading::counted(call.n, "code")
+         << ", a table of " << grading::counted(call.table_size, "float") << ", blocks of "
+         << grading::counted(call.threads, "thread") << ", " << multiprocessors()
+         << " SMs");
     const std::vector<float> table =
         grading::random_floats(static_cast<std::size_t>(call.table_size), 1);
     const std::vector<int> codes = grading::random_ints(call.n, 0, call.table_size - 1, 2);
@@ -120,14 +122,15 @@ grading::Instrumented check_translation(const Call& call) {
         instrumented.launches.size() == 1
             ? instrumented.launches[0].blocks * static_cast<std::size_t>(call.threads)
             : 0;
-    CHECK_THAT(d_out, grading::EqualTo(expected).when(
-                          [=](const grading::MismatchedArray& mismatch) {
-                              return launched > 0 &&
-                                     grading::only_first_right(launched)(mismatch);
-                          },
-                          "The first " + std::to_string(launched) +
-                              " are right, and the launch has " + std::to_string(launched) +
-                              " threads. How does a thread go on after its first code?"));
+    CHECK_THAT(
+        d_out,
+        grading::EqualTo(expected).when(
+            [=](const grading::MismatchedArray& mismatch) {
+                return launched > 0 && grading::only_first_right(launched)(mismatch);
+            },
+            "The first " + std::to_string(launched) + " are right, and the launch has " +
+                grading::counted(launched, "thread") +
+                ". How does a thread go on after its first code?"));
     CHECK_THAT(d_out, grading::StaysInside());
     CHECK_THAT(d_table, grading::Unchanged());
     CHECK_THAT(d_codes, grading::Unchanged());

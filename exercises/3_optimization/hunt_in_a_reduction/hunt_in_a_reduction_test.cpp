@@ -70,8 +70,7 @@ void forget() {
 std::string sum_symptom(const Result& result, const std::vector<float>& values) {
     std::ostringstream text;
     text.precision(9);
-    text << "sum_of_squares of " << values.size()
-         << (values.size() == 1 ? " value" : " values");
+    text << "sum_of_squares of " << grading::counted(values.size(), "value");
     if (result.status != cudaSuccess) {
         text << " returns " << grading::text_of(result.status);
     } else {
@@ -141,32 +140,32 @@ void check_sum(const std::vector<float>& values) {
     CHECK_THAT(result.instrumented, grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc",
                                                        "cudaHostRegister"}));
     if (!result.instrumented.countable || n == 0) return;
-    double copied_in = 0, copied_out = 0;
+    std::size_t copied_in = 0, copied_out = 0;
     for (const warpwise::ApiCall& call : result.instrumented.calls) {
-        const auto bytes = static_cast<double>(call.bytes);
         // cudaMemcpyDefault does not say where it copies to: in favor of the answer.
         if (call.direction == "cudaMemcpyHostToDevice" ||
             call.direction == "cudaMemcpyDefault")
-            copied_in += bytes;
-        if (call.direction == "cudaMemcpyDeviceToHost") copied_out += bytes;
+            copied_in += call.bytes;
+        if (call.direction == "cudaMemcpyDeviceToHost") copied_out += call.bytes;
     }
-    const double bytes_of_values = 4.0 * static_cast<double>(n);
+    const std::size_t bytes_of_values = 4 * n;
+    const std::string values_have =
+        ", and the values have " + grading::counted(bytes_of_values, "byte");
     if (copied_in < bytes_of_values) {
-        FAIL(copied_in << " bytes were copied to the device, and the values have "
-                       << bytes_of_values
+        FAIL(copied_in << " bytes were copied to the device" << values_have
                        << ".\nHow many bytes does the copy of the values move?");
     }
-    const double most_copied_out = bytes_of_values / 32 + 64;
+    const std::size_t most_copied_out = bytes_of_values / 32 + 64;
     if (copied_out > most_copied_out) {
         FAIL(copied_out << " bytes were copied back to the host, at most "
                         << most_copied_out
                         << " are allowed.\nWhich sums could the device add up?");
     }
     const warpwise::Counts counts = warpwise::sum_of(result.instrumented.launches);
-    if (counts.global_load.bytes < bytes_of_values) {
-        FAIL("kernels load " << counts.global_load.bytes
-                             << " bytes from global memory, and the values have "
-                             << bytes_of_values << ".\nWhich values does no thread load?");
+    const auto loaded = static_cast<std::size_t>(counts.global_load.bytes);
+    if (loaded < bytes_of_values) {
+        FAIL("kernels load " << grading::counted(loaded, "byte") << " from global memory"
+                             << values_have << ".\nWhich values does no thread load?");
     }
     // Of all launches: whoever works piece by piece has fewer threads at a time.
     std::size_t threads = 0;
@@ -174,8 +173,9 @@ void check_sum(const std::vector<float>& values) {
         threads += launch.blocks * launch.block[0] * launch.block[1] * launch.block[2];
     }
     if (threads < (n + 63) / 64) {
-        FAIL("all launches together have " << threads << " threads, at least "
-                                           << (n + 63) / 64 << " are wanted");
+        FAIL("all launches together have "
+             << grading::counted(threads, "thread") << ", at least " << (n + 63) / 64
+             << " are wanted.\nHow many values does each thread take?");
     }
 }
 

@@ -220,9 +220,9 @@ TEST_CASE("waits at most three times for four elements") {
     if (worst.count == 0) return;
     grading::figure("loads in flight per wait of a thread",
                     static_cast<double>(worst.loads) / worst.count);
-    std::string lines = "a thread with " + std::to_string(worst.most_elements) +
-                        " elements waits " + std::to_string(worst.count) +
-                        " times; the first waits are at\n";
+    std::string lines =
+        "a thread with " + grading::counted(worst.most_elements, "element") + " waits " +
+        grading::counted(worst.count, "time") + "; the first waits are at\n";
     for (const std::string& place : worst.places) lines += "    " + place + "\n";
     // Two are enough. The third is for a load that the compiler moved into the branch that
     // alone uses its value.

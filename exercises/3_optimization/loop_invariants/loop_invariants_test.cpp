@@ -322,7 +322,8 @@ Operations check_picture(const Picture& picture) {
             "Which statement of yours reads `light`?");
     if (counters.opened > 0) {
         FAIL_CHECK("The answer called value_of() "
-                   << counters.opened << " times. Arithmetic with what it returns "
+                   << grading::counted(counters.opened, "time")
+                   << ". Arithmetic with what it returns "
                    << "is not counted, so an answer may not use it.\n"
                       "Which line calls it?");
     }

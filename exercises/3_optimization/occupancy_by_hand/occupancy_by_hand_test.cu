@@ -39,16 +39,17 @@ std::string text_of(Limit limit) {
 }
 
 std::string text_of(const Block& block) {
-    return "a block of " + std::to_string(block.threads) + " threads with " +
-           std::to_string(block.registers_of_a_thread) + " registers each and " +
-           std::to_string(block.shared_bytes) + " bytes of shared memory";
+    return "a block of " + grading::counted(block.threads, "thread") + " with " +
+           grading::counted(block.registers_of_a_thread, "register") + " each and " +
+           grading::counted(block.shared_bytes, "byte") + " of shared memory";
 }
 
 std::string text_of(const Multiprocessor& sm) {
-    return "an SM with " + std::to_string(sm.warps) + " warps, " +
-           std::to_string(sm.blocks) + " blocks, " + std::to_string(sm.registers) +
-           " registers, " + std::to_string(sm.shared_bytes) +
-           " bytes of shared memory, of which each block costs " +
+    return "an SM with " + grading::counted(sm.warps, "warp") + ", " +
+           grading::counted(sm.blocks, "block") + ", " +
+           grading::counted(sm.registers, "register") + ", " +
+           grading::counted(sm.shared_bytes, "byte") +
+           " of shared memory, of which each block costs " +
            std::to_string(sm.reserved_bytes) + ", in units of " +
            std::to_string(sm.shared_unit);
 }

@@ -29,7 +29,8 @@ std::vector<float> make_values(int count) {
 
 // Checks the sums, and returns what the kernels did.
 grading::Instrumented check_sums(int count, int threads_per_block) {
-    INFO(count << " values, blocks of " << threads_per_block << " threads");
+    INFO(grading::counted(count, "value")
+         << ", blocks of " << grading::counted(threads_per_block, "thread"));
     const std::vector<float> values = make_values(count);
     const std::size_t tile = static_cast<std::size_t>(threads_per_block);
     std::vector<double> expected((values.size() + tile - 1) / tile);
@@ -92,8 +93,8 @@ grading::InstrumentedMatcher NoAtomics() {
         if (!instrumented.countable) return {true, "not counted on this device"};
         const warpwise::Counts all = warpwise::sum_of(instrumented.launches);
         const double lanes = all.shared_atomic.lanes + all.global_atomic.lanes;
-        return {lanes == 0, warpwise::count_text(lanes) +
-                                " atomic operations of threads, none allowed"};
+        return {lanes == 0,
+                grading::counted(lanes, "atomic operation of threads") + ", none allowed"};
     };
     return {judge, "Which thread could add up these parts by itself, in a fixed order?"};
 }

@@ -121,15 +121,15 @@ void require_two_readings(const Clock& clock) {
     FAIL(
         "The clock is to be read twice: once when the timed launches begin, once when all "
         "of them have ended.\nHere it was read "
-        << clock.readings() << (clock.readings() == 1 ? " time" : " times")
+        << grading::counted(clock.readings(), "time")
         << ".\nWhich two moments does your answer need the time of?");
 }
 
 void check_figure(double reported, std::size_t count, int repeats, double seconds) {
     const double bytes = 2.0 * static_cast<double>(count * sizeof(float)) * repeats;
     const double expected = bytes / seconds / 1e9;
-    INFO(count << " floats, " << repeats << " launches, " << seconds
-               << " s between the readings:");
+    INFO(grading::counted(count, "float") << ", " << grading::counted(repeats, "launch")
+                                          << ", " << seconds << " s between the readings:");
     if (std::abs(reported - expected) <= 1e-9 * expected) return;
     FAIL_CHECK("The answer reported "
                << reported << " GB/s, should be " << expected
@@ -368,7 +368,7 @@ void check_launches(const Timed& timed, std::size_t repeats, std::size_t bytes) 
             FAIL("Launch " << i + 1 << " of the " << repeats << " that were timed, of "
                            << launch.kernel << ", read " << launch.total.global_load.bytes
                            << " bytes and wrote " << launch.total.global_store.bytes
-                           << ".\nEach launch has to read and write the whole array, "
+                           << " bytes.\nEach launch has to read and write the whole array, "
                            << bytes
                            << " bytes.\nHow many threads does this launch have, and which "
                               "elements do they take?");
@@ -406,9 +406,9 @@ void check_accesses(const Moment& start, const Moment& stop, std::size_t repeats
         not_written.empty()
             ? ""
             : "\nwritten less or more often: " + grading::name_elements(not_written);
-    FAIL_CHECK("Each of the "
+    FAIL_CHECK("Launches that were timed: "
                << repeats
-               << " launches has to read each float once and to write each float once."
+               << ". Each of them has to read each float once and to write each float once."
                << read << written
                << "\nWhich thread of a launch should handle the first one of them?");
 }

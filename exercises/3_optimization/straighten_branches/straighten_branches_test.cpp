@@ -81,7 +81,7 @@ std::vector<double> scrambled_by(const Words& words, unsigned (*function)(unsign
 
 // Checks the scrambled words, and returns what the kernels did.
 grading::Instrumented check_words(const Words& words) {
-    INFO(words.size() << " words");
+    INFO(grading::counted(words.size(), "word"));
     const std::vector<double> expected =
         scrambled_by(words, [](unsigned word) { return scramble(word, word % 2); });
     const std::vector<double> other_kind =

@@ -21,8 +21,9 @@ constexpr std::size_t most_of_a_thread = 32;  // elements of a tile that a threa
 // Checks the transpose, and returns what the kernels did. Every element tells where it
 // comes from: 12034 is row 12, column 34 of the input.
 grading::Instrumented check_transpose(std::size_t rows, std::size_t cols) {
-    INFO("a matrix of " << rows << " rows and " << cols
-                        << " columns; 12034 belongs to row 12, column 34 of the input");
+    INFO("a matrix of " << grading::counted(rows, "row") << " and "
+                        << grading::counted(cols, "column")
+                        << "; 12034 belongs to row 12, column 34 of the input");
     std::vector<float> in(rows * cols);
     std::vector<double> expected(in.size());
     for (std::size_t row = 0; row < rows; ++row) {
@@ -61,7 +62,8 @@ grading::Instrumented check_transpose(std::size_t rows, std::size_t cols) {
 // A matrix of one row or one column has the same order in memory as its transpose. It is
 // not instrumented, which makes it fast.
 void check_line(int rows, int cols) {
-    INFO("a matrix of " << rows << " rows and " << cols << " columns");
+    INFO("a matrix of " << grading::counted(rows, "row") << " and "
+                        << grading::counted(cols, "column"));
     const std::vector<float> in = grading::random_floats(static_cast<std::size_t>(rows) *
                                                          static_cast<std::size_t>(cols));
     const grading::Guarded<float> d_in(in);

@@ -12,10 +12,6 @@
 #include "common/grading/instrumented.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -114,15 +110,10 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
     warpwise::DeviceBuffer<float> d_a(std::size_t{n} * n);
     warpwise::DeviceBuffer<float> d_copy(d_a.size());
     d_a.fill_bytes(1);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { make_symmetric(d_a.data(), n); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_a.data(), d_a.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { make_symmetric(d_a.data(), n); }, d_copy.data(), d_a.data(), d_a.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the matrix"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the matrix"),
                grading::AtMost(2,
                                "Do the lanes of a warp read and write neighboring elements "
                                "in each of the two tiles?"));

@@ -19,10 +19,6 @@
 #include "common/helpers/instrument.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #endif
 
@@ -81,10 +77,9 @@ auto ChangedByKernels(std::size_t pitch, std::size_t cols, std::size_t column) {
         // A thread may take a column of 64 rows, or a few neighboring elements of a row.
         const std::size_t wanted = changed / 128;
         if (writers.size() >= wanted) return {true, "written by kernels"};
-        return {false, std::to_string(writers.size()) + " threads wrote " +
-                           std::to_string(changed) +
-                           " elements; the task asks for at least " +
-                           std::to_string(wanted)};
+        return {false, grading::counted(writers.size(), "thread") + " wrote " +
+                           grading::counted(changed, "element") +
+                           "; the task asks for at least " + std::to_string(wanted)};
     };
     return grading::BufferMatcher(judge, "Which elements of a row does one thread change?");
 }
@@ -131,7 +126,8 @@ void require_room(int cols, std::size_t pitch) {
 /// Eliminates, checks the whole matrix and who changed it, and returns what the kernels
 /// did.
 grading::Instrumented check_elimination(int rows, int cols, int column) {
-    INFO(rows << " rows of " << cols << " columns, column " << column);
+    INFO(grading::counted(rows, "row")
+         << " of " << grading::counted(cols, "column") << ", column " << column);
     const std::size_t height = static_cast<std::size_t>(rows),
                       width = static_cast<std::size_t>(cols);
     const std::size_t pivot = static_cast<std::size_t>(column),
@@ -229,7 +225,8 @@ TEST_CASE("handles very long and very wide matrices") {
     const warpwise::Instrumentation not_instrumented({});
     for (const auto& [rows, cols, column] :
          {std::array{500'000, 2, 0}, std::array{2, 2'100'000, 1}}) {
-        INFO(rows << " rows of " << cols << " columns, column " << column);
+        INFO(grading::counted(rows, "row")
+             << " of " << grading::counted(cols, "column") << ", column " << column);
         const std::size_t pitch = floats_from_row_to_row(cols);
         require_room(cols, pitch);
         const std::vector<float> matrix =
@@ -276,15 +273,11 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
     require_room(side, pitch);
     warpwise::DeviceBuffer<float> d_a(make_matrix(side, side, pitch, 4)),
         d_copy(d_a.size());
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { eliminate(d_a.data(), pitch, side, side, 4); }, false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_a.data(), d_a.bytes(),
-                                              cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] =
+        grading::measure_beside_copy([&] { eliminate(d_a.data(), pitch, side, side, 4); },
+                                     d_copy.data(), d_a.data(), d_a.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
-    CHECK_THAT(grading::time_beside(timings[0], timings[1], "a copy of the matrix"),
+    CHECK_THAT(grading::time_beside(answer, copy, "a copy of the matrix"),
                grading::AtMost(2,
                                "Which bytes of a row does a warp read and write at a time, "
                                "and do they fill whole sectors?"));

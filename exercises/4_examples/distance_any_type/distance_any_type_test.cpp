@@ -123,7 +123,8 @@ void check_value(const std::vector<T>& a, const std::vector<T>& b,
 template <class T>
 grading::Instrumented check_distance(const std::vector<T>& a, const std::vector<T>& b) {
     const std::size_t count = a.size();
-    INFO("two vectors of " << count << " elements of type " << type_name<T>);
+    INFO("two vectors of " << grading::counted(count, "element") << " of type "
+                           << type_name<T>);
     const grading::Guarded<T> d_a(a), d_b(b);
     grading::Guarded<double> d_block_sums(most_blocks), d_distance(1);
     const grading::Instrumented instrumented = grading::instrument([&] {
@@ -155,7 +156,8 @@ grading::Instrumented check_distance(const std::vector<T>& a, const std::vector<
 /// Checks the value only, without instrumenting, which is cheap for long vectors.
 template <class T>
 void check_long_distance(const std::vector<T>& a, const std::vector<T>& b) {
-    INFO("two vectors of " << a.size() << " elements of type " << type_name<T>);
+    INFO("two vectors of " << grading::counted(a.size(), "element") << " of type "
+                           << type_name<T>);
     const grading::Guarded<T> d_a(a), d_b(b);
     grading::Guarded<double> d_block_sums(most_blocks), d_distance(1);
     euclidean_distance(d_a.data(), d_b.data(), a.size(), d_block_sums.data(),
@@ -281,7 +283,7 @@ TEST_CASE("reads each element once") {
     const std::size_t count = 65'536 + grading::random_size(1, 255);
     const auto check_reads = [count](const grading::Instrumented& instrumented,
                                      double bytes_of_two) {
-        INFO(count << " elements of each vector");
+        INFO(grading::counted(count, "element") << " of each vector");
         CHECK_THAT(instrumented,
                    grading::GlobalEfficiencyAtLeast(0.8, grading::Accesses::loads));
         CHECK_THAT(instrumented, grading::BytesMovedAtMost(1.1 * bytes_of_two *

@@ -53,8 +53,9 @@ struct Product {
 
 /// Checks a product and that kernels computed it in tiles, and returns what they did.
 grading::Instrumented check_product(int m, int n, int k) {
-    INFO("m = " << m << ", n = " << n << ", k = " << k << ": A has " << m << " rows of "
-                << k << ", B has " << k << " rows of " << n);
+    INFO("m = " << m << ", n = " << n << ", k = " << k << ": A has "
+                << grading::counted(m, "row") << " of " << k << ", B has "
+                << grading::counted(k, "row") << " of " << n);
     const Product product(m, n, k);
     const grading::Guarded<float> d_a(product.a), d_b(product.b);
     grading::Guarded<float> d_c(product.m * product.n);

@@ -20,10 +20,6 @@
 #include "common/helpers/instrument.h"
 
 #ifndef __CPU_DEVICE__
-#include <cuda_runtime.h>
-
-#include "common/helpers/benchmark.h"
-#include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
 #endif
@@ -129,18 +125,15 @@ auto ReadByOneWarpPerRow(std::size_t cols) {
                 warps_of_row.insert(
                     {element.read_by.block, element.read_by.thread / lanes});
             }
-            const std::string which =
-                "row " + std::to_string(row) + " was read by " +
-                std::to_string(readers.size()) +
-                (readers.size() == 1 ? " thread of " : " threads of ") +
-                std::to_string(warps_of_row.size()) +
-                (warps_of_row.size() == 1 ? " warp" : " warps");
+            const std::string which = "row " + std::to_string(row) + " was read by " +
+                                      grading::counted(readers.size(), "thread") + " of " +
+                                      grading::counted(warps_of_row.size(), "warp");
             const std::size_t wanted = std::max<std::size_t>(std::min(lanes, cols / 4), 1);
             if (warps_of_row.size() != 1)
                 return {false, which + "; the task asks for one warp per row"};
             if (readers.size() < wanted) {
                 return {false, which + "; the task asks for at least " +
-                                   std::to_string(wanted) + " lanes"};
+                                   grading::counted(wanted, "lane")};
             }
             if (!warps.insert(*warps_of_row.begin()).second) {
                 return {false,
@@ -162,8 +155,8 @@ grading::InstrumentedMatcher BlocksHave256Threads() {
             const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
             if (threads == threads_of_block) continue;
             return {false, launch.kernel + " was launched with blocks of " +
-                               std::to_string(threads) +
-                               " threads; the task asks for 8 warps, so 256 threads"};
+                               grading::counted(threads, "thread") +
+                               "; the task asks for 8 warps, so 256 threads"};
         }
         return {true, "blocks of 256 threads"};
     };
@@ -174,8 +167,8 @@ grading::InstrumentedMatcher UsesNoSharedMemory() {
     const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
         const double requests = warpwise::sum_of(instrumented.launches).shared().requests;
         if (requests == 0) return {true, "no shared memory"};
-        return {false, warpwise::count_text(requests) +
-                           " requests to shared memory; shuffles do without"};
+        return {false, grading::counted(requests, "request") +
+                           " to shared memory; shuffles do without"};
     };
     return {judge, "Which values does a lane need from other lanes of its warp?"};
 }
@@ -183,7 +176,9 @@ grading::InstrumentedMatcher UsesNoSharedMemory() {
 /// Multiplies, checks y and who worked, and returns what the kernels did. What is after the
 /// columns of a row is NaN.
 grading::Instrumented check_product(int rows, int cols, int padding = 0) {
-    INFO(rows << " rows of " << cols << " columns, " << cols + padding << " floats apart");
+    INFO(grading::counted(rows, "row")
+         << " of " << grading::counted(cols, "column") << ", "
+         << grading::counted(cols + padding, "float") << " apart");
     const Data data(rows, cols, padding);
     grading::Guarded<float> d_matrix(data.matrix);
     const grading::Guarded<float> d_x(data.x);
@@ -265,7 +260,8 @@ TEST_CASE("handles very long and very wide matrices") {
     std::vector<std::pair<int, int>> shapes = {{1, 2'100'000}};
     if (grading::seed() == 1) shapes.emplace_back(525'000, 1);
     for (const auto& [rows, cols] : shapes) {
-        INFO(rows << " rows of " << cols << " columns, without padding");
+        INFO(grading::counted(rows, "row")
+             << " of " << grading::counted(cols, "column") << ", without padding");
         const Data data(rows, cols, 0);
         const grading::Guarded<float> d_matrix(data.matrix), d_x(data.x);
         grading::Guarded<float> d_y(data.rows);
@@ -308,17 +304,12 @@ TEST_CASE("takes less than twice the time of a copy of the matrix") {
         warpwise::uniform<float>(std::size_t{rows} * cols, 53));
     const warpwise::DeviceBuffer<float> d_x(warpwise::uniform<float>(cols, 54));
     warpwise::DeviceBuffer<float> d_copy(d_matrix.size()), d_y(rows);
-    const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
-        {{[&] { multiply(d_matrix.data(), cols, rows, cols, d_x.data(), d_y.data()); },
-          false},
-         {[&] {
-              warpwise::check(cudaMemcpyAsync(d_copy.data(), d_matrix.data(),
-                                              d_matrix.bytes(), cudaMemcpyDeviceToDevice));
-          },
-          false}});
+    const auto [answer, copy] = grading::measure_beside_copy(
+        [&] { multiply(d_matrix.data(), cols, rows, cols, d_x.data(), d_y.data()); },
+        d_copy.data(), d_matrix.data(), d_matrix.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(
-        grading::time_beside(timings[0], timings[1], "a copy of the matrix"),
+        grading::time_beside(answer, copy, "a copy of the matrix"),
         grading::AtMost(
             2,
             "Do neighboring lanes read neighboring floats, and do all lanes have work?"));

@@ -104,7 +104,7 @@ void check_values(const std::vector<Point>& points,
 
 /// Checks the neighbors and who found them, and returns what the kernels did.
 grading::Instrumented check_neighbors(const std::vector<Point>& points) {
-    INFO(points.size() << " points");
+    INFO(grading::counted(points.size(), "point"));
     const grading::Guarded<Point> d_points(points);
     grading::Guarded<int> d_nearest(points.size());
     const grading::Instrumented instrumented = grading::instrument([&] {
@@ -127,7 +127,7 @@ grading::Instrumented check_neighbors(const std::vector<Point>& points) {
 
 /// Checks the neighbors only, without instrumenting, which is cheap for many points.
 void check_many_neighbors(std::size_t count) {
-    INFO(count << " points");
+    INFO(grading::counted(count, "point"));
     const warpwise::Instrumentation not_instrumented({});
     const std::vector<Point> points = make_points(count);
     const grading::Guarded<Point> d_points(points);

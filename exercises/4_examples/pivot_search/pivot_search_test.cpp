@@ -74,9 +74,8 @@ auto ColumnReadByAllThreads(std::size_t pitch, std::size_t column) {
             return {false,
                     grading::name_elements(unread, pitch) + " not read by any kernel"};
         const std::size_t wanted = std::min(threads, elements.size() / pitch - column);
-        const std::string text = std::to_string(readers.size()) +
-                                 (readers.size() == 1 ? " thread" : " threads") +
-                                 " read the column";
+        const std::string text =
+            grading::counted(readers.size(), "thread") + " read the column";
         if (readers.size() >= wanted) return {true, text};
         return {false, text + "; the task asks for " + std::to_string(wanted)};
     };
@@ -130,8 +129,9 @@ void check_row(const std::vector<float>& values, std::size_t column,
 /// beside it and above it are NaN or infinite, so that they would win.
 grading::Instrumented check_pivot(const std::vector<float>& values, std::size_t column = 0,
                                   std::size_t padding = 3) {
-    INFO(values.size() << " rows, column " << column << ", " << column + 1 + padding
-                       << " floats per row");
+    INFO(grading::counted(values.size(), "row")
+         << ", column " << column << ", " << grading::counted(column + 1 + padding, "float")
+         << " per row");
     const std::size_t pitch = column + 1 + padding;
     std::vector<float> matrix(values.size() * pitch);
     for (std::size_t i = 0; i < matrix.size(); ++i)
@@ -269,7 +269,7 @@ TEST_CASE("gives the same row every time") {
 
 TEST_CASE("searches millions of rows") {
     const std::size_t rows = 2'100'000 + grading::random_size(0, 255);
-    INFO(rows << " rows, column 0, 1 float per row");
+    INFO(grading::counted(rows, "row") << ", column 0, 1 float per row");
     std::vector<float> values = grading::random_floats(rows);
     values[grading::random_size(rows - 5000, rows - 1)] = -1.5f;
     const grading::Guarded<float> d_matrix(values);

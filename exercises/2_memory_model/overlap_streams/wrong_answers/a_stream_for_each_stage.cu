@@ -1,6 +1,6 @@
 // Wrong answer: copies in, kernels and copies out have a stream each
 // Rejected by: gives each chunk to one of the streams in turn
-// Message: not done in one stream from copy in to copy out
+// Message: Not done in one stream from copy in to copy out
 #include "exercises/2_memory_model/overlap_streams/overlap_streams.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Wrong answer: copies whole pitches, padding included
 // Rejected by: copies rows in and leaves the padding alone
-// Message: cudaErrorInvalidPitchValue
+// Message: Which of the two pitches is less than the width
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {

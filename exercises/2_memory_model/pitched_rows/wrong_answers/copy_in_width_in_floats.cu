@@ -1,6 +1,6 @@
 // Wrong answer: copy_in copies a quarter of each row
 // Rejected by: copies rows in and leaves the padding alone
-// Message: 1 wrong
+// Message: Of each row, the first quarter was copied.
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {

@@ -1,6 +1,6 @@
 // Wrong answer: the host adds, between a copy out and a copy in
 // Rejected by: adds the number of its row to every element
-// Message: kernels have to write it, once
+// Message: was not written by a kernel
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {

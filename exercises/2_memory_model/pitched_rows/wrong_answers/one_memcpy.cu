@@ -1,6 +1,6 @@
 // Wrong answer: copy_in copies all rows as one piece
 // Rejected by: copies rows in and leaves the padding alone
-// Message: should be -9
+// Message: The copy wrote to the padding.
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {
