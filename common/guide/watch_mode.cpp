@@ -229,7 +229,7 @@ private:
             warpwise::Terminal terminal = warpwise::Terminal::detect(true);
             terminal.colors = colors_;
             to_its_end = show_page(project_.root, page.name(), terminal, true);
-            if (to_its_end) warpwise::Reader(true).ask("Enter goes back to the guide ");
+            if (to_its_end) warpwise::Reader(true).ask_key("Enter goes back to the guide ", "q");
         } catch (const warpwise::ReaderLeft&) {
         } catch (const std::exception& error) {
             session_.tell(error.what(), true);

@@ -193,7 +193,8 @@ private:
     struct FoundAnswer;
     void answer_predictions();
     void answer_prediction(const Prediction& prediction, std::size_t index);
-    void show_kernels(const std::vector<KernelFile>& files, std::size_t number);
+    void show_question(const std::string& text);
+    bool show_kernels(const std::vector<KernelFile>& files, std::size_t number);
     FoundAnswer find_answer(const Number& number) const;
     FoundAnswer find_answer(const Choice& choice) const;
     FoundAnswer find_answer(const Measured& measured) const;
