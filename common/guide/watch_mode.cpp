@@ -111,6 +111,7 @@ public:
             const int descriptor = watcher_->descriptor();
             take(console_->read_key_or(descriptor, descriptor == -1 ? polling_seconds : idle_seconds));
             look_for_saves();
+            look_for_marks();
         }
         say_goodbye();
         console_.reset();
@@ -142,6 +143,10 @@ private:
         if (watched_ == session_.state().exercise && watcher_->changed()) session_.saved();
     }
 
+    void look_for_marks() {
+        if (progress_.may_have_changed()) session_.marks_read(progress_.read());
+    }
+
     void take(Key key) {
         if (key == key::resized && on_screen_) {
             // The same size: the guide was stopped, and something else stands on the screen.
@@ -159,6 +164,7 @@ private:
             take(key);
         }
         look_for_saves();
+        look_for_marks();
         session_.tick();
         draw();
         return session_.is_job_unwanted();
