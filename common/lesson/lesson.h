@@ -186,6 +186,8 @@ private:
                    const std::vector<ErasedStep>& steps);
 
     bool counts_kernels() const;
+    /// What belongs below recorded figures where the lesson's files were edited; empty where they were not.
+    const std::string& note_on_edits() const;
     static void require_words(const char* part, std::size_t most_words, std::string_view paragraphs);
     void tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs);
 
@@ -209,6 +211,7 @@ private:
     Output& output_;
     mutable std::optional<Record> recorded_;                // once it was asked for
     mutable std::optional<Record> whole_record_;            // the same, also where this run measures
+    mutable std::optional<std::string> note_on_edits_;      // once it was asked for
     std::vector<std::pair<Prediction, std::size_t>> open_;  // predictions without an answer yet, and their numbers
     bool shown_since_ = false;                              // something that may answer them
 };
