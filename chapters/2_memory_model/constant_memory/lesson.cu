@@ -31,6 +31,7 @@
 namespace memory_model {
 namespace {
 
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
@@ -276,10 +277,10 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
         for (const PotentialStep& step : potential_steps) {
             problem.poison();
             step.run(problem);
-            lesson.expect(problem.compare().passed,
-                          std::string(step.name) + ": right at " +
-                              std::to_string(some_points) + " points, " +
-                              std::to_string(some_charges) + " charges");
+            lesson.expect(problem.compare().passed, std::string(step.name) + ": right at " +
+                                                        counted(some_points, "point") +
+                                                        ", " +
+                                                        counted(some_charges, "charge"));
         }
     }
 
@@ -334,10 +335,9 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
                  : std::vector<std::string>{"global requests", "constant reads",
                                             "wavefronts per read"};
     header.insert(header.end(), seen.begin(), seen.end());
-    lesson.table(
-        {measures ? "potentials" : "counts",
-         std::to_string(points) + " points, " + std::to_string(charges) + " charges"},
-        header, rows);
+    lesson.table({measures ? "potentials" : "counts",
+                  counted(points, "point") + ", " + counted(charges, "charge")},
+                 header, rows);
 }
 
 }  // namespace
