@@ -603,7 +603,7 @@ bool show_page(const fs::path& root, const std::string& name, const warpwise::Te
     try {
         for (const PagePart& part : page_parts(root, name, terminal)) {
             if (part.is_answer) {
-                const std::optional<std::string> typed = reader.ask("Enter shows the answer, q leaves ");
+                const std::optional<std::string> typed = reader.ask("Enter shows the answer, q and Enter leaves ");
                 if (typed && warpwise::Reader::leaves(*typed)) return false;
             }
             reader.show(part.text);

@@ -910,7 +910,7 @@ public:
             fmt::print("{}{}\n", wanted().empty() ? none_text() : "No prediction is due today. ", when_next());
             return all_right;
         }
-        fmt::print("{} to make again. Type a number or a choice; Enter skips, q ends.\n",
+        fmt::print("{} to make again. Type a number or a choice, or q to end, then Enter. Enter alone skips.\n",
                    counted(asked.size(), "prediction"));
         for (std::size_t i = 0; i < asked.size(); ++i) {
             const bool goes_on = ask(asked[i], i + 1, asked.size());
@@ -997,7 +997,7 @@ private:
                 note(review, judgement);
                 return true;
             }
-            fmt::print("{} Enter skips.\n", judgement.why_not);
+            fmt::print("{} Enter alone skips.\n", judgement.why_not);
         }
     }
 

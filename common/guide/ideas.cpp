@@ -17,6 +17,7 @@ using warpwise::Terminal;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t map_columns = 79;  // of a terminal of 80: the last one stays free
+constexpr std::size_t gap = 2;           // spaces before a column, at least
 
 std::string counted(std::size_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -219,26 +220,41 @@ private:
                            signs(stretch.states, signs_width_, terminal_) + "  " + name;
         std::size_t used = 2 + number_width_ + 2 + signs_width_ + 2 + name.size();
         const auto add = [&](std::size_t column, const std::string& word, Style style) {
-            if (word.empty() || used + 2 > map_columns) return;
-            text += padding(used, column) + "  ";
-            used = std::max(used, column) + 2;
-            const std::string fitting = word.substr(0, map_columns - std::min(used, map_columns));
-            text += terminal_.paint(style, fitting);
-            used += fitting.size();
+            if (word.empty()) return;
+            if (column + word.size() > map_columns) {  // further to the left; where that is taken, on a line of its own
+                column = map_columns - std::min(word.size(), map_columns);
+                if (used + gap > column) {
+                    text += "\n";
+                    used = 0;
+                }
+            }
+            text += padding(used, column) + terminal_.paint(style, word);
+            used = column + word.size();
         };
-        const std::size_t state_column = 2 + number_width_ + 2 + signs_width_ + 2 + idea_width_;
+        const std::size_t state_column = 2 + number_width_ + 2 + signs_width_ + 2 + idea_width_ + gap;
         constexpr std::size_t state_width = 8;
         add(state_column, state, style_of(mastery));
         const auto here = std::find(stretch.states.begin(), stretch.states.end(), StopState::here);
         if (here != stretch.states.end()) {
             const auto place = static_cast<std::size_t>(here - stretch.states.begin());
-            add(state_column + 2 + state_width, stretch.stations[place].name(), Style::title);
-        } else if (mastery == Mastery::begun && idea->marks.stops_done < idea->marks.stops &&
-                   std::all_of(stretch.states.begin(), stretch.states.end(),
-                               [](StopState each) { return each == StopState::done; })) {
-            add(state_column + 2 + state_width, "goes on in a later chapter", Style::faint);
+            add(state_column + state_width + gap, stretch.stations[place].name(), Style::title);
+        } else if (mastery == Mastery::begun && std::all_of(stretch.states.begin(), stretch.states.end(),
+                                                            [](StopState each) { return each == StopState::done; })) {
+            add(state_column + state_width + gap, where_it_goes_on(stretch.idea), Style::faint);
         }
         return text + "\n";
+    }
+
+    /// "more in chapter 3", with the first chapter that has an open stop of the idea; nothing: no chapter has.
+    std::string where_it_goes_on(const std::string& idea) const {
+        for (const ChapterMap& part : map_.chapters) {
+            for (const Stretch& stretch : part.stretches) {
+                const bool is_open = std::any_of(stretch.states.begin(), stretch.states.end(),
+                                                 [](StopState each) { return each != StopState::done; });
+                if (stretch.idea == idea && is_open) return fmt::format("more in chapter {}", part.chapter->number);
+            }
+        }
+        return {};
     }
 
     std::string summary() const {

@@ -487,7 +487,17 @@ ProgressFile::ProgressFile(fs::path file, const Catalog& catalog) : file_(std::m
     }
 }
 
+ProgressFile::Stamp ProgressFile::stamp() const {
+    struct stat found {};
+    if (::stat(file_.c_str(), &found) != 0) return {};
+    return {static_cast<std::int64_t>(found.st_ino), static_cast<std::int64_t>(found.st_size),
+            static_cast<std::int64_t>(found.st_mtim.tv_sec), static_cast<std::int64_t>(found.st_mtim.tv_nsec)};
+}
+
+bool ProgressFile::may_have_changed() const { return stamp() != when_read_; }
+
 Progress ProgressFile::read() {
+    when_read_ = stamp();
     try {
         const fs::path target = target_of(file_);
         const auto load = [&] {

@@ -8,6 +8,8 @@
 // version of Warpwise has written into it, and this one does not know, stays in it.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -88,6 +90,8 @@ public:
 
     /// The state as it is in the file now; empty when there is none, or when it cannot be read (see take_message).
     Progress read();
+    /// Whether the file may have changed since `read` was called last, by whomever.
+    bool may_have_changed() const;
     /// Returns the new state. Throws Refusal, naming the file, when it cannot be read or written, or when another
     /// process has been changing it for five seconds. When `change` throws, the file stays as it was.
     Progress update(const std::function<void(Progress&)>& change);
@@ -96,9 +100,14 @@ public:
     std::string take_message();
 
 private:
+    /// A file that is replaced is another one: its number, its size, and when it was written; zeros where there is
+    /// none.
+    using Stamp = std::array<std::int64_t, 4>;
+    Stamp stamp() const;
     void note(const std::string& message);
 
     std::filesystem::path file_;
+    Stamp when_read_{};
     std::map<std::string, std::string> renamed_;               ///< former name -> name
     std::map<std::string, std::vector<std::string>> lessons_;  ///< of each chapter, by its folder
     std::string message_;

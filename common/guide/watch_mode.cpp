@@ -111,6 +111,7 @@ public:
             const int descriptor = watcher_->descriptor();
             take(console_->read_key_or(descriptor, descriptor == -1 ? polling_seconds : idle_seconds));
             look_for_saves();
+            look_for_marks();
         }
         say_goodbye();
         console_.reset();
@@ -142,6 +143,10 @@ private:
         if (watched_ == session_.state().exercise && watcher_->changed()) session_.saved();
     }
 
+    void look_for_marks() {
+        if (progress_.may_have_changed()) session_.marks_read(progress_.read());
+    }
+
     void take(Key key) {
         if (key == key::resized && on_screen_) {
             // The same size: the guide was stopped, and something else stands on the screen.
@@ -159,6 +164,7 @@ private:
             take(key);
         }
         look_for_saves();
+        look_for_marks();
         session_.tick();
         draw();
         return session_.is_job_unwanted();
@@ -229,7 +235,7 @@ private:
             warpwise::Terminal terminal = warpwise::Terminal::detect(true);
             terminal.colors = colors_;
             to_its_end = show_page(project_.root, page.name(), terminal, true);
-            if (to_its_end) warpwise::Reader(true).ask("Enter goes back to the guide ");
+            if (to_its_end) warpwise::Reader(true).ask_key("Enter goes back to the guide ", "q");
         } catch (const warpwise::ReaderLeft&) {
         } catch (const std::exception& error) {
             session_.tell(error.what(), true);

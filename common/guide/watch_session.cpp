@@ -480,10 +480,19 @@ void WatchSession::mark_lesson() {
 void WatchSession::change_progress(const std::function<void(Progress&)>& change) {
     try {
         state_.progress = surroundings_.update(change);
+        own_marks_ = false;
     } catch (const std::exception& error) {
         change(state_.progress);
+        own_marks_ = true;
         tell(error.what(), true);
     }
+}
+
+/// Marks that could not be written are in this session only, and are not given up for those in the file.
+void WatchSession::marks_read(const Progress& progress) {
+    if (own_marks_ || progress == state_.progress) return;
+    state_.progress = progress;
+    if (state_.page == Page::map) attempt([&] { state_.map = surroundings_.map(state_.progress); });
 }
 
 // ---- saves and jobs -----------------------------------------------------------------------------------------------

@@ -149,6 +149,8 @@ public:
 
     void press(Key key);
     void saved();  ///< a source of the current exercise has changed
+    /// The file of marks may have others by now: somebody graded, or went on, in another terminal.
+    void marks_read(const Progress& progress);
     void tell(const std::string& message, bool is_bad = false);
     void set_list_lines(std::size_t lines) { state_.list_lines = lines; }
 
@@ -207,6 +209,7 @@ private:
     bool is_unwanted_ = false;   ///< it is to stop
     bool wants_grade_ = false;   ///< on the current exercise
     bool wants_lesson_ = false;  ///< to be run, or a page of the book to be shown
+    bool own_marks_ = false;     ///< that could not be written
     double job_started_ = 0;
     std::optional<int> ended_;
 };

@@ -181,10 +181,11 @@ enum class Next { goes_on, nobody_there, leaves };
 /// Waits for Enter. At the end of the input nobody is there to press it. Throws ReaderLeft on Ctrl-C.
 Next wait_for_enter(Reader& reader, const std::string& next) {
     if (reader.is_there()) {
-        const std::optional<std::string> line = reader.ask(fmt::format("Enter goes on with {}, q quits ", next));
+        const std::optional<char> key = reader.ask_key(fmt::format("Enter goes on with {}, q quits ", next), "q");
         fmt::print("\n");
-        if (!line) return Next::nobody_there;
-        return Reader::leaves(*line) ? Next::leaves : Next::goes_on;
+        if (!key) return Next::nobody_there;
+        fmt::print("\n");
+        return *key == 'q' ? Next::leaves : Next::goes_on;
     }
     fmt::print("Enter goes on with {} ", next);
     std::fflush(stdout);

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string_view>
+
+#include "common/helpers/child_process.h"
 
 namespace warpwise {
 namespace {
@@ -37,6 +41,17 @@ std::vector<KernelFile> kernel_files(const std::string& folder) {
         files.push_back({entry.path().filename(), lines_of(entry.path())});
     }
     std::sort(files.begin(), files.end(), [](const KernelFile& a, const KernelFile& b) { return a.name < b.name; });
+    return files;
+}
+
+std::vector<std::string> edited_files(const std::string& folder) {
+    // Where git itself has started this program, in a hook, its variables name another place.
+    const std::optional<std::string> names =
+        output_of({"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git", "--no-optional-locks",
+                   "-C", folder, "diff", "--name-only", "HEAD", "--", "."});
+    std::vector<std::string> files;
+    std::istringstream stream(names.value_or(""));
+    for (std::string line; std::getline(stream, line);) files.push_back(line);
     return files;
 }
 

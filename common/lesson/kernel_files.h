@@ -16,4 +16,8 @@ struct KernelFile {
 /// The `.cuh` files of the folder, in the order of their names. Empty where the folder cannot be read.
 std::vector<KernelFile> kernel_files(const std::string& folder);
 
+/// The files of the folder that differ from git's last commit, from the root of the copy on:
+/// "chapters/1_basics_and_pi/vector_add/kernels.cuh". Empty where git cannot tell, as in a copy without its history.
+std::vector<std::string> edited_files(const std::string& folder);
+
 }  // namespace warpwise

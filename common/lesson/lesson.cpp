@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "common/helpers/instrument.h"
+#include "common/lesson/kernel_files.h"
 #include "common/lesson/options.h"
 #include "common/lesson/output.h"
 #include "common/lesson/results.h"
@@ -78,6 +79,18 @@ const Record& Lesson::recorded() const {
     return *recorded_;
 }
 
+const std::string& Lesson::note_on_edits() const {
+    if (note_on_edits_) return *note_on_edits_;
+    note_on_edits_.emplace();
+    const std::vector<std::string> files = edited_files(options_.lessons + "/" + name_);
+    if (!files.empty()) {
+        *note_on_edits_ =
+            fmt::format("Edited since the last commit: {}. The recorded figures were measured without these changes.",
+                        fmt::join(files, ", "));
+    }
+    return *note_on_edits_;
+}
+
 void Lesson::table(const TableTitle& title, const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
     if (title.name.empty()) throw std::invalid_argument("Lesson::table: a table without a name");
@@ -95,6 +108,8 @@ void Lesson::table(const TableTitle& title, const std::vector<std::string>& head
     shown_since_ = true;
     if (!title.text.empty()) output_.print_heading(title.heading());
     output_.print(format_table(shown.header, cells, output_.terminal()) + "\n");
+    const bool is_recorded = title.note.find("recorded on one ") != std::string::npos;
+    if (is_recorded && !note_on_edits().empty()) output_.print_paragraphs(note_on_edits());
 }
 
 void Lesson::expect(bool passed, const std::string& what) {

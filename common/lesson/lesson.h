@@ -186,6 +186,8 @@ private:
                    const std::vector<ErasedStep>& steps);
 
     bool counts_kernels() const;
+    /// What belongs below recorded figures where the lesson's files were edited; empty where they were not.
+    const std::string& note_on_edits() const;
     static void require_words(const char* part, std::size_t most_words, std::string_view paragraphs);
     void tell(const char* part, std::size_t most_words, const std::string& heading, std::string_view paragraphs);
 
@@ -193,7 +195,8 @@ private:
     struct FoundAnswer;
     void answer_predictions();
     void answer_prediction(const Prediction& prediction, std::size_t index);
-    void show_kernels(const std::vector<KernelFile>& files, std::size_t number);
+    void show_question(const std::string& text);
+    bool show_kernels(const std::vector<KernelFile>& files, std::size_t number);
     FoundAnswer find_answer(const Number& number) const;
     FoundAnswer find_answer(const Choice& choice) const;
     FoundAnswer find_answer(const Measured& measured) const;
@@ -208,6 +211,7 @@ private:
     Output& output_;
     mutable std::optional<Record> recorded_;                // once it was asked for
     mutable std::optional<Record> whole_record_;            // the same, also where this run measures
+    mutable std::optional<std::string> note_on_edits_;      // once it was asked for
     std::vector<std::pair<Prediction, std::size_t>> open_;  // predictions without an answer yet, and their numbers
     bool shown_since_ = false;                              // something that may answer them
 };

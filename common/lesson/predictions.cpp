@@ -234,7 +234,9 @@ void Lesson::predict(const Prediction& prediction) {
     std::string text = prediction.question;
     if (is_choice) text += "\n";
     for (std::size_t i = 0; i < result.choices.size(); ++i) text += "\n    " + choice_text(result.choices, i);
-    tell("prediction", prediction_words, "Predict", text);
+    require_words("prediction", prediction_words, text);
+    output_.lesson().story.push_back({"prediction", text});
+    show_question(text);
 
     Reader& reader = output_.reader();
     const std::vector<KernelFile> kernels =
@@ -244,8 +246,9 @@ void Lesson::predict(const Prediction& prediction) {
                                                     : "a number; " + result.unit;
     bool was_empty = false;  // one Enter too many, from "Enter goes on", does not skip a question
     while (reader.is_there()) {
-        const std::optional<std::string> line = reader.ask(fmt::format(
-            "Your guess ({}; Enter skips{}, q leaves): ", asked, kernels.empty() ? "" : ", k shows the kernels"));
+        const std::optional<std::string> line =
+            reader.ask(fmt::format("Your guess ({}){} or q (leave), then Enter. Enter alone skips: ", asked,
+                                   kernels.empty() ? "" : ", k (kernels)"));
         if (!line) break;
         if (line->find_first_not_of(" \t\r") == std::string::npos) {
             if (std::exchange(was_empty, true)) break;
@@ -254,7 +257,8 @@ void Lesson::predict(const Prediction& prediction) {
         }
         if (Reader::leaves(*line)) throw ReaderLeft{};
         if (const auto wanted = wanted_kernels(*line); wanted && !kernels.empty()) {
-            show_kernels(kernels, *wanted);
+            // They have scrolled the question out of the window.
+            if (show_kernels(kernels, *wanted)) show_question(text);
             continue;
         }
         std::string why_not;
@@ -276,8 +280,13 @@ void Lesson::predict(const Prediction& prediction) {
     shown_since_ = false;
 }
 
-/// All files, where that is not much to read, or the one of this number, counted from 1; else their names.
-void Lesson::show_kernels(const std::vector<KernelFile>& files, std::size_t number) {
+void Lesson::show_question(const std::string& text) {
+    output_.print_heading("Predict");
+    output_.print_paragraphs(with_typed_command(text, options_.program, options_.typed));
+}
+
+/// All files, where that is not much to read, or the one of this number, counted from 1; else their names, and false.
+bool Lesson::show_kernels(const std::vector<KernelFile>& files, std::size_t number) {
     constexpr std::size_t much = 330;
     std::size_t lines = 0;
     for (const KernelFile& file : files) lines += file.lines.size();
@@ -286,11 +295,14 @@ void Lesson::show_kernels(const std::vector<KernelFile>& files, std::size_t numb
         return seen_from_here(options_.lessons + "/" + name_ + "/" + file.name);
     };
     std::string text = "\n";
+    const bool shows_files = number <= files.size() && (number != 0 || lines <= much);
     if (number == 0 && lines > much) {
         for (std::size_t i = 0; i < files.size(); ++i)
             text += fmt::format("    k {:<3} {}\n", i + 1, name_of(files[i]));
     } else if (number > files.size()) {
-        text += fmt::format("There are {} files of kernels: k 1 to k {}.\n", files.size(), files.size());
+        text += files.size() == 1
+                    ? "There is one file of kernels: k shows it.\n"
+                    : fmt::format("There are {} files of kernels: k 1 to k {}.\n", files.size(), files.size());
     } else {
         for (std::size_t i = 0; i < files.size(); ++i) {
             if (number != 0 && number != i + 1) continue;
@@ -304,6 +316,7 @@ void Lesson::show_kernels(const std::vector<KernelFile>& files, std::size_t numb
     } catch (const ReaderLeft& left) {
         if (left.interrupted) throw;  // q leaves the kernels alone
     }
+    return shows_files;
 }
 
 void Lesson::answer_predictions() {

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "common/helpers/utf8.h"
 
@@ -113,6 +115,44 @@ void write_out(std::string_view text) {
     std::fflush(stdout);
 }
 
+/// While it lives, keys come at once, and are not shown. Ctrl-C and Ctrl-Z stay signals. Nothing changes where stdin is
+/// no terminal: then a key counts once Enter follows it.
+class KeysAtOnce {
+public:
+    KeysAtOnce() : changed_(tcgetattr(STDIN_FILENO, &before_) == 0) {
+        if (!changed_) return;
+        termios modes = before_;
+        modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ECHONL);
+        modes.c_cc[VMIN] = 1;
+        modes.c_cc[VTIME] = 0;
+        tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+    }
+    ~KeysAtOnce() {
+        if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    }
+    KeysAtOnce(const KeysAtOnce&) = delete;
+    KeysAtOnce& operator=(const KeysAtOnce&) = delete;
+
+private:
+    termios before_{};
+    bool changed_;
+};
+
+/// What was typed, at most so many bytes; empty at the end of the input. Throws ReaderLeft on Ctrl-C.
+std::string read_typed(const Interruptible& interruptible, std::size_t most) {
+    std::string typed(most, '\0');
+    ssize_t got = 0;
+    do {
+        if (!interruptible.wait_for_input()) {
+            write_out("\n");
+            throw ReaderLeft{true};
+        }
+        got = read(STDIN_FILENO, typed.data(), typed.size());
+    } while (got < 0 && errno == EINTR);
+    typed.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return typed;
+}
+
 }  // namespace
 
 bool Reader::at_terminal() {
@@ -129,20 +169,39 @@ std::optional<std::string> Reader::ask(std::string_view prompt) {
     has_read();
     std::string line;
     while (true) {
-        if (!interruptible.wait_for_input()) {
-            write_out("\n");
-            throw ReaderLeft{true};
-        }
-        char c = 0;
-        const ssize_t got = read(STDIN_FILENO, &c, 1);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) {
+        const std::string typed = read_typed(interruptible, 1);
+        if (typed.empty()) {
             is_there_ = false;
             write_out("\n");
             return std::nullopt;
         }
-        if (c == '\n') return line;
-        line += c;
+        if (typed == "\n") return line;
+        line += typed;
+    }
+}
+
+std::optional<char> Reader::ask_key(std::string_view prompt, std::string_view letters) {
+    if (!is_there_) return std::nullopt;
+    const Interruptible interruptible;
+    const KeysAtOnce at_once;
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    write_out(prompt);
+    has_read();
+    constexpr char end_of_input = 4, escape = 27;  // Ctrl-D; an arrow key begins with the other
+    constexpr std::size_t most = 64;
+    while (true) {
+        const std::string typed = read_typed(interruptible, most);
+        if (typed.starts_with(escape)) continue;
+        if (typed.empty() || typed.front() == end_of_input) {
+            is_there_ = false;
+            write_out("\n");
+            return std::nullopt;
+        }
+        for (const char each : typed) {
+            if (each == '\n' || each == '\r' || each == ' ') return '\n';
+            const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+            if (letters.find(letter) != std::string_view::npos) return letter;
+        }
     }
 }
 
@@ -154,11 +213,11 @@ bool Reader::leaves(std::string_view typed) {
 }
 
 void Reader::stop() {
-    const std::optional<std::string> line = ask("Enter goes on, a shows all, q leaves ");
-    if (!line) return;
-    if (leaves(*line)) throw ReaderLeft{};
-    if (*line == "a" || *line == "A") stops_ = false;
-    write_out("\033[A\r\033[2K");  // the question is of no use any more
+    const std::optional<char> key = ask_key("Enter goes on, a shows all, q leaves ", "aq");
+    if (!key) return;
+    write_out("\r\033[2K");  // the question is of no use any more
+    if (*key == 'q') throw ReaderLeft{};
+    if (*key == 'a') stops_ = false;
 }
 
 void Reader::make_room_for(std::string_view text) {

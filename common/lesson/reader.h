@@ -33,6 +33,10 @@ public:
     /// Ctrl-C.
     std::optional<std::string> ask(std::string_view prompt);
 
+    /// The same for one key, which counts as soon as it is pressed: one of these letters, in lower case, or '\n' for
+    /// Enter and for the space bar. Other keys are passed over.
+    std::optional<char> ask_key(std::string_view prompt, std::string_view letters);
+
     /// Call before so much text is printed, in lines without their ends: stops where the screen would lose a line that
     /// was not read. Throws ReaderLeft when the reader has enough.
     void make_room_for(std::string_view text);

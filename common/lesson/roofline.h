@@ -10,14 +10,14 @@
 
 namespace warpwise {
 
-/// FP32 lanes of an SM, 0 where they are not known. Source: CUDA C++ Programming Guide, throughput of native arithmetic
+/// FP32 units of an SM, 0 where they are not known. Source: CUDA C++ Programming Guide, throughput of native arithmetic
 /// instructions.
 constexpr int fp32_lanes(int major, int minor) {
     if (major == 7 || (major == 8 && minor == 0)) return 64;
     return major >= 8 && major <= 12 ? 128 : 0;
 }
 
-/// 1e9 operations per second at the highest clock: SMs x FP32 lanes of an SM x 2 (an FMA) x clock. 0 where the lanes of
+/// 1e9 operations per second at the highest clock: SMs x FP32 units of an SM x 2 (an FMA) x clock. 0 where the units of
 /// the compute capability are not known.
 constexpr double peak_gop_per_s(int major, int minor, int processors, double clock_mhz) {
     return processors * fp32_lanes(major, minor) * 2.0 * clock_mhz * 1e-3;

@@ -475,7 +475,10 @@ private:
         }
         output_.print_heading(title);
         print_steps(table, recorded, counters, output_);
-        if (!recorded.note.empty()) output_.print_paragraphs(recorded.note, Style::faint);
+        if (!recorded.note.empty()) {
+            output_.print_paragraphs(recorded.note, Style::faint);
+            if (!lesson_.note_on_edits().empty()) output_.print_paragraphs(lesson_.note_on_edits());
+        }
         for (const std::string& footnote : table.footnotes) output_.print_paragraphs(footnote, Style::faint);
         if (!why_no_host_times_.empty()) output_.print_paragraphs(why_no_host_times_, Style::faint);
         print_legends(counters, output_);

@@ -82,7 +82,7 @@ TEST_CASE("variables replace those of the same name") {
 }
 
 // The book's roofline reads the file, the report and lessons call the function.
-TEST_CASE("FP32 lanes: the book and the lessons have the same table") {
+TEST_CASE("FP32 units: the book and the lessons have the same table") {
     std::ifstream file(WARPWISE_SOURCE "/common/views/fp32_lanes.json");
     const nlohmann::json lanes = nlohmann::json::parse(file);
     CHECK(lanes.size() >= 13);

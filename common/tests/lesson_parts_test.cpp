@@ -966,3 +966,29 @@ TEST_CASE("the kernels of a lesson are shown without the heads of their files, i
     CHECK(files[2].lines == Lines{"// Why.", "__global__ void second() {", "}"});
     CHECK(kernel_files(folder).empty());
 }
+
+TEST_CASE("files that differ from the last commit are named") {
+    std::string name = (std::filesystem::temp_directory_path() / "edited_files_XXXXXX").string();
+    const std::filesystem::path root = mkdtemp(name.data());
+    const std::filesystem::path folder = root / "chapters" / "one";
+    std::filesystem::create_directories(folder);
+    const auto git = [&](const std::string& command) {
+        const std::string all = "cd '" + root.string() + "' && env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE git " +
+                                "-c user.name=n -c user.email=e -c commit.gpgsign=false " + command;
+        return output_of({"sh", "-c", all + " >/dev/null 2>&1 && printf done"}) == "done";
+    };
+    std::ofstream(folder / "kernels.cuh") << "// as handed out\n";
+    std::ofstream(root / "elsewhere.h") << "// as handed out\n";
+    CHECK(edited_files(folder).empty());  // no repository, or no git
+    if (git("init")) {
+        REQUIRE(git("add ."));
+        REQUIRE(git("commit -m first"));
+        CHECK(edited_files(folder).empty());
+        std::ofstream(root / "elsewhere.h") << "// edited\n";
+        CHECK(edited_files(folder).empty());
+        std::ofstream(folder / "kernels.cuh") << "// edited\n";
+        CHECK(edited_files(folder) == Lines{"chapters/one/kernels.cuh"});
+    }
+    std::filesystem::remove_all(root);
+    CHECK(edited_files(folder).empty());
+}

@@ -105,6 +105,10 @@ const Chapter chapter = {99,
                           {"wordy", "too many words", wordy},
                           {"unreasoned", "no reason", unreasoned}}};
 
+/// A lesson whose folder has a file of kernels.
+const Chapter chapter_with_kernels = {
+    99, "Looking", "1_basics_and_pi", {{"vector_add", "a prediction about kernels", asks, "an idea"}}};
+
 constexpr const char* arguments_variable = "WARPWISE_TEST_OF_PREDICTIONS";
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -233,19 +237,21 @@ Printed print(const std::string& arguments) {
 
 json read_json(const TemporaryFile& file) { return json::parse(file.read()); }
 
-constexpr const char* number_prompt = "Your guess (a number; sectors; Enter skips, q leaves): ";
-constexpr const char* choice_prompt = "Your guess (a to c; Enter skips, q leaves): ";
-constexpr const char* rate_prompt = "Your guess (a number; GB/s; Enter skips, q leaves): ";
+constexpr const char* number_prompt = "Your guess (a number; sectors) or q (leave), then Enter. Enter alone skips: ";
+constexpr const char* choice_prompt = "Your guess (a to c) or q (leave), then Enter. Enter alone skips: ";
+constexpr const char* rate_prompt = "Your guess (a number; GB/s) or q (leave), then Enter. Enter alone skips: ";
 
 }  // namespace
 
 TEST_CASE("runs the chapter of this file", "[.]") {
     std::vector<std::string> arguments = words_of(std::getenv(arguments_variable));
+    const bool has_kernels = arguments.at(0) == chapter_with_kernels.lessons[0].name;
     arguments.insert(arguments.begin(), {"99_predicting", "--device", Lesson::on_gpu() ? "cuda" : "cpu"});
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
-    const int status = run_chapter(static_cast<int>(arguments.size()), argv.data(), chapter);
+    const int status =
+        run_chapter(static_cast<int>(arguments.size()), argv.data(), has_kernels ? chapter_with_kernels : chapter);
     std::fflush(nullptr);
     std::_Exit(status);
 }
@@ -313,6 +319,25 @@ TEST_CASE("Enter skips when it is typed twice, and a guess that is not understoo
     const json predictions = read_json(file)["lessons"][0]["predictions"];
     CHECK_FALSE(predictions[0].contains("guess"));
     CHECK_FALSE(predictions[0].contains("right"));
+}
+
+TEST_CASE("the question is shown again after the kernels, which have scrolled it away") {
+    device_or_skip();
+    need_terminal();
+    Typist typist("vector_add");
+    const std::string prompt =
+        "Your guess (a number; sectors), k (kernels) or q (leave), then Enter. Enter alone skips: ";
+    typist.sees("How many sectors does a request touch?\n");
+    typist.sees(prompt);
+    typist.types("k\n");
+    typist.sees("vector_add/kernels.cuh\n");
+    typist.sees("Predict\nHow many sectors does a request touch?\n");
+    typist.sees(prompt);
+    typist.types("k 99\n");
+    typist.sees("There is one file of kernels: k shows it.\n");
+    typist.sees(prompt);
+    typist.types("q\n");
+    CHECK(ended_with(typist.end(), 0));
 }
 
 TEST_CASE("what was typed before the question is no answer to it") {
@@ -390,7 +415,8 @@ TEST_CASE("what is longer than the screen stops where the screen is full") {
     typist.types("\n");
     typist.sees("Enter goes on, a shows all, q leaves ");
     CHECK_FALSE(typist.shows("row39"));
-    typist.types("a\n");
+    typist.types("x");  // means nothing
+    typist.types("a");  // and this counts without Enter
     typist.sees("The end of the long table.");
     CHECK(ended_with(typist.end(), 0));
 }
@@ -453,9 +479,9 @@ TEST_CASE("an answer that is neither measured nor recorded is not judged") {
     need_terminal();
     const TemporaryFile file;
     Typist typist("measures_nothing --json " + file.path());
-    typist.sees("Your guess (a to b; Enter skips, q leaves): ");
+    typist.sees("Your guess (a to b) or q (leave), then Enter. Enter alone skips: ");
     typist.types("a\n");
-    typist.sees("Your guess (a number; times; Enter skips, q leaves): ");
+    typist.sees("Your guess (a number; times) or q (leave), then Enter. Enter alone skips: ");
     typist.types("2\n");
     typist.sees("You said a) one; nothing in this run tells the answer. It is short.");
     typist.sees("You said 2 times; nothing in this run tells the answer. It is long.");

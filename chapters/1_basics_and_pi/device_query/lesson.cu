@@ -178,10 +178,10 @@ void list_devices(warpwise::Lesson& lesson, int current) {
 
 void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& properties) {
     using Rate = std::optional<double>;
-    // The CPU device has the limits of a GPU, but not its lanes.
+    // The CPU device has the limits of a GPU, but not its units.
     const bool is_gpu = warpwise::Lesson::on_gpu();
-    const int known_lanes = warpwise::fp32_lanes(properties.major, properties.minor);
-    const Rate lanes = is_gpu && known_lanes > 0 ? Rate(known_lanes) : std::nullopt;
+    const int known_units = warpwise::fp32_lanes(properties.major, properties.minor);
+    const Rate units = is_gpu && known_units > 0 ? Rate(known_units) : std::nullopt;
     const Rate clock = attribute(cudaDevAttrClockRate, device);                 // kHz
     const Rate memory_clock = attribute(cudaDevAttrMemoryClockRate, device);    // kHz
     const Rate bus_width = attribute(cudaDevAttrGlobalMemoryBusWidth, device);  // bits
@@ -190,7 +190,7 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
 
     Rate bandwidth, flops, flops64, balance, add_share;
     if (memory_clock && bus_width) bandwidth = 2 * (*memory_clock * 1e3) * (*bus_width / 8);
-    if (lanes && clock) flops = sms * *lanes * 2 * (*clock * 1e3);
+    if (units && clock) flops = sms * *units * 2 * (*clock * 1e3);
     if (flops && fp64_ratio) flops64 = *flops / *fp64_ratio;
     if (bandwidth && flops) balance = *flops / *bandwidth;
     if (balance) add_share = 100 * (1.0 / 12) / *balance;
@@ -198,11 +198,11 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
         lesson, {"derived", "Derived from them"}, {"what", "formula", "value"},
         {{"resident threads", "SMs x threads per SM",
           show_count(sms * properties.maxThreadsPerMultiProcessor)},
-         {"FP32 lanes", "SMs x lanes per SM",
-          show_count(lanes ? Rate(sms * *lanes) : lanes)},
+         {"FP32 units", "SMs x FP32 units per SM",
+          show_count(units ? Rate(sms * *units) : units)},
          {"peak bandwidth", "2 x memory clock x bus width / 8",
           show(bandwidth ? Rate(*bandwidth / 1e9) : bandwidth, "GB/s")},
-         {"peak FP32 rate", "FP32 lanes x 2 x SM clock",
+         {"peak FP32 rate", "FP32 units x 2 x SM clock",
           show(flops ? Rate(*flops / 1e12) : flops, "Tflop/s")},
          {"peak FP64 rate", "FP32 rate / (FP32 rate : FP64 rate)",
           show(flops64 ? Rate(*flops64 / 1e12) : flops64, "Tflop/s")},
@@ -230,7 +230,7 @@ void derive_rates(warpwise::Lesson& lesson, int device, const cudaDeviceProp& pr
                         std::to_string(warpwise::fp32_lanes(major, minor)),
                         here ? "this device" : ""});
     }
-    lesson.table({"lanes", "FP32 lanes per SM"}, {"compute capability", "lanes", ""}, rows);
+    lesson.table({"lanes", "FP32 units per SM"}, {"compute capability", "units", ""}, rows);
 }
 
 void try_the_limits(warpwise::Lesson& lesson, const cudaDeviceProp& properties) {
@@ -271,7 +271,8 @@ void device_query(warpwise::Lesson& lesson) {
         R"(How many processors does this machine have, how much memory of each kind, and
 which launches will be refused? Every value below comes from the runtime, or from such
 values by the formula beside it. A program should ask for these values and not contain
-them, so that it also fits the next chip.)");
+them, so that it also fits the next chip. In the tables, FP32 stands for float and FP64
+for double.)");
     list_devices(lesson, device);
     const int sms = properties.multiProcessorCount;
     const int threads = properties.maxThreadsPerMultiProcessor;
@@ -311,7 +312,10 @@ extents are.)"});
         R"(A launch that exceeds any of these limits is refused, and the kernel does not run
 at all.)");
 
-    lesson.question(R"(How fast can a program be at best, by these values?)");
+    lesson.question(
+        R"(How fast can a program be at best, by these values? The FP32 units of an SM do
+its arithmetic with floats. Each of them can finish one multiply-add per clock, which
+counts as two operations.)");
     lesson.predict(
         {.question = R"(A vector addition does one addition for each 12 bytes. What share of
 a GPU's arithmetic can it use, if memory delivers these bytes as fast as it can?)",

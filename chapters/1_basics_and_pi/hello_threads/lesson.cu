@@ -20,6 +20,7 @@
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/refusal.h"
 
@@ -29,6 +30,7 @@ namespace {
 using warpwise::check;
 using warpwise::check_finished;
 using warpwise::check_launch;
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 
 constexpr std::size_t kMostElements = 1 << 22;  // beyond that nobody reads the table
@@ -103,16 +105,15 @@ void one_dimension(warpwise::Lesson& lesson, unsigned count) {
                                  kBlock, 1, 1, size),
                       "who_am_i_1d: every element of " + std::to_string(size) +
                           " has its own thread");
-    const std::string elements = std::to_string(count);
+    const std::string elements = counted(count, "element");
     const unsigned lanes = warpwise::blocks_for(count, kBlock) * ((kBlock + 31) / 32) * 32;
     lesson.predict(
-        {.question =
-             elements + R"( elements, in blocks of 48 threads. A warp has 32 lanes and
+        {.question = elements + R"(, in blocks of 48 threads. A warp has 32 lanes and
 belongs to one block. How many lanes of all these warps have no work?)",
          .answer = warpwise::Number{.value = double(lanes - count), .unit = "lanes"},
          .because = R"(48 threads take two warps, the second one half empty, so all blocks
 together have )" + std::to_string(lanes) +
-                    " lanes for " + elements + " elements."});
+                    " lanes for " + elements + "."});
     const std::vector<Identity> who = run_1d(count, kBlock);
     const unsigned blocks = warpwise::blocks_for(count, kBlock);
     lesson.expect(as_counted(who, blocks, kBlock, 1, 1, count),
@@ -147,8 +148,8 @@ together have )" + std::to_string(lanes) +
                                            std::to_string(index + working - 1),
                         std::to_string(32 - working)});
     }
-    lesson.table({"elements", "2. " + std::to_string(count) + " elements in blocks of " +
-                                  std::to_string(kBlock) + " threads"},
+    lesson.table({"elements", "2. " + elements + " in blocks of " + std::to_string(kBlock) +
+                                  " threads"},
                  {"block", "warp", "lanes that exist", "elements they computed",
                   "lanes of 32 without work"},
                  rows);

@@ -213,8 +213,8 @@ operations can make it much faster.)"});
     else
         lesson.show_recorded(kLimit);
     lesson.conclusion(
-        R"(Where the share of the limit is close to 1, only fewer operations can
-make step 5 faster.)");
+        R"(Even if step 5 kept the double units busy all the time, its time would shrink
+only to this share of what it is. To become faster than that, it needs fewer operations.)");
 }
 
 }  // namespace basics_and_pi

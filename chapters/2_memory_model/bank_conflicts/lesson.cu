@@ -418,9 +418,10 @@ as many wavefronts are needed.)"});
                            {"float4 4 k", strided(4)},
                            {"float4 8 k", strided(8)}});
     lesson.conclusion(
-        R"(Twice the least, and odd strides are free again. Lanes are served in groups, 16
-at a time for 8 bytes and 8 at a time for 16 bytes, and only lanes of one group can
-collide. The worst case is 32 wavefronts again, with stride 16 and with stride 8.)");
+        R"(Stride 2 takes twice the least, and odd strides are free again. Lanes are
+served in groups, 16 at a time for 8 bytes and 8 at a time for 16 bytes, and only lanes of
+one group can collide. The worst case is 32 wavefronts again, with stride 16 and with
+stride 8.)");
 
     lesson.question(
         R"(Each of n rows has 32 floats and wants running sums, which is the work of one

@@ -381,9 +381,10 @@ lanes cannot touch more than 32 sectors.)"});
               strides, [](const Access& access) { return std::to_string(access.stride); });
         lesson.conclusion(
             R"(32 lanes with stride s span 128 s bytes: 4 s sectors, up to stride 8, where
-each lane has a sector of its own. Beyond that it stays at 32. (All strides from 1 to 32
-were checked; the table leaves out what repeats itself.) The time of a GPU still grows up to
-stride 16, because its L2 cache may fetch more from memory than one sector.)");
+each lane has a sector of its own. Larger strides touch 32, too. (All strides from 1 to 32
+were checked; the table shows some.) But from stride 8 to stride 16, the GB/s of an H200
+fall by nearly a half: its L2 cache fetches up to two sectors at a time, and below stride
+16 two lanes can share them.)");
 
         lesson.predict(
             {.question = R"(Now there are no gaps, but lane k reads element k + offset.

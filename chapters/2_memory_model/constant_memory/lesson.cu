@@ -31,6 +31,7 @@
 namespace memory_model {
 namespace {
 
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
@@ -276,10 +277,10 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
         for (const PotentialStep& step : potential_steps) {
             problem.poison();
             step.run(problem);
-            lesson.expect(problem.compare().passed,
-                          std::string(step.name) + ": right at " +
-                              std::to_string(some_points) + " points, " +
-                              std::to_string(some_charges) + " charges");
+            lesson.expect(problem.compare().passed, std::string(step.name) + ": right at " +
+                                                        counted(some_points, "point") +
+                                                        ", " +
+                                                        counted(some_charges, "charge"));
         }
     }
 
@@ -334,10 +335,9 @@ void compute_potentials(warpwise::Lesson& lesson, std::size_t points, std::size_
                  : std::vector<std::string>{"global requests", "constant reads",
                                             "wavefronts per read"};
     header.insert(header.end(), seen.begin(), seen.end());
-    lesson.table(
-        {measures ? "potentials" : "counts",
-         std::to_string(points) + " points, " + std::to_string(charges) + " charges"},
-        header, rows);
+    lesson.table({measures ? "potentials" : "counts",
+                  counted(points, "point") + ", " + counted(charges, "charge")},
+                 header, rows);
 }
 
 }  // namespace
@@ -368,9 +368,9 @@ only part of it, so a guess within a factor of 4 is right.)",
                                                                 "coefficients_in_turn"},
                                       .unit = "times",
                                       .factor = 4},
-         .because = R"(Each read takes 32 wavefronts instead of one. An H200 has a
-larger factor, so in the same order a coefficient probably costs less than a read. A
-multiply-add can take a constant without loading it. We did not check whether it does.)"});
+         .because = R"(Each read takes 32 wavefronts instead of one, but on an H200 the
+factor is larger than 32. So a constant that all lanes use probably costs less than a
+read, because a multiply-add can take it as an operand. We did not check that.)"});
     lesson.steps<Polynomial>(
         {.gpu = {std::size_t{1} << 28},
          .cpu = {std::size_t{1} << 14},
@@ -387,10 +387,10 @@ multiply-add can take a constant without loading it. We did not check whether it
     expect_predicted_reads(lesson);
     lesson.conclusion(
         R"(In the same order: 32 reads of one wavefront. When each lane begins with
-another coefficient: 32 reads of 32 wavefronts, 1024. Spreading addresses, which suits
-the banks of shared memory, is the worst order for constant memory. On a GPU, steps 3 to
-5 are nearly the same program, because a multiply-add can take an operand from constant
-memory. What they lack is bytes in flight, and step 6 has four times as many.)");
+another coefficient: 32 reads of 32 wavefronts, 1024. Spreading addresses, which suits the
+banks of shared memory, is the worst order for constant memory. On a GPU, steps 3 to 5
+take nearly the same time, probably because a multiply-add can take an operand from
+constant memory. What they lack is bytes in flight, and step 6 has four times as many.)");
 
     lesson.question(
         R"(What can be done with a table that is larger than 64 KB? The potential at each

@@ -36,6 +36,7 @@
 namespace memory_model {
 namespace {
 
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
@@ -405,8 +406,8 @@ void expect_predicted_turns(warpwise::Lesson& lesson) {
                                      : streams == 2 ? 1.5 * c + 1
                                                     : c + 2;
             lesson.expect(std::fabs(turns - predicted) < 1e-9 * c,
-                          std::to_string(streams) + " streams, " + std::to_string(chunks) +
-                              " chunks: as many turns as predicted");
+                          counted(streams, "stream") + ", " + counted(chunks, "chunk") +
+                              ": as many turns as predicted");
         }
     }
 }
@@ -418,7 +419,7 @@ void expect_predicted_requests(warpwise::Lesson& lesson) {
     for (const std::size_t streams : kStreamCounts) {
         const auto counts = lesson.count([&] { queue_chunks(problem, streams, 8); });
         if (!counts) continue;
-        const std::string what = std::to_string(streams) + " streams: ";
+        const std::string what = counted(streams, "stream") + ": ";
         lesson.expect(
             counts->global_load.requests == warps && counts->global_store.requests == warps,
             what + "a load and a store for each warp of elements, as without chunks");

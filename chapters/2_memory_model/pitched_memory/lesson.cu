@@ -29,6 +29,7 @@
 namespace memory_model {
 namespace {
 
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
@@ -201,7 +202,7 @@ void show_pitches(warpwise::Lesson& lesson) {
             1 - static_cast<double>(width) / static_cast<double>(memory.pitch());
         lesson.expect(
             memory.pitch() >= width && memory.pitch() % (kLanes * sizeof(float)) == 0,
-            "rows of " + std::to_string(cols) + " floats begin at multiples of 128 bytes");
+            "rows of " + counted(cols, "float") + " begin at multiples of 128 bytes");
         rows.push_back({std::to_string(cols), std::to_string(width),
                         std::to_string(memory.pitch()), text_of("%.0f %%", 100 * padding)});
     }

@@ -566,8 +566,8 @@ additions, on a GPU?)",
          .because = R"(Where only arithmetic is left, each addition counts.)"});
     show_price(lesson);
     lesson.conclusion(
-        R"(Each addition counts: four take nearly four times as long as one, and seven
-nearly seven times. Neumaier's comparison costs what it saves, because nvcc computes both
+        R"(Each addition counts: four take more than three times as long as one, and seven
+more than six times. Neumaier's comparison costs what it saves, because nvcc computes both
 answers. Double is the cheaper way on a chip with many double units, but most chips have
 few. The wrong loop seems free, because its terms are the same in every round and nvcc adds
 the 0 only once.)");

@@ -31,6 +31,7 @@ namespace optimization {
 namespace {
 
 using warpwise::check;
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
@@ -332,7 +333,8 @@ void sweep_residents(warpwise::Lesson& lesson, const Multiprocessor& sm) {
         bytes.push_back({std::to_string(blocks), percent(share)});
         for (const Variant& variant : variants) {
             const std::string name = std::string(variant.name) + ", " +
-                                     std::to_string(blocks) + " blocks per SM: ";
+                                     counted(static_cast<std::size_t>(blocks), "block") +
+                                     " per SM: ";
             const std::size_t ballast = ballast_for(sm, blocks);
             const auto run = [&problem, &variant, ballast] {
                 launch(variant.kernel, problem, ballast);

@@ -289,8 +289,8 @@ void show_amdahl(warpwise::Lesson& lesson) {
             rows.back().push_back(duration > 0 ? text_of("%.2f", alone / duration) : "-");
             if (duration == 0) continue;
             lesson.expect(agrees(alone / duration, predicted),
-                          std::to_string(share) + " % serial, " + std::to_string(blocks) +
-                              " blocks: " + found);
+                          std::to_string(share) + " % serial, " +
+                              warpwise::counted(blocks, "block") + ": " + found);
         }
     }
     lesson.table(

@@ -518,11 +518,11 @@ measures work, not time, and two threads add up.)"});
     show_clocks(lesson, clocks);
     show_what_they_count(lesson, clocks);
     lesson.conclusion(
-        R"(Two or three times as long on most machines: the call does not enter the
-operating system's kernel, but reads the time-stamp counter and scales it. clock() stands
-still while the program sleeps, and adds up two threads: it counts work, not time. CUDA
-events are different: the device writes down the time when it reaches them in its
-stream.)");
+        R"(On most machines, a call of steady_clock takes two or three times as long as
+reading the time-stamp counter: it does not enter the operating system's kernel, but reads
+this counter and scales it. clock() stands still while the program sleeps, and adds up two
+threads: it counts work, not time. CUDA events are different: the device writes down the
+time when it reaches them in its stream.)");
 
     lesson.question(
         R"(A launch only puts the kernel into a queue, and returns. A clock that is stopped

@@ -503,8 +503,8 @@ close do the kernels come to the limit of four instructions per clock and SM?)")
              warpwise::Measured{
                  .by = warpwise::TableCell{"limit", {"nearest_minimum"}, "share"},
                  .factor = 1.2},
-         .because = R"(Nothing waits for memory any more, so the schedulers issue in nearly
-every cycle.)"});
+         .because = R"(Nothing waits for memory any more, so the schedulers issue in most
+cycles.)"});
     show_limit(lesson);
     lesson.conclusion(
         R"(In the machine code for compute capability 9.0, the plain loop needs 14

@@ -43,6 +43,7 @@
 namespace examples {
 namespace {
 
+using warpwise::counted;
 using warpwise::DeviceBuffer;
 using warpwise::text_of;
 
@@ -272,10 +273,9 @@ void expect_right(warpwise::Lesson& lesson, Distance<T>& problem) {
     for (const Method<T>& method : methods<T>) {
         problem.poison();
         method.run(problem);
-        lesson.expect(problem.compare().passed, std::string(method.name) + " of " +
-                                                    type_name<T> + ", " +
-                                                    std::to_string(problem.count) +
-                                                    " elements: the distance is right");
+        lesson.expect(problem.compare().passed,
+                      std::string(method.name) + " of " + type_name<T> + ", " +
+                          counted(problem.count, "element") + ": the distance is right");
     }
 }
 

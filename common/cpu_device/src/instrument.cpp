@@ -214,14 +214,15 @@ std::string counted(std::uint64_t number, const char* noun, const char* nouns) {
 std::string text_of(const Coverage& coverage, const std::string& how_to_examine_all) {
     if (coverage.launches == 0) return "";
     const std::string of_launches = " of " + counted(coverage.launches, "launch", "launches");
-    const std::string accesses = ", " + counted(coverage.accesses, "access", "accesses");
+    const std::string accesses = counted(coverage.accesses, "access", "accesses");
     std::string text = "Examined ";
-    if (coverage.instrumented_blocks >= coverage.blocks) {
-        text += (coverage.blocks == 1 ? "the only block" : "all " + counted(coverage.blocks, "block", "blocks")) +
-                of_launches + accesses + ".";
+    if (coverage.blocks == 1 && coverage.instrumented_blocks == 1) {
+        text += "1 launch of 1 block, with " + accesses + ".";
+    } else if (coverage.instrumented_blocks >= coverage.blocks) {
+        text += "all " + counted(coverage.blocks, "block", "blocks") + of_launches + ", " + accesses + ".";
     } else {
         text += number_text(coverage.instrumented_blocks) + " of " + counted(coverage.blocks, "block", "blocks") +
-                of_launches + " for every error and the other blocks for all but data races" + accesses + "; " +
+                of_launches + " for every error and the other blocks for all but data races, " + accesses + "; " +
                 how_to_examine_all + " examines every block for everything.";
     }
     if (coverage.aborted_launches > 0) {

@@ -544,7 +544,7 @@ TEST_CASE("says how much of a program was looked at") {
     cpu_device::Coverage coverage;
     CHECK(text_of(coverage, "--all-blocks").empty());
     coverage = {.launches = 1, .blocks = 1, .instrumented_blocks = 1, .accesses = 1};
-    CHECK(text_of(coverage, "--all-blocks") == "Examined the only block of 1 launch, 1 access.");
+    CHECK(text_of(coverage, "--all-blocks") == "Examined 1 launch of 1 block, with 1 access.");
     coverage = {.launches = 3, .blocks = 4096, .instrumented_blocks = 4096, .accesses = 1'234'567};
     CHECK(text_of(coverage, "--all-blocks") == "Examined all 4,096 blocks of 3 launches, 1.23 M accesses.");
     coverage = {.launches = 2, .blocks = 65'536, .instrumented_blocks = 512, .accesses = 999'999};

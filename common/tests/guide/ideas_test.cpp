@@ -171,6 +171,35 @@ TEST_CASE("map: fits into 80 columns, has no colors unless asked, and ends when 
     CHECK_THAT(map_text(catalog(), progress, {.typed = "./warpwise"}, terminal), ContainsSubstring("\033["));
 }
 
+TEST_CASE("map: an idea that goes on in another chapter says in which one") {
+    Progress progress;
+    progress.lessons["hello"].run = "2026-11-20";
+    pass(progress, "guard");
+    CHECK_THAT(text(progress, {.typed = "./warpwise"}),
+               ContainsSubstring("  1.1  ##   thread indices     begun     more in chapter 2\n"));
+}
+
+TEST_CASE("map: a long name is moved to the left, or stands below, and is never cut") {
+    const auto map_with = [](const std::string& name) {
+        const std::string idea = "where code runs and variables live";
+        const Catalog wide = Catalog::from_json(R"({"warpwise_catalog": 1, "chapters": [
+            {"folder": "1_basics", "program": "basics", "lessons": ["short"],
+             "exercises": [{"name": ")" + name + R"(", "kind": "fill"}],
+             "path": [{"kind": "lesson", "name": "short", "idea": ")" +
+                                                    idea + R"("},
+                      {"kind": "exercise", "name": ")" +
+                                                    name + R"(", "idea": ")" + idea + R"("}]}]})",
+                                                "/copy");
+        Progress progress;
+        progress.lessons["short"].run = "2026-11-20";
+        return map_text(wide, progress, {.typed = "./warpwise"}, {});
+    };
+    const std::string moved(24, 'm'), below(30, 'b');
+    CHECK_THAT(map_with(moved),
+               ContainsSubstring("  1.1  #>  where code runs and variables live  begun   " + moved + "\n"));
+    CHECK_THAT(map_with(below), ContainsSubstring("live  begun\n" + std::string(49, ' ') + below + "\n"));
+}
+
 TEST_CASE("map: as JSON it names each stop, each idea, and what is due") {
     Progress progress;
     progress.lessons["hello"].run = "2026-11-20";

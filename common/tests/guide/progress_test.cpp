@@ -327,6 +327,21 @@ TEST_CASE("what was moved aside on the same day before is not overwritten", "[gu
     CHECK(read_file(place.folder / (aside + ".3")) == "three");
 }
 
+TEST_CASE("a file that somebody else has written, or removed, is noticed", "[guide]") {
+    const Place place;
+    ProgressFile file = place.open();
+    CHECK(file.read() == Progress{});
+    CHECK_FALSE(file.may_have_changed());
+    ProgressFile other = place.open();
+    other.update([](Progress& progress) { progress.exercises["guard"].passed = "2026-11-21"; });
+    CHECK(file.may_have_changed());
+    CHECK(file.read().has_passed("guard"));
+    CHECK_FALSE(file.may_have_changed());
+    fs::remove(place.file);
+    CHECK(file.may_have_changed());
+    CHECK_FALSE(file.read().has_passed("guard"));
+}
+
 TEST_CASE("an empty file is as good as none", "[guide]") {
     const Place place;
     place.write(" \n");

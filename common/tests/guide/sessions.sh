@@ -112,10 +112,10 @@ grep -q $'\033' "$folder/chapter.txt" && fail "colors where there is no terminal
 passed "a lesson runs by its name, without colors in a file"
 
 start 100 60 "./warpwise --device cpu run vector_add"
-expect "k shows the kernels, q leaves):" 60
+expect "k (kernels) or q (leave), then Enter" 60
 keys k Enter
 expect "// chapters/1_basics_and_pi/vector_add/kernels.cuh"
-go_through "k shows the kernels, q leaves):"
+go_through "k (kernels) or q (leave), then Enter"
 keys q Enter
 expect "status=" 60
 passed "a reader sees the kernels before a guess"

@@ -336,6 +336,26 @@ TEST_CASE("watch: b goes back through lessons and exercises, and n returns to wh
     CHECK(desk.surroundings.progress.skipped.empty());  // the lesson was run before
 }
 
+TEST_CASE("watch: marks from another terminal are shown, also on a map that is on the screen") {
+    Desk desk;
+    desk.press(U"m");
+    Progress progress = desk.surroundings.progress;
+    progress.lessons["tiles"].run = "2026-11-03";
+    progress.exercises["index_and_guard"].passed = "2026-11-03";
+    desk.session->marks_read(progress);
+    CHECK(desk.state().map == "the map after 2 lessons");
+    CHECK(desk.state().has_passed());
+    CHECK(desk.state().page == Page::map);
+}
+
+TEST_CASE("watch: a mark that could not be written outlives what is read from the file") {
+    Desk desk;
+    desk.surroundings.refuses = true;
+    desk.grade(Outcome::passed);
+    desk.session->marks_read(desk.surroundings.progress);
+    CHECK(desk.state().has_passed());
+}
+
 TEST_CASE("watch: m shows the map, and any key to read on leaves it") {
     Desk desk;
     desk.press(U"m");

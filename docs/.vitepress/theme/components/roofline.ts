@@ -44,7 +44,7 @@ export interface ChapterResults {
     }[];
 }
 
-/// SMs x FP32 lanes of an SM x 2 x clock, in 1e9 operations a second. 0 where the lanes are not known. The table is that of
+/// SMs x FP32 units of an SM x 2 x clock, in 1e9 operations a second. 0 where the units are not known. The table is that of
 /// common/lesson/roofline.h, which a test compares with it.
 export function peakGopPerS(capability: string, processors: number, clockMhz: number): number {
     const lanes = (fp32Lanes as Record<string, number>)[capability] ?? 0;
