@@ -280,7 +280,7 @@ endfunction()
 function(write_answer_tools name folder solution)
     set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<TARGET_OBJECTS:grader_main_cpu>)
     # Twice: the CPU device's library and the helpers need each other.
-    set(libraries $<TARGET_FILE:grading_cpu> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device>
+    set(libraries $<TARGET_FILE:grading_cpu> $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device>
         $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
         $<TARGET_FILE:Catch2::Catch2>
         -pthread)
@@ -307,7 +307,7 @@ objects=($<JOIN:${objects}, >)
 libraries=($<JOIN:${libraries}, >)
 ")
     add_custom_target(${name}_judge)
-    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu helpers_cpu host_helpers cpu_device
+    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu json_helpers helpers_cpu host_helpers cpu_device
         cuda_to_cpp instrumented_headers)
     add_dependencies(answers ${name}_judge)
 endfunction()
