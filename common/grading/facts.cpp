@@ -1,6 +1,6 @@
 #include "common/grading/facts.h"
 
-#include <nlohmann/json.hpp>
+#include "common/helpers/json.h"
 
 namespace grading {
 namespace {
@@ -53,7 +53,7 @@ std::string facts_json(const Facts& facts, const std::vector<CountedCall>& calls
     for (const NotedFigure& noted : figures) {
         json["figures"].push_back({{"test", noted.test}, {"name", noted.figure.name}, {"value", noted.figure.value}});
     }
-    return json.dump(1, ' ', false, Json::error_handler_t::replace);
+    return warpwise::json_text(json, 1);
 }
 
 }  // namespace grading

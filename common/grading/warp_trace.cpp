@@ -1,10 +1,10 @@
 #include "common/grading/warp_trace.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "common/grading/instrumented.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/json.h"
 
 namespace grading {
 namespace {
@@ -52,7 +52,7 @@ WarpEvent event_of(const Json& json, WarpEvent::Kind kind, const Json& trace) {
 std::vector<WarpTrace> warps_of(const std::string& json, std::size_t launch) {
     std::vector<WarpTrace> warps;
     if (json.empty()) return warps;
-    const Json trace = Json::parse(json);
+    const Json trace = warpwise::parse_json<Json>(json);
     for (const Json& warp : trace.at("warps")) {
         WarpTrace& traced = warps.emplace_back();
         traced.launch = launch;

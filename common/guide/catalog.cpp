@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
 
 #include "common/guide/command.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
@@ -156,7 +156,7 @@ Json object_in(std::string_view output) {
     const std::size_t end = output.rfind('}');
     if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
         return Json::value_t::discarded;
-    return Json::parse(output.substr(begin, end - begin + 1), nullptr, false);
+    return warpwise::json_or_discarded<Json>(output.substr(begin, end - begin + 1));
 }
 
 /// Name -> title, from what `PROGRAM --list --json -` printed.
@@ -378,7 +378,7 @@ Catalog Catalog::from_json(const std::string& text, const fs::path& root) {
     catalog.root_ = root;
     catalog.caller_ = root;
     try {
-        const Json json = Json::parse(text);
+        const Json json = warpwise::parse_json<Json>(text);
         if (json.at("warpwise_catalog").get<int>() != catalog_version) {
             throw Refusal("the catalog was written by another version of Warpwise");
         }

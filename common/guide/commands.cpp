@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "common/guide/ideas.h"
 #include "common/guide/review.h"
 #include "common/guide/watch_mode.h"
+#include "common/helpers/json.h"
 #include "common/lesson/guess.h"
 #include "common/lesson/reader.h"
 #include "common/lesson/refusal.h"
@@ -40,7 +40,7 @@ using Json = nlohmann::ordered_json;
 // ---- small things --------------------------------------------------------------------------------------------------
 
 /// For programs to read: text that is not UTF-8 must not cost the rest.
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+void print_json(const Json& json) { fmt::print("{}\n", warpwise::json_text(json, 2)); }
 
 void print_with_newline(const std::string& text) {
     if (text.empty()) return;
@@ -675,7 +675,7 @@ Cell result_of(Outcome outcome) {
 }
 
 Json json_of(const Exercise& exercise, const GradeResult& result, const std::string& answer) {
-    const Json facts = Json::parse(result.facts, nullptr, false);
+    const Json facts = warpwise::json_or_discarded<Json>(result.facts);
     const auto fact = [&](const char* key, const Json& otherwise) {
         return facts.is_object() && facts.contains(key) ? facts[key] : otherwise;
     };

@@ -13,11 +13,12 @@
 #include <fstream>
 #include <future>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "common/helpers/json.h"
 
 namespace guide {
 namespace {
@@ -785,7 +786,7 @@ std::string doctor_json(const std::vector<Item>& items) {
                           {"fix", item.fix.empty() ? Json(nullptr) : Json(item.fix)}});
     }
     const Json document = {{"cpu_usable", is_usable(items)}, {"gpu_usable", gpu_is_usable(items)}, {"checks", checks}};
-    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return warpwise::json_text(document, 2) + "\n";
 }
 
 int doctor(const Project& project, const System& system, const Terminal& terminal, bool json) {

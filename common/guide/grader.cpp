@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 
@@ -13,6 +12,7 @@
 #include "common/guide/command.h"
 #include "common/guide/try_messages.h"
 #include "common/helpers/child_process.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 
 namespace guide {
@@ -56,7 +56,7 @@ GraderRun run_grader(const Project& project, const Answer& answer, const GradeOp
 }
 
 std::string text_in(const std::string& facts, const char* key) {
-    const nlohmann::json json = nlohmann::json::parse(facts, nullptr, false);
+    const nlohmann::json json = warpwise::json_or_discarded<nlohmann::json>(facts);
     return json.is_object() ? json.value(key, "") : "";
 }
 

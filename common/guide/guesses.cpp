@@ -1,11 +1,11 @@
 #include "common/guide/guesses.h"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "common/helpers/child_process.h"
+#include "common/helpers/json.h"
 
 namespace guide {
 namespace {
@@ -36,7 +36,7 @@ void Guesses::keep(Progress& progress) const {
 Guesses guesses_in(const fs::path& results, const std::string& date) {
     Guesses guesses;
     std::ifstream stream(results);
-    const Json document = Json::parse(stream, nullptr, false);
+    const Json document = warpwise::json_or_discarded<Json>(stream);
     if (!document.is_object()) return guesses;
     try {
         guesses.left = document.value("left", false);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 
 #include "common/helpers/counts.h"
+#include "common/helpers/json.h"
 
 namespace guide {
 namespace {
@@ -95,8 +95,8 @@ const Json* call_named(const Json& facts, const std::string& name) {
 }  // namespace
 
 std::vector<Improvement> improvements(std::string_view stub, std::string_view answer) {
-    const Json before = Json::parse(stub, nullptr, false);
-    const Json after = Json::parse(answer, nullptr, false);
+    const Json before = warpwise::json_or_discarded<Json>(stub);
+    const Json after = warpwise::json_or_discarded<Json>(answer);
     if (!before.is_object() || !after.is_object()) return {};
     const auto failure = before.find("failure");
     if (failure == before.end() || !failure->is_object()) return {};

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "common/guide/command.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 
@@ -38,7 +38,7 @@ std::string name_of(const Json& item) { return item.value("lesson", item.value("
 std::string place_of(const Json& item) { return item.value("page", name_of(item)); }
 
 Json parsed_list(std::string_view text) {
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = warpwise::json_or_discarded<Json>(text);
     if (!json.is_object() || !json.contains("program") || !json["program"].is_string() || !json.contains("path") ||
         !json["path"].is_array()) {
         throw Refusal("not a chapter's list: it needs \"title\", \"program\" and \"path\"");
@@ -225,19 +225,19 @@ std::string formatted_list(std::string_view json) {
     const auto line_of = [](const Json& item) {
         std::vector<std::string> members;
         for (const auto& [key, value] : item.items()) {
-            members.push_back(fmt::format("{}: {}", Json(key).dump(), value.dump()));
+            members.push_back(fmt::format("{}: {}", warpwise::json_text(Json(key)), warpwise::json_text(value)));
         }
         return fmt::format("        {{{}}}", fmt::join(members, ", "));
     };
     std::vector<std::string> members;
     for (const auto& [key, value] : list.items()) {
-        std::string text = value.dump();
+        std::string text = warpwise::json_text(value);
         if (key == "path") {
             std::vector<std::string> lines;
             for (const Json& item : value) lines.push_back(line_of(item));
             text = lines.empty() ? "[]" : fmt::format("[\n{}\n    ]", fmt::join(lines, ",\n"));
         }
-        members.push_back(fmt::format("    {}: {}", Json(key).dump(), text));
+        members.push_back(fmt::format("    {}: {}", warpwise::json_text(Json(key)), text));
     }
     return fmt::format("{{\n{}\n}}\n", fmt::join(members, ",\n"));
 }
@@ -291,7 +291,7 @@ NewFiles create(const Project& project, const NewItem& item) {
         replace_file(to, replaced(text, {{"@HASH@", hash}}));
         result.created.push_back(to);
     }
-    replace_file(list.file, formatted_list(list.json.dump()));
+    replace_file(list.file, formatted_list(warpwise::json_text(list.json)));
     return result;
 }
 

@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 
 namespace guide {
@@ -536,7 +537,7 @@ Progress ProgressFile::update(const std::function<void(Progress&)>& change) {
     change(after);
     put_progress(contents.document, contents.progress, after, file_);
     // Names that are not UTF-8 must not cost the marks.
-    const std::string new_text = contents.document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string new_text = warpwise::json_text(contents.document, 2) + "\n";
     if (new_text == text) return after;
     if (lock.is_held()) remove_remains(target);
     replace_file(target, new_text);

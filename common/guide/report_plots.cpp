@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
+#include "common/helpers/json.h"
 #include "common/lesson/terminal.h"
 
 namespace guide {
@@ -115,8 +115,7 @@ NumberTable numbers_of(const Roofline& roofline) {
 }  // namespace
 
 std::string plot_json(const Plot& plot) {
-    return std::visit(
-        [](const auto& known) { return json_of(known).dump(-1, ' ', false, Json::error_handler_t::replace); }, plot);
+    return std::visit([](const auto& known) { return warpwise::json_text(json_of(known)); }, plot);
 }
 
 NumberTable numbers_of(const Plot& plot) {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
+
+#include "common/helpers/json.h"
 
 namespace guide {
 namespace {
@@ -321,7 +322,7 @@ std::string readable_date(const std::string& date) {
 
 ChapterResults parse_results(std::string_view json) {
     try {
-        const Json document = Json::parse(json);
+        const Json document = warpwise::parse_json<Json>(json);
         const Json& layout = member(document, "warpwise");
         if (!layout.is_number_integer()) throw std::runtime_error("it does not hold results of a chapter");
         if (layout.get<int>() != known_layout) {

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "common/guide/report_results.h"
+#include "common/helpers/json.h"
 
 namespace guide {
 namespace {
@@ -67,7 +67,7 @@ private:
     class Table {
     public:
         std::size_t index_of(const Json& value) {
-            const auto [known, is_new] = known_.try_emplace(value.dump(), values_.size());
+            const auto [known, is_new] = known_.try_emplace(warpwise::json_text(value), values_.size());
             if (is_new) values_.push_back(value);
             return known->second;
         }
@@ -111,7 +111,7 @@ private:
 
 std::vector<LessonTrace> parse_traces(std::string_view json, const std::filesystem::path& root) {
     try {
-        Json document = Json::parse(json);
+        Json document = warpwise::parse_json<Json>(json);
         if (!document.is_object() || !document.contains("warpwise_trace")) throw std::runtime_error("it is no trace");
         if (document["warpwise_trace"].get<int>() != known_layout) {
             throw std::runtime_error("it was written by another version of Warpwise");
@@ -129,8 +129,7 @@ std::vector<LessonTrace> parse_traces(std::string_view json, const std::filesyst
                 of_lesson["launches"].push_back(std::move(launch));
             }
             packer.add_tables(of_lesson);
-            traces.push_back({lesson.get<std::string>(), of_lesson.dump(-1, ' ', false, Json::error_handler_t::replace),
-                              packer.has_barriers()});
+            traces.push_back({lesson.get<std::string>(), warpwise::json_text(of_lesson), packer.has_barriers()});
         }
         return traces;
     } catch (const Json::exception& error) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "common/guide/project.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 
 namespace guide {
@@ -64,7 +64,7 @@ TryTools read_try_tools(const std::filesystem::path& file) {
                                   file.parent_path().string()));
     }
     try {
-        const nlohmann::json json = nlohmann::json::parse(stream);
+        const nlohmann::json json = warpwise::parse_json<nlohmann::json>(stream);
         return {json.at("compiler"),        json.at("options"),   json.at("cpu_device_headers"),
                 json.at("include_folders"), json.at("libraries"), json.at("rewriter")};
     } catch (const nlohmann::json::exception& error) {

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "common/guide/command.h"
 #include "common/guide/try_build.h"
 #include "common/guide/try_messages.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/suggest.h"
 #include "common/model/model.h"
@@ -503,7 +503,7 @@ void Attempt::write_json(int status, const Json& report, const std::string& erro
                      {"error", error.empty() ? Json(nullptr) : Json(without_colors(error))},
                      {"launches", report.value("launches", Json::array())},
                      {"diagnostics", report.value("diagnostics", Json::array())}};
-    const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = warpwise::json_text(document, 2) + "\n";
     if (options_.json_file == "-") {
         fmt::print(stdout, "{}", text);
         std::fflush(stdout);
@@ -519,7 +519,7 @@ void Attempt::write_json(int status, const Json& report, const std::string& erro
 Json read_report(const fs::path& file) {
     std::ifstream stream(file);
     if (!stream) return nullptr;
-    return Json::parse(stream, nullptr, false);
+    return warpwise::json_or_discarded<Json>(stream);
 }
 
 bool has_unsupported(const Json& report) {

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/helpers/json.h"
 #include "common/model/json.h"
 
 namespace warpwise {
@@ -99,7 +99,7 @@ Json json_of(const LaunchCounts& launch) {
 Json json_of(const std::vector<Diagnostic>& diagnostics) {
     Json list = Json::array();
     for (const Diagnostic& diagnostic : diagnostics) {
-        const Json parsed = Json::parse(diagnostic.json, nullptr, false);
+        const Json parsed = json_or_discarded<Json>(diagnostic.json);
         list.push_back(parsed.is_discarded() ? Json{{"kind", diagnostic.kind}, {"message", diagnostic.text}} : parsed);
     }
     return list;
@@ -264,7 +264,7 @@ Json json_of(const DeviceInfo& device) {
 
 void write(const std::string& file, const Json& document) {
     // Text of a lesson that is not UTF-8 must not cost the results.
-    const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = json_text(document, 2) + "\n";
     if (file == "-") {
         std::fputs(text.c_str(), stdout);
         return;
@@ -277,9 +277,7 @@ void write(const std::string& file, const Json& document) {
 
 }  // namespace
 
-std::string launch_json(const LaunchCounts& launch) {
-    return json_of(launch).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string launch_json(const LaunchCounts& launch) { return json_text(json_of(launch)); }
 
 void require_writable(const std::string& option, const std::string& file) {
     if (file == "-") return;

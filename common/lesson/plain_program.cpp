@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "common/helpers/child_process.h"
+#include "common/helpers/json.h"
 #include "common/lesson/device_choice.h"
 
 namespace warpwise {
@@ -55,7 +55,7 @@ HostTimes time_in_plain_program(const HostSteps& wanted) {
     const int status = ChildProcess(arguments, {}).wait();
 
     HostTimes times;
-    const nlohmann::json json = nlohmann::json::parse(results.read(), nullptr, false);
+    const nlohmann::json json = json_or_discarded<nlohmann::json>(results.read());
     try {
         for (const nlohmann::json& step : json.at("lessons").at(0).at("steps")) {
             const std::string name = step.at("name");

@@ -16,6 +16,7 @@
 namespace warpwise {
 namespace {
 
+// Parsed here, not by common/helpers/json.h: a learner waits for the first lesson, which needs nothing else of that.
 using Json = nlohmann::json;
 
 constexpr const char* nothing = "-";

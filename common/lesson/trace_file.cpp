@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/source_listing.h"
 
@@ -95,7 +95,7 @@ void write_trace(const std::string& file, const std::vector<TracedStep>& steps, 
     for (const TracedStep& step : steps) {
         for (const LaunchCounts& launch : step.launches) {
             if (launch.trace.empty() || (brief && !first_launches.add(step, launch))) continue;
-            Json trace = Json::parse(launch.trace);
+            Json trace = parse_json<Json>(launch.trace);
             if (brief) shorten_warps(trace["warps"]);
             Json files = Json::array();
             for (std::size_t i = 0; i < trace["files"].size(); ++i) {
@@ -121,7 +121,7 @@ void write_trace(const std::string& file, const std::vector<TracedStep>& steps, 
     if (brief) document["trimmed"] = brief_in_words();
     document["launches"] = std::move(launches);
     std::ofstream stream(file);
-    stream << document.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+    stream << json_text(document) << '\n';
     stream.close();
     if (!stream) throw Refusal("--trace " + file + ": cannot write this file");
 }

@@ -1,10 +1,10 @@
 // The data files of GPUs.
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
+#include "common/helpers/json.h"
 #include "common/model/model.h"
 
 #ifndef WARPWISE_GPU_FOLDER
@@ -27,7 +27,7 @@ std::string upper(std::string text) {
 Gpu read_gpu(const fs::path& file) {
     try {
         std::ifstream stream(file);
-        const nlohmann::json json = nlohmann::json::parse(stream);
+        const nlohmann::json json = parse_json<nlohmann::json>(stream);
         const auto number = [&](const char* name) { return json.at(name).get<double>(); };
         Gpu gpu;
         gpu.name = json.at("name");

@@ -4,13 +4,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/helpers/child_process.h"
+#include "common/helpers/json.h"
 #include "common/helpers/utf8.h"
 #include "common/lesson/roofline.h"
 
@@ -84,7 +84,7 @@ TEST_CASE("variables replace those of the same name") {
 // The book's roofline reads the file, the report and lessons call the function.
 TEST_CASE("FP32 units: the book and the lessons have the same table") {
     std::ifstream file(WARPWISE_SOURCE "/common/views/fp32_lanes.json");
-    const nlohmann::json lanes = nlohmann::json::parse(file);
+    const nlohmann::json lanes = parse_json<nlohmann::json>(file);
     CHECK(lanes.size() >= 13);
     for (const auto& [capability, expected] : lanes.items()) {
         const std::size_t dot = capability.find('.');

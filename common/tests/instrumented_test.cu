@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -26,6 +25,7 @@
 #include "common/helpers/child_process.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/json.h"
 #include "common/lesson/chapter.h"
 #include "common/tests/device_or_skip.h"
 
@@ -211,7 +211,7 @@ TEST_CASE("a trace has what each warp of the first block did in its order") {
     const DeviceBuffer<float> out(4 * kSide * kSide);
     const auto trace_of = [](const auto& launch) {
         const std::vector<warpwise::LaunchCounts> counted = warpwise::count_launches(launch, {.traced_blocks = 1});
-        return counted.empty() ? nlohmann::json() : nlohmann::json::parse(counted.front().trace);
+        return counted.empty() ? nlohmann::json() : warpwise::parse_json<nlohmann::json>(counted.front().trace);
     };
     const auto kinds = [](const nlohmann::json& warp) {
         std::string text;
@@ -275,7 +275,7 @@ TEST_CASE("a warp that does more than is kept has a trace that is cut") {
     const std::vector<warpwise::LaunchCounts> counted =
         warpwise::count_launches([&] { add_many_times<<<1, 32>>>(values.data(), 1000); }, {.traced_blocks = 1});
     if (!warpwise::can_instrument()) SKIP("only the CPU device keeps traces");
-    const nlohmann::json trace = nlohmann::json::parse(counted.front().trace);
+    const nlohmann::json trace = warpwise::parse_json<nlohmann::json>(counted.front().trace);
     CHECK(trace["warps"][0]["cut"] == true);
     CHECK(trace["warps"][0]["events"].size() > 100);
     CHECK(counted.front().total.global_load.requests == 1000);
@@ -549,7 +549,7 @@ Captured run(std::vector<std::string> arguments) {
     std::fflush(stdout);
     dup2(saved, STDOUT_FILENO);
     close(saved);
-    return {status, out.read(), nlohmann::json::parse(json.read(), nullptr, false)};
+    return {status, out.read(), warpwise::json_or_discarded<nlohmann::json>(json.read())};
 }
 
 // Running text without the line breaks of the terminal's width, which move when a number in it has another digit.
@@ -626,7 +626,7 @@ TEST_CASE("the traces of a lesson are written with their source") {
     device_or_skip();
     const warpwise::TemporaryFile file;
     CHECK(run({"copies", "--trace", file.path()}).status == 0);
-    const nlohmann::json document = nlohmann::json::parse(file.read(), nullptr, false);
+    const nlohmann::json document = warpwise::json_or_discarded<nlohmann::json>(file.read());
     CHECK(document["warpwise_trace"] == 1);
     if (!warpwise::can_instrument()) {
         CHECK(document["launches"].empty());

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <limits>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,6 +21,7 @@
 #include "common/helpers/check.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/json.h"
 #include "common/lesson/chapter.h"
 #include "common/tests/device_or_skip.h"
 
@@ -274,7 +274,10 @@ struct JsonFile {
         (std::filesystem::temp_directory_path() / ("lesson_runner_test_" + std::to_string(getpid()) + ".json"))
             .string();
     ~JsonFile() { std::filesystem::remove(path); }
-    nlohmann::json read() const { return nlohmann::json::parse(std::ifstream(path)); }
+    nlohmann::json read() const {
+        std::ifstream stream(path);
+        return parse_json<nlohmann::json>(stream);
+    }
 };
 
 }  // namespace

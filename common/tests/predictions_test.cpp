@@ -14,13 +14,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "common/helpers/child_process.h"
 #include "common/helpers/compare.h"
+#include "common/helpers/json.h"
 #include "common/lesson/chapter.h"
 #include "common/tests/device_or_skip.h"
 #include "common/tests/guide/terminal.h"
@@ -235,7 +235,7 @@ Printed print(const std::string& arguments) {
     return printed;
 }
 
-json read_json(const TemporaryFile& file) { return json::parse(file.read()); }
+json read_json(const TemporaryFile& file) { return parse_json<json>(file.read()); }
 
 constexpr const char* number_prompt = "Your guess (a number; sectors) or q (leave), then Enter. Enter alone skips: ";
 constexpr const char* choice_prompt = "Your guess (a to c) or q (leave), then Enter. Enter alone skips: ";
@@ -282,7 +282,7 @@ TEST_CASE("a guess stands beside the answer, after the table") {
     const json lesson = read_json(file)["lessons"][0];
     CHECK(lesson["idea"] == "an idea");
     CHECK(lesson["predictions"] ==
-          json::parse(R"([{"question": "How many sectors does a request touch?", "unit": "sectors", "answer": "32",
+          parse_json<json>(R"([{"question": "How many sectors does a request touch?", "unit": "sectors", "answer": "32",
                            "because": "Each lane touches a sector of its own.", "guess": "8", "right": false},
                           {"question": "Who is faster?", "choices": ["a thread", "a warp", "a block"],
                            "answer": "a warp", "because": "A warp is what runs.", "guess": "a warp", "right": true},

@@ -25,7 +25,6 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -35,6 +34,7 @@
 #include "common/guide/try_support/kernel_table.h"
 #include "common/guide/try_support/launch_groups.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/json.h"
 #include "common/lesson/json_output.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/terminal.h"
@@ -158,7 +158,7 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
     using Json = nlohmann::ordered_json;
     Json launches = Json::array();
     for (const LaunchGroup& group : groups) {
-        Json launch = Json::parse(warpwise::launch_json(group.counts));
+        Json launch = warpwise::parse_json<Json>(warpwise::launch_json(group.counts));
         launch["launches"] = group.launches;
         if (const warpwise::model::Gpu* gpu = warpwise::model::chosen_gpu();
             gpu != nullptr && launch.contains("model")) {
@@ -169,7 +169,7 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
         launches.push_back(std::move(launch));
     }
     std::ofstream stream(file);
-    stream << Json{{"launches", launches}, {"diagnostics", Json::parse(diagnostics)}} << '\n';
+    stream << Json{{"launches", launches}, {"diagnostics", warpwise::parse_json<Json>(diagnostics)}} << '\n';
 }
 
 /// Of the first launch in each group.

@@ -6,7 +6,6 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "common/helpers/child_process.h"
+#include "common/helpers/json.h"
 
 namespace {
 
@@ -135,7 +135,7 @@ Outcome run(const Listed& one, const std::string& seed, const std::string& instr
     Outcome outcome;
     outcome.status = program.wait();
     outcome.output = output.read();
-    outcome.diagnostics = json::parse(diagnostics.read(), nullptr, false);
+    outcome.diagnostics = warpwise::json_or_discarded<json>(diagnostics.read());
     return outcome;
 }
 
@@ -208,7 +208,7 @@ TEST_CASE("every mistake of the corpus is found at its line, and nothing else") 
         for (const json& diagnostic : outcome.diagnostics) {
             hints += diagnostic.value("hint", "") + "\n";
             for (const json& caller : diagnostic.value("callers", json::array())) callers.insert(place_of(caller).line);
-            INFO(diagnostic.dump(2));
+            INFO(warpwise::json_text(diagnostic, 2));
             const bool planted = is_planted(diagnostic, file, marks);
             CHECK(planted);
             found = found || (planted && touches_mistake(diagnostic, marks));

@@ -16,11 +16,11 @@
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "common/cpu_device/src/source_lines.h"
+#include "common/helpers/json.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/instrument.h"
 
@@ -366,7 +366,7 @@ TEST_CASE("diagnostics become JSON with every field") {
     race.count = 31;
     Diagnostic leak{};
     leak.kind = DiagnosticKind::memory_leak;
-    const nlohmann::json json = nlohmann::json::parse(cpu_device::json_of({race, leak}));
+    const nlohmann::json json = warpwise::parse_json<nlohmann::json>(cpu_device::json_of({race, leak}));
     REQUIRE(json.size() == 2);
     const nlohmann::json expected = {
         {"kind", "data_race"},
@@ -391,14 +391,15 @@ TEST_CASE("diagnostics become JSON with every field") {
     CHECK(json[1]["site"].is_null());
     CHECK(json[1]["thread"].is_null());
     CHECK(json[1]["other"].is_null());
-    CHECK(nlohmann::json::parse(cpu_device::json_of(std::vector<Diagnostic>{})) == nlohmann::json::array());
+    CHECK(warpwise::parse_json<nlohmann::json>(cpu_device::json_of(std::vector<Diagnostic>{})) ==
+          nlohmann::json::array());
 }
 
 TEST_CASE("JSON stays valid whatever the texts hold") {
     const auto round_trip = [](const std::string& text) {
         Diagnostic diagnostic{};
         diagnostic.message = text;
-        return nlohmann::json::parse(cpu_device::json_of({diagnostic}))[0]["message"].get<std::string>();
+        return warpwise::parse_json<nlohmann::json>(cpu_device::json_of({diagnostic}))[0]["message"].get<std::string>();
     };
     const std::string unknown = "\xEF\xBF\xBD";
     std::string every_ascii;
@@ -510,7 +511,7 @@ TEST_CASE("all diagnostics of a process are written to CPU_DEVICE_DIAGNOSTICS wh
             "CPU_DEVICE_DIAGNOSTICS='" + path + "' '" + program + "' '" + test + "' > /dev/null 2>&1";
         REQUIRE(std::system(command.c_str()) == 0);
         std::ifstream in(path);
-        const nlohmann::json json = nlohmann::json::parse(in);
+        const nlohmann::json json = warpwise::parse_json<nlohmann::json>(in);
         std::filesystem::remove(path);
         return json;
     };

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "common/helpers/json.h"
 
 namespace ground_truth {
 
@@ -18,7 +19,7 @@ Measurement::Measurement(const std::string& json_file) : file_(json_file) {
     std::ifstream file(json_file);
     if (!file) throw std::runtime_error("cannot read " + json_file);
     try {
-        const nlohmann::json all = nlohmann::json::parse(file);
+        const nlohmann::json all = warpwise::parse_json<nlohmann::json>(file);
         const auto text = [&](const char* key) { return all.at(key).get<std::string>(); };
         provenance_ = text("machine") + ", driver " + text("driver") + ", CUDA " + text("cuda") + ", Nsight Compute " +
                       text("ncu") + ", " + text("date");

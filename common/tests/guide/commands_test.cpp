@@ -12,12 +12,12 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/guide/commands.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 
 using namespace guide;
@@ -319,7 +319,7 @@ TEST_CASE("list as JSON is all there is on standard output") {
     fake.pass("grid_stride");
     fake.change([](Progress& progress) { progress.lessons["vector_add"].run = "2026-01-02"; });
     const auto listed = fake.run([](Session& session) { return list(session, {.json = true}); });
-    const Json json = Json::parse(listed.out);
+    const Json json = warpwise::parse_json<Json>(listed.out);
     REQUIRE(json["chapters"].size() == 2);
     CHECK(json["chapters"][0]["lessons"][2]["name"] == "pi");
     CHECK(json["chapters"][0]["lessons"][2]["title"].is_null());
@@ -602,7 +602,7 @@ TEST_CASE("after success stands what was learned, how much cheaper the answer is
     CHECK_THAT(text, ContainsSubstring("sectors of global memory      4096         1024  4.00 times fewer\n"));
     CHECK(text.find("What you have learned") < text.find("sectors of"));
     CHECK(text.find("sectors of") < text.find("Next: exercise block_sum"));
-    const Json json = Json::parse(grade_words(fake, {.exercise = "grid", .json = true}).out);
+    const Json json = warpwise::parse_json<Json>(grade_words(fake, {.exercise = "grid", .json = true}).out);
     CHECK(json["learned"] == "Neighbors read neighbors, as in `a[i]`.");
     CHECK(json["improvement"][0] == Json{{"counted", "sectors of global memory"},
                                          {"stub", 4096.0},
@@ -624,7 +624,7 @@ TEST_CASE("Catch2's own output is shown on request, and JSON has what is wrong a
     CHECK_THAT(brief, ContainsSubstring("./warpwise grade grid_stride --catch2"));
     const std::string all = grade_words(fake, {.exercise = "grid", .catch2 = true}).out;
     CHECK_THAT(all, ContainsSubstring("CHECK_THAT( ... )") && !ContainsSubstring("the grader's words"));
-    const Json json = Json::parse(grade_words(fake, {.exercise = "grid", .json = true}).out);
+    const Json json = warpwise::parse_json<Json>(grade_words(fake, {.exercise = "grid", .json = true}).out);
     CHECK(json["failure"]["question"] == "Why?");
     CHECK(json["more_failing"] == Json{"b"});
     CHECK(json["not_run"] == 1);
@@ -644,7 +644,7 @@ TEST_CASE("grade as JSON prints the result and nothing else") {
     fake.outcome = [](const std::string&) { return Outcome::never_ended; };
     const auto graded = grade_words(fake, {.exercise = "grid", .json = true});
     CHECK(graded.status == 1);
-    const Json json = Json::parse(graded.out);
+    const Json json = warpwise::parse_json<Json>(graded.out);
     CHECK(json["exercise"] == "grid_stride");
     CHECK(json["outcome"] == "never_ended");
     CHECK(json["build_seconds"] == 1.5);
@@ -667,7 +667,7 @@ TEST_CASE("grade all as JSON is an array") {
     Fake fake;
     const auto graded = grade_words(fake, {.exercise = "all", .json = true});
     CHECK(graded.status == 0);
-    const Json json = Json::parse(graded.out);
+    const Json json = warpwise::parse_json<Json>(graded.out);
     REQUIRE(json.size() == 3);
     CHECK(json[2]["exercise"] == "padding");
     CHECK(json[2]["outcome"] == "passed");
@@ -735,9 +735,9 @@ TEST_CASE("a hint that was asked for by number never takes others back") {
     const auto level = [&](int number) {
         return fake.run([&](Session& session) { return show_hint(session, {.level = number, .json = true}); });
     };
-    CHECK(Json::parse(level(2).out)["of"] == 2);
+    CHECK(warpwise::parse_json<Json>(level(2).out)["of"] == 2);
     CHECK(fake.progress().exercises["grid_stride"].hints == 2);
-    CHECK(Json::parse(level(1).out)["level"] == 1);
+    CHECK(warpwise::parse_json<Json>(level(1).out)["level"] == 1);
     CHECK(fake.progress().exercises["grid_stride"].hints == 2);
     CHECK_THAT(level(3).refusal, ContainsSubstring("hints 1 to 2"));
     CHECK_THAT(level(0).refusal, ContainsSubstring("hints 1 to 2"));
@@ -780,7 +780,7 @@ TEST_CASE("a result names the file that was graded") {
     }
     const auto json =
         fake.run([](Session& session) { return grade_exercise(session, {.exercise = "grid_stride", .json = true}); });
-    CHECK(Json::parse(json.out)["answer"] == "exercises/1_basics_and_pi/grid_stride/grid_stride.cu");
+    CHECK(warpwise::parse_json<Json>(json.out)["answer"] == "exercises/1_basics_and_pi/grid_stride/grid_stride.cu");
 }
 
 TEST_CASE("reset asks, and keeps the answer for who says no") {
@@ -992,7 +992,8 @@ TEST_CASE("the map shows the path, and where to go on") {
     CHECK_THAT(shown.out, ContainsSubstring("Next: lesson 1.2, matrix_add"));
     const auto second = fake.run([](Session& session) { return show_map(session, {.chapter = "2"}); });
     CHECK_THAT(second.out, !ContainsSubstring("Chapter 1"));
-    const Json json = Json::parse(fake.run([](Session& session) { return show_map(session, {.json = true}); }).out);
+    const Json json =
+        warpwise::parse_json<Json>(fake.run([](Session& session) { return show_map(session, {.json = true}); }).out);
     CHECK(json["here"]["name"] == "matrix_add");
     CHECK_THAT(fake.run([](Session& session) { return show_map(session, {.chapter = "9"}); }).refusal,
                ContainsSubstring("no chapter '9'"));
@@ -1310,8 +1311,8 @@ TEST_CASE("the command line: an output that cannot be written is no success") {
 
 TEST_CASE("the command line: answers of JSON can be read") {
     const Guide guide;
-    CHECK(Json::parse(guide.run({"list", "--json"}).output)["chapters"].size() == 2);
-    CHECK(Json::parse(guide.run({"hint", "padding", "--json", "--level", "2"}).output)["level"] == 2);
+    CHECK(warpwise::parse_json<Json>(guide.run({"list", "--json"}).output)["chapters"].size() == 2);
+    CHECK(warpwise::parse_json<Json>(guide.run({"hint", "padding", "--json", "--level", "2"}).output)["level"] == 2);
 }
 
 TEST_CASE("the command line: a copy without a catalog still helps, and says what is missing") {

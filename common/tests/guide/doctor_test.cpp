@@ -14,13 +14,13 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/guide/doctor.h"
+#include "common/helpers/json.h"
 
 using namespace guide;
 using Catch::Matchers::ContainsSubstring;
@@ -417,7 +417,7 @@ TEST_CASE("the doctor's JSON holds every item with its state") {
     Machine machine;
     machine.programs.erase("ninja");
     machine.programs.erase("tmux");
-    const Json json = Json::parse(doctor_json(machine.items()));
+    const Json json = warpwise::parse_json<Json>(doctor_json(machine.items()));
     CHECK(json["cpu_usable"] == false);
     CHECK(json["gpu_usable"] == false);
     CHECK(json["checks"].size() == machine.items().size());

@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -25,6 +24,7 @@
 #include <vector>
 
 #include "common/guide/project.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 
 using namespace guide;
@@ -66,7 +66,7 @@ public:
     ProgressFile open() const { return ProgressFile(file, catalog); }
     void write(const std::string& text) const { replace_file(file, text); }
     std::string text() const { return read_file(file).value_or("there is no file"); }
-    ordered_json json() const { return ordered_json::parse(text()); }
+    ordered_json json() const { return warpwise::parse_json<ordered_json>(text()); }
     std::vector<std::string> names() const {
         std::vector<std::string> found;
         for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -257,7 +257,7 @@ TEST_CASE("keeps what a newer version has written, also where it cannot understa
     CHECK(after.exercises.at("guard").attempts == 2);
     const ordered_json json = place.json();
     CHECK(json["warpwise_progress"] == 2);
-    CHECK(json["streak"] == ordered_json::parse("[1, 2]"));
+    CHECK(json["streak"] == warpwise::parse_json<ordered_json>("[1, 2]"));
     CHECK(json["started"]["day"] == 1);
     CHECK(json["chapters"]["x"]["read"] == true);
     CHECK(json["chapters"]["1_basics_and_pi"] == "2026-11-21");

@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
@@ -31,6 +30,7 @@
 #include "common/guide/report_plots.h"
 #include "common/guide/report_results.h"
 #include "common/guide/report_traces.h"
+#include "common/helpers/json.h"
 #include "common/lesson/refusal.h"
 #include "common/lesson/roofline.h"
 #include "common/lesson/trace_file.h"
@@ -159,7 +159,7 @@ json chapter_results(const std::vector<json>& lessons, bool on_gpu = false) {
             {"passed", true}};
 }
 
-ChapterResults parsed(const json& results) { return parse_results(results.dump()); }
+ChapterResults parsed(const json& results) { return parse_results(warpwise::json_text(results)); }
 
 std::string why_unreadable(const std::string& text) {
     try {
@@ -314,7 +314,7 @@ public:
     /// The chapter's program writes this to the file behind --json, trace.json to that behind --trace, and notes that
     /// it ran.
     void chapter_writes(const json& results, int status = 0) const {
-        write(project.root / "to_write.json", results.dump());
+        write(project.root / "to_write.json", warpwise::json_text(results));
         chapter_does(
             "while [ $# -gt 0 ]; do case \"$1\" in --json) cp to_write.json \"$2\";; --trace) cp trace.json \"$2\";; "
             "esac; shift; done\n"
@@ -436,13 +436,13 @@ TEST_CASE("a trace is parted into lessons, and what their launches have in commo
                                       traced_warp(1, {step_event(7), load_event(7, 256), load_event(7, -4)})}),
                        launch_below, launch_far_away,
                        traced_launch("sum", "", {traced_warp(0, {uneven_load_event(8, {20, 12, 24})})})});
-    const std::vector<LessonTrace> traces = parse_traces(trace.dump(), "/home/reader/copy");
+    const std::vector<LessonTrace> traces = parse_traces(warpwise::json_text(trace), "/home/reader/copy");
     REQUIRE(traces.size() == 2);
     CHECK(traces[0].lesson == "add");
     CHECK(traces[0].has_barriers);
     CHECK(traces[1].lesson == "sum");
     CHECK_FALSE(traces[1].has_barriers);
-    const json add = json::parse(traces[0].json);
+    const json add = warpwise::parse_json<json>(traces[0].json);
     CHECK(add["command"] == json{"build/bin/cpu/basics", "--device", "cpu"});
     // json sorts names; traces as programs write them keep their order.
     CHECK(add["keys"] ==
@@ -465,7 +465,7 @@ TEST_CASE("a trace is parted into lessons, and what their launches have in commo
     CHECK(launch["warps"][1]["events"] == json{0, 256, -4});
     CHECK(add["launches"][1]["files"][0]["lines"] == 2);
     CHECK(add["launches"][1]["warps"][0]["events"] == json{1, 12});
-    CHECK(json::parse(traces[1].json)["sequences"] == json{json::array({0})});
+    CHECK(warpwise::parse_json<json>(traces[1].json)["sequences"] == json{json::array({0})});
     CHECK(parse_traces(chapter_trace({}).dump(), "").empty());
 }
 
@@ -476,12 +476,12 @@ TEST_CASE("what is no trace of a chapter is refused with the reason") {
     CHECK(why_no_trace(R"({"warpwise_trace": 1, "command": []})") != "it was read");
     json odd = one_launch("add");
     odd["launches"][0].erase("lesson");
-    CHECK(why_no_trace(odd.dump()) != "it was read");
+    CHECK(why_no_trace(warpwise::json_text(odd)) != "it was read");
     odd["launches"][0]["lesson"] = nullptr;
-    CHECK(why_no_trace(odd.dump()) != "it was read");
+    CHECK(why_no_trace(warpwise::json_text(odd)) != "it was read");
     odd = one_launch("add");
     odd["launches"][0]["warps"][0]["events"] = 3;
-    CHECK(why_no_trace(odd.dump()) != "it was read");
+    CHECK(why_no_trace(warpwise::json_text(odd)) != "it was read");
 }
 
 TEST_CASE("a brief trace holds the first launch of each kernel of a step, its first warps and their first events") {
@@ -505,7 +505,7 @@ TEST_CASE("a brief trace holds the first launch of each kernel of a step, its fi
     const fs::path file = fs::temp_directory_path() / ("report_test_" + std::to_string(getpid()) + ".json");
     const auto written = [&](warpwise::TraceParts parts) {
         write_trace(file.string(), steps, {"basics"}, parts);
-        const json trace = json::parse(read(file));
+        const json trace = warpwise::parse_json<json>(read(file));
         fs::remove(file);
         return trace;
     };
@@ -538,13 +538,13 @@ TEST_CASE("what is no results of a chapter is refused with the reason") {
     }
     json odd = chapter_results({});
     odd["lessons"] = "none";
-    CHECK_THAT(why_unreadable(odd.dump()), ContainsSubstring("\"lessons\" is no list"));
+    CHECK_THAT(why_unreadable(warpwise::json_text(odd)), ContainsSubstring("\"lessons\" is no list"));
     odd = chapter_results({});
     odd["device"]["compute_capability"] = "new";
-    CHECK_THAT(why_unreadable(odd.dump()), ContainsSubstring("compute capability"));
+    CHECK_THAT(why_unreadable(warpwise::json_text(odd)), ContainsSubstring("compute capability"));
     odd = chapter_results({});
     odd["passed"] = nullptr;
-    CHECK(why_unreadable(odd.dump()) != "it was read");
+    CHECK(why_unreadable(warpwise::json_text(odd)) != "it was read");
 }
 
 // ---- choosing plots -------------------------------------------------------------------------------------------------
@@ -745,7 +745,7 @@ TEST_CASE("a plot's description holds what is drawn, and its table the same numb
     BarChart chart = two_bars();
     chart.bars[1].value = 9.00000049;
     chart.bars[1].kind = BarKind::wrong;
-    CHECK(json::parse(plot_json(chart)) ==
+    CHECK(warpwise::parse_json<json>(plot_json(chart)) ==
           json{{"kind", "bars"},
                {"title", "A title"},
                {"axis", "GB/s"},
@@ -757,14 +757,14 @@ TEST_CASE("a plot's description holds what is drawn, and its table the same numb
           std::vector<std::vector<std::string>>{{"1 slow", "1 GB/s"}, {"2 fast", "9 GB/s"}, {"copy: 10 GB/s", "10.0"}});
 
     const Curves curves{"Curves", "size", "time", {{"a", {{1, 1}, {1000, 1e-6}}}, {"none", {}}}};
-    const json described = json::parse(plot_json(curves));
+    const json described = warpwise::parse_json<json>(plot_json(curves));
     CHECK(described["x"]["title"] == "size");
     CHECK(described["series"][0]["points"] == json{{1.0, 1.0}, {1000.0, 1e-6}});
     CHECK(described["series"][1]["points"] == json::array());
     CHECK(numbers_of(curves).rows.size() == 2);
 
     const Roofline roofline{"Roofline", 4000, "copy", {}, {}, {{"add", {{0.25, 300}, {{}, 600}}}}};
-    const json under_roof = json::parse(plot_json(roofline));
+    const json under_roof = warpwise::parse_json<json>(plot_json(roofline));
     CHECK(under_roof["gb_per_s"] == 4000);
     CHECK_FALSE(under_roof.contains("gop_per_s"));
     CHECK(under_roof["series"][0]["points"] == json{{0.25, 300.0}, {nullptr, 600.0}});
@@ -920,7 +920,7 @@ TEST_CASE("a lesson with a trace has places for its views, and the page one scri
     const std::string evil = "</script><script>alert(1)</script>";
     json trace = one_launch("add");
     trace["launches"][0]["files"][0]["lines"] = {"kernel<<<1, 64>>>(in); // " + evil};
-    std::vector<LessonTrace> traces = parse_traces(trace.dump(), "");
+    std::vector<LessonTrace> traces = parse_traces(warpwise::json_text(trace), "");
     const json results = chapter_results({lesson("add", {step(1, "first")}), lesson("sum", {step(1, "second")})});
     const std::string page = page_of(basics(), results, {}, traces);
     CHECK(count_of(page, "<script") == 2);
@@ -1046,7 +1046,7 @@ TEST_CASE("results that are broken, partial, from elsewhere, or older than the l
     SECTION("some steps") {
         json some = chapter_results({lesson("add", {})});
         some["command"].push_back("--step=first");
-        write(copy.results(), some.dump());
+        write(copy.results(), warpwise::json_text(some));
         reason = "some of the steps only";
     }
     SECTION("another device") {

@@ -13,10 +13,10 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "common/helpers/json.h"
 #include "common/model/json.h"
 
 namespace {
@@ -53,7 +53,7 @@ std::string as_in_model(const std::string& measured) {
 Json read(const std::string& file) {
     std::ifstream stream(file);
     if (!stream) throw std::runtime_error(file + ": cannot be read");
-    return Json::parse(stream);
+    return warpwise::parse_json<Json>(stream);
 }
 
 double median(std::vector<double> values) {
