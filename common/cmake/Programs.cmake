@@ -359,7 +359,7 @@ function(write_try_tools)
     json_strings(include_folders ${PROJECT_SOURCE_DIR})
     json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu>
         $<TARGET_FILE:first_lesson_parts_cpu> $<TARGET_FILE:lesson_counts> $<TARGET_FILE:lesson_text> $<TARGET_FILE:time_model>
-        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+        $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
         $<TARGET_FILE:fmt::fmt> -pthread)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
 "{\"compiler\": \"${CMAKE_CXX_COMPILER}\",

@@ -7,7 +7,9 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -95,6 +97,26 @@ TEST_CASE("a record knows machine, program and date of the file, or those of its
           "recorded on one NVIDIA H200 (chapter --device cuda, 2026-01-31)");
     CHECK(Record::read(file.path(), "second").where() ==
           "recorded on one NVIDIA A100 (other --device cuda, 2026-02-01)");
+}
+
+TEST_CASE("every recorded table that a lesson shows was recorded") {
+    const std::filesystem::path results = recorded_folder();
+    const std::regex show(R"re(show_recorded\("([^"]+)"\))re");
+    int found = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(results / "../../chapters")) {
+        if (entry.path().extension() != ".cu") continue;
+        std::ifstream stream(entry.path());
+        const std::string source{std::istreambuf_iterator<char>(stream), {}};
+        const std::filesystem::path folder = entry.path().parent_path();
+        const std::string chapter = folder.parent_path().filename().string().substr(0, 1);
+        const Record record = Record::read(results / ("h200_chapter_" + chapter + ".json"), folder.filename().string());
+        for (std::sregex_iterator match(source.begin(), source.end(), show), end; match != end; ++match) {
+            INFO(entry.path() << ": " << match->str());
+            CHECK(record.table(match->str(1)) != nullptr);
+            ++found;
+        }
+    }
+    CHECK(found > 5);  // names in constants are not read
 }
 
 TEST_CASE("a record finds a cell by the row's first cells and the column, and a dash where there is none") {

@@ -331,7 +331,7 @@ draws depends on everything else that goes on there. No order is promised.)"});
                   "times a block came after a later one"},
                  rows);
     // The CPU device runs blocks in order, which a GPU does not.
-    if (!warpwise::Lesson::on_gpu()) lesson.show_recorded("6. In which order do");
+    if (!warpwise::Lesson::on_gpu()) lesson.show_recorded("order");
 }
 
 }  // namespace
