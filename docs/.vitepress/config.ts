@@ -7,6 +7,7 @@ import { sidebar } from './book/sidebar.mjs';
 import { sourceHtml, sourceLink } from './book/sources.mjs';
 import { cuda } from './markdown/cuda.mjs';
 import { bookMarkdown } from './markdown/index.mjs';
+import { themes } from './markdown/themes.mjs';
 import { tokenize } from './search.mjs';
 
 // BOOK_BASE: where the site lies on its server, such as /warpwise/.
@@ -52,6 +53,7 @@ const searchInChinese: Partial<DefaultTheme.LocalSearchOptions> = {
 
 const markdown: MarkdownOptions = {
     ...(cuda as object),
+    theme: themes as MarkdownOptions['theme'],
     config: (md) => bookMarkdown(md, { book, base }),
 };
 

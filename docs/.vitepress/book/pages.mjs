@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { chapters, exercises, root, sourceOfLesson } from './repository.mjs';
 import { recordedLesson, recordedRun, recordedRuns } from './results.mjs';
+import { strings } from './strings.mjs';
 
 const docs = path.join(root, 'docs');
 const folder = path.join(docs, '.vitepress', 'pages');
@@ -150,7 +151,26 @@ export function readBook() {
         if (!chinese.has(`zh/${page}`)) chinese.set(`zh/${page}`, twinOf(page, english));
     }
     for (const [page, twin] of chinese) pages.set(page, twin);
+    for (const chapter of all) {
+        for (const { name } of chapter.exercises) {
+            const stub = `exercises/${chapter.folder}/${name}/${name}.cu`;
+            if (!fs.existsSync(path.join(root, stub))) continue;
+            sources.add(stub);
+            for (const prefix of ['', 'zh/']) {
+                const page = pages.get(`${prefix}exercises/${chapter.folder}/${name}.md`);
+                page.written = page.text; // that twins render
+                page.text = withStartingCode(page.text, stub, prefix ? 'zh' : 'en');
+            }
+        }
+    }
     return { pages, sources, chapters: all };
+}
+
+/// The page of an exercise with the code that one begins with: before what it says at the end, or at the end.
+export function withStartingCode(text, stub, language) {
+    const section = `${strings[language].startingCode}\n\n\`\`\`code\n${stub}\n\`\`\`\n`;
+    const last = /^## (?:What you have learned|你学到了什么)\s*$/m.exec(text);
+    return last ? `${text.slice(0, last.index)}${section}\n${text.slice(last.index)}` : `${text.trimEnd()}\n\n${section}`;
 }
 
 /// Chinese pages that have no English one.

@@ -3,6 +3,7 @@ export const strings = {
     en: {
         ourRun: 'Our run, not recorded: ',
         predict: 'Predict first',
+        startingCode: '## The code you begin with',
         line: 'line',
         lines: 'lines',
         changed: (before, after) => `What changed from ${before} to ${after}`,
@@ -20,6 +21,7 @@ export const strings = {
         size: 'Size',
         sampled: (instrumented, blocks) => `Counted on a sample of ${instrumented} blocks of each launch (the largest has ${blocks}), and scaled up.`,
         recorded: 'recorded run',
+        table: 'Table, can be scrolled',
         chapter: (number, title) => `${number} ${title}`,
         barsOf: { gb: 'GB/s: longer is better', gop: 'Gop/s: longer is better', time: 'time: shorter is better' },
         roofLine: 'The line is copy bandwidth',
@@ -27,6 +29,7 @@ export const strings = {
     zh: {
         ourRun: '我们自己的运行，没有存档：',
         predict: '先预测，再看答案',
+        startingCode: '## 起步代码',
         line: '第',
         lines: '第',
         changed: (before, after) => `从 ${before} 到 ${after} 的改动`,
@@ -44,6 +47,7 @@ export const strings = {
         size: '规模',
         sampled: (instrumented, blocks) => `每次启动抽样 ${instrumented} 个线程块计数（最大的一次有 ${blocks} 个），再按比例放大。`,
         recorded: '记录的运行',
+        table: '表格，可以滚动',
         chapter: (number, title) => `${number} ${chapterTitles[title] ?? title}`,
         barsOf: { gb: 'GB/s：越长越好', gop: 'Gop/s：越长越好', time: '时间：越短越好' },
         roofLine: '竖线是拷贝带宽',
