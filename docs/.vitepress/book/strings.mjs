@@ -3,6 +3,12 @@ export const strings = {
     en: {
         ourRun: 'Our run, not recorded: ',
         predict: 'Predict first',
+        names: {
+            title: 'CUDA names',
+            about: 'The functions, types, and keywords of CUDA that this book uses, the mistakes that people make with them, and the lessons that teach them',
+            intro: 'The names of CUDA that lessons and exercises use: what each does, the mistake that people make with it, and the lesson that teaches it. The search finds them, too. Terms such as *warp* or *sector* stand in the [glossary](glossary.md).',
+            mistake: 'Common mistake:', taught: 'Taught in', practiced: '; practiced in', comma: ', ', end: '.',
+        },
         startingCode: '## The code you begin with',
         line: 'line',
         lines: 'lines',
@@ -29,6 +35,12 @@ export const strings = {
     zh: {
         ourRun: '我们自己的运行，没有存档：',
         predict: '先预测，再看答案',
+        names: {
+            title: 'CUDA 名称索引',
+            about: '本书用到的 CUDA 函数、类型和关键字，常见的错误，以及讲解它们的课',
+            intro: '各课和练习用到的 CUDA 名称：它做什么、常见的错误、哪一课讲它。用搜索也能找到。“线程束”“扇区”这样的术语见[术语表](glossary.md)。',
+            mistake: '常见错误：', taught: '讲解：', practiced: '；练习：', comma: '、', end: '。',
+        },
         startingCode: '## 起步代码',
         line: '第',
         lines: '第',
