@@ -3,6 +3,12 @@ export const strings = {
     en: {
         ourRun: 'Our run, not recorded: ',
         predict: 'Predict first',
+        print: {
+            title: 'Warpwise: CUDA C++ step by step',
+            how: 'The whole book on one page, to be printed. What can be played and turned on the site is left out.',
+            contents: 'Contents',
+            image: 'Warpwise: CUDA C++ step by step, with or without a GPU',
+        },
         names: {
             title: 'CUDA names',
             about: 'The functions, types, and keywords of CUDA that this book uses, the mistakes that people make with them, and the lessons that teach them',
@@ -35,6 +41,12 @@ export const strings = {
     zh: {
         ourRun: '我们自己的运行，没有存档：',
         predict: '先预测，再看答案',
+        print: {
+            title: 'Warpwise：一步一步学 CUDA C++',
+            how: '整本书在一页上，供打印。网站上可以播放和调节的部分不在其中。',
+            contents: '目录',
+            image: 'Warpwise：一步一步学 CUDA C++，有没有 GPU 都行',
+        },
         names: {
             title: 'CUDA 名称索引',
             about: '本书用到的 CUDA 函数、类型和关键字，常见的错误，以及讲解它们的课',

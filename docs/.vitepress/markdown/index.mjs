@@ -27,6 +27,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import katex from '@vscode/markdown-it-katex';
 import container from 'markdown-it-container';
+import { glossary } from '../book/glossary.mjs';
 import { placeOf } from '../book/pages.mjs';
 import { root } from '../book/repository.mjs';
 import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
@@ -35,6 +36,7 @@ import { languageOf, strings } from '../book/strings.mjs';
 import { changedLines, folded, withMarks } from './changes.mjs';
 import { inChinese, missingWord, tableInChinese, withoutChinese } from './chinese.mjs';
 import { definition } from './definitions.mjs';
+import { anchorRows, linkTerms, termFinder } from './terms.mjs';
 
 const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
@@ -74,6 +76,15 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         for (const text of texts.flatMap((whole) => withoutChinese(String(whole), lesson))) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, message: missingWord(text, lesson) });
     };
     const link = (page, anchor, { prefix }) => `${base}${prefix}${page.replace(/\.md$/, '.html')}${anchor ? `#${anchor}` : ''}`;
+
+    const glossaries = new Map();
+    const termsOf = (language) => {
+        if (!glossaries.has(language)) {
+            const terms = glossary(language);
+            glossaries.set(language, { terms, finder: termFinder(terms) });
+        }
+        return glossaries.get(language);
+    };
 
     // katex writes TeX beside MathML, whose braces Vue would read.
     md.use(katex.default ?? katex, { output: 'mathml', throwOnError: true });
@@ -270,6 +281,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const text = lines.map((line, index) => `| ${cells(line).map(index < said ? say : String).join(' | ')} |`).join('\n');
         const tokens = [];
         state.md.block.parse(text, state.md, state.env, tokens);
+        for (const each of tokens) each.meta = { plain: true }; // no links to the glossary
         return tokens;
     };
 
@@ -352,6 +364,9 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
                 if (link.source) token.attrSet('target', '_self'); // not a page of VitePress
             }
         }
+        const page = state.env.relativePath ?? '';
+        if (page.endsWith('glossary.md')) anchorRows(state, termsOf(languageOf(page)).terms);
+        else linkTerms(state, termsOf(languageOf(page)).finder, page, languageOf(page) === 'zh' ? 'zh/' : '');
         if (!state.env.ourRuns) return;
         const { ourRun } = strings[languageOf(state.env.relativePath ?? '')];
         const items = [...state.env.ourRuns].map(([source, number]) => `<li id="our-run-${number}">${escape(ourRun + source)}</li>`);

@@ -165,6 +165,19 @@ test('a table with a step above the FP32 peak is work of tensor cores, and no le
     ]);
     assert.deepEqual(data.onTensorCores, ['product']);
     assert.equal(data.points[0].step, 'registers');
+    assert.deepEqual(data.tensorCeilings.map(({ format, gopPerS }) => [format, Math.round(gopPerS)]), [['TF32', 535265]]);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, step, ceiling }) => [lesson, step, ceiling]), [['product', 'wgmma', 0]]);
+});
+
+test('results of a reader give a roofline, or a word about what is wrong with them', () => {
+    const own = chapter('GPU C', '2026-02-01', 2, [{ name: 'two', roof: { gb_per_s: 1000 }, steps: [step('a', 'device', 8e9, 8e9, 1e-2)] }]);
+    const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
+    assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
+    assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
+    assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
+    assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
+    assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
+    assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, compute_capability: '3.5' } })]), 'unknown_gpu');
 });
 
 test('the recorded runs give a roofline', () => {
@@ -175,6 +188,8 @@ test('the recorded runs give a roofline', () => {
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['matrix_multiply', 'TF32'], ['matrix_multiply', 'BF16']]);
+    for (const point of data.tensorPoints) assert.ok(roofline.rateOf(point) <= 1.05 * data.tensorCeilings[point.ceiling].gopPerS);
     // The same as the lesson prints, which selects them in C++.
     const counted = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_3.json'), 'utf8'));
     const lesson = counted.lessons.find(({ name }) => name === 'strategy_and_amdahl');
