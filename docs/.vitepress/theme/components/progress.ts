@@ -16,9 +16,8 @@ interface Item {
 
 /// A page by its address or path, the same in both languages: '/warpwise/zh/2_memory_model/coalescing.html' -> '2_memory_model/coalescing'.
 export const keyOf = (address: string, base = '/') =>
-    decodeURI(address)
+    (address.startsWith(base) ? decodeURI(address).slice(base.length) : decodeURI(address))
         .replace(/[?#].*$/, '')
-        .replace(base, '')
         .replace(/^\//, '')
         .replace(/^zh\//, '')
         .replace(/(\.html|\.md)$/, '');
