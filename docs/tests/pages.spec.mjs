@@ -11,12 +11,14 @@ import { openBrowser, serveSite, siteFolder } from './site.mjs';
 const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const tabs = Number(process.env.TABS ?? 3);
 const widths = [1440, 768, 375];
+// One page of each kind, on which axe looks at everything.
+const thorough = ['/index.html', '/2_memory_model/bank_conflicts.html', '/exercises/2_memory_model/pad_the_tile.html', '/warp_view.html', '/zh/glossary.html'];
 
 const wanted = new RegExp(process.env.PAGES ?? '');
 const pages = fs
     .readdirSync(siteFolder, { recursive: true })
     .map((name) => `/${String(name).split(path.sep).join('/')}`)
-    .filter((name) => name.endsWith('.html') && !/^\/(source|print)\/|^\/404/.test(name) && wanted.test(name))
+    .filter((name) => name.endsWith('.html') && !/^\/source\/|^\/print_|^\/404/.test(name) && wanted.test(name))
     .sort();
 
 let site, browser;
@@ -52,15 +54,53 @@ function measure() {
     return result;
 }
 
+/// In the browser: pairs of colors of text and of the ground below it whose contrast is less than 4.5 (3 for large text), each once.
+/// axe finds the same, but looks at every word of code by itself, which takes seconds per page.
+function faint() {
+    const channels = (color) => /rgba?\(([\d.]+),? ([\d.]+),? ([\d.]+)(?:,? \/? ?([\d.]+))?\)/.exec(color)?.slice(1).map((part) => Number(part ?? 1));
+    const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
+    const grounds = new Map();
+    const groundOf = (element) => {
+        if (!element) return [255, 255, 255, 1];
+        if (!grounds.has(element)) {
+            const own = channels(getComputedStyle(element).backgroundColor) ?? [0, 0, 0, 0];
+            grounds.set(element, own[3] === 1 ? own : over(own, groundOf(element.parentElement)));
+        }
+        return grounds.get(element);
+    };
+    const luminance = (color) => color.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+    const found = new Map();
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const element = node.parentElement;
+        if (!node.data.trim() || element.closest('svg, [aria-hidden=true], .visually-hidden, .header-anchor, math, script, style') || element.getClientRects().length === 0) continue;
+        const style = getComputedStyle(element);
+        const ground = groundOf(element);
+        const key = `${style.color} on ${ground.map(Math.round)} ${style.fontSize} ${style.fontWeight}`;
+        if (found.has(key)) continue;
+        const [low, high] = [luminance(over(channels(style.color), ground)), luminance(ground)].sort((one, other) => one - other);
+        const size = Number.parseFloat(style.fontSize);
+        const least = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
+        const contrast = (high + 0.05) / (low + 0.05);
+        found.set(key, contrast < least - 0.005 && style.visibility === 'visible' && style.opacity > 0 ? `${contrast.toFixed(2)}: ${key}: ${node.data.trim().slice(0, 30)} (${element.className || element.tagName})` : undefined);
+    }
+    return [...found.values()].filter(Boolean);
+}
+
 const serious = ({ violations }) =>
     violations
         .filter(({ impact }) => ['serious', 'critical'].includes(impact))
-        .flatMap(({ id, nodes }) => nodes.slice(0, 4).map(({ target, any }) => `${id}: ${target.join(' ')} ${any[0]?.message ?? ''}`.slice(0, 260)));
+        .flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ target, any }) => `${id}: ${target.join(' ')} ${any[0]?.message ?? ''}`.slice(0, 260)));
 
-const findings = (page, rules) =>
+/// All rules of axe; colors and what surrounds the text of each page, which takes most of its time, only where `all`.
+const findings = (page, all) =>
     page.evaluate(
-        async (only) => window.axe.run(document, { resultTypes: ['violations'], ...(only && { runOnly: { type: 'rule', values: only } }) }),
-        rules,
+        async (everything) =>
+            window.axe.run(everything ? document : { exclude: [['.VPNav'], ['.VPSidebar'], ['pre'], ['.aside']] }, {
+                resultTypes: ['violations'],
+                ...(!everything && { rules: { 'color-contrast': { enabled: false } } }),
+            }),
+        all,
     );
 
 /// What is wrong with a page, and {width: {lines, cut}}.
@@ -75,11 +115,12 @@ async function look(page, place) {
         for (const table of hidden) problems.push(`${place}: no figure to be seen at ${width}: ${table}`);
     }
     await page.evaluate(axeSource);
-    await page.evaluate(() => document.documentElement.classList.remove('dark'));
-    problems.push(...serious(await findings(page)).map((what) => `${place}: ${what}`));
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await page.evaluate(() => document.documentElement.classList.add('dark'));
-    problems.push(...serious(await findings(page, ['color-contrast'])).map((what) => `${place}: dark: ${what}`));
+    const everything = thorough.includes(place);
+    for (const theme of ['light', 'dark']) {
+        await page.evaluate((dark) => document.documentElement.classList.toggle('dark', dark), theme === 'dark');
+        problems.push(...(await page.evaluate(faint)).map((what) => `${place}: ${theme}: contrast ${what}`));
+        if (theme === 'light' || everything) problems.push(...serious(await findings(page, everything)).map((what) => `${place}: ${theme}: ${what}`));
+    }
     return { problems, measured };
 }
 

@@ -188,7 +188,7 @@ function plainPage(page, book, folder) {
         return `${content}[^${runs.get(source)}]`;
     };
 
-    let result = body(text);
+    let result = body(text).replace(/^(#{1,6} .*?) \{#[\w-]+\}$/gm, '$1');
     result = outsideOfCode(result, (piece) =>
         piece
             .replace(/^::: predict *$/gm, `**${strings[language].predict}**\n`)
