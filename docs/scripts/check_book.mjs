@@ -32,7 +32,7 @@ function stamp(file, { pages }) {
     const page = path.relative(zh, whole).split(path.sep).join('/');
     const english = pages.get(page);
     if (page.startsWith('..') || !english || !fs.existsSync(whole)) throw new Error(`${file} is no Chinese page of an English one`);
-    const line = `translated_from: ${hashOf(english.text)}`;
+    const line = `translated_from: ${hashOf(english.written ?? english.text)}`;
     const text = fs.readFileSync(whole, 'utf8');
     const stamped =
         frontMatter(text, 'translated_from') !== undefined ? text.replace(/^translated_from:.*$/m, line)

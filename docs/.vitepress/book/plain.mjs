@@ -105,6 +105,10 @@ function plainPage(page, book, folder) {
     const makers = {
         code(content, info) {
             return content.split('\n').filter((line) => line.trim() !== '').map((line) => {
+                if (!/:\s/.test(line)) { // the whole file
+                    const file = line.trim();
+                    return `${fence('cuda', fs.readFileSync(path.join(root, file), 'utf8').trimEnd())}\n[${file}](${toFile(file)})`;
+                }
                 const source = readSource(line);
                 const found = source.names.split(/\s*,\s*/).map((name) => find(source, name));
                 const all = found.map((each) => (/\bbare\b/.test(info) || !each.comment ? each.code : `${each.comment}\n${each.code}`));
@@ -127,14 +131,14 @@ function plainPage(page, book, folder) {
             const drawing = which && lessonDrawing(lesson, which);
             if (drawing) return `${fence('text', drawing.lines.join('\n'))}\n${from(runName, lesson.name)}`;
             const recorded = which === undefined || which === 'steps' ? stepTable(run, lesson, language) : lessonTable(lesson, which);
-            const { title, header, left, rows, note, steps } = language === 'zh' ? tableInChinese(recorded, lesson.name).table : recorded;
+            const { title, header, left, rows, note, steps, ladders = [0] } = language === 'zh' ? tableInChinese(recorded, lesson.name).table : recorded;
             const translated = say(lesson.name);
             const head = header.map((each) => {
                 if (typeof each === 'string') return cell(translated(each));
                 const name = translated(each.text);
                 return `[${cell(name === each.text ? name : `${name} ${each.text}`)}](${toPage(each.page, each.anchor)})`;
             });
-            const shown = table(head, left, rows.map((cells) => cells.map(cell)));
+            const shown = ladders.map((begin, index) => table(head, left, rows.slice(begin, ladders[index + 1]).map((cells) => cells.map(cell)))).join('\n\n');
             const heading = note && !steps ? `${title}${language === 'zh' ? '；' : '; '}${note}` : title;
             return [title && `**${cell(heading)}**`, shown, [steps && note, from(runName, lesson.name)].filter(Boolean).join(' ')].filter(Boolean).join('\n\n');
         },
@@ -184,7 +188,7 @@ function plainPage(page, book, folder) {
         return `${content}[^${runs.get(source)}]`;
     };
 
-    let result = body(text);
+    let result = body(text).replace(/^(#{1,6} .*?) \{#[\w-]+\}$/gm, '$1');
     result = outsideOfCode(result, (piece) =>
         piece
             .replace(/^::: predict *$/gm, `**${strings[language].predict}**\n`)

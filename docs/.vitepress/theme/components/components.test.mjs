@@ -17,6 +17,7 @@ async function load(name) {
 const { occupancy, capabilities } = await load('occupancy.ts');
 const amdahl = await load('amdahl.ts');
 const roofline = await load('roofline.ts');
+const progress = await load('progress.ts');
 const { messages } = await load('messages.ts');
 
 // ---- occupancy ----
@@ -165,6 +166,19 @@ test('a table with a step above the FP32 peak is work of tensor cores, and no le
     ]);
     assert.deepEqual(data.onTensorCores, ['product']);
     assert.equal(data.points[0].step, 'registers');
+    assert.deepEqual(data.tensorCeilings.map(({ format, gopPerS }) => [format, Math.round(gopPerS)]), [['TF32', 535265]]);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, step, ceiling }) => [lesson, step, ceiling]), [['product', 'wgmma', 0]]);
+});
+
+test('results of a reader give a roofline, or a word about what is wrong with them', () => {
+    const own = chapter('GPU C', '2026-02-01', 2, [{ name: 'two', roof: { gb_per_s: 1000 }, steps: [step('a', 'device', 8e9, 8e9, 1e-2)] }]);
+    const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
+    assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
+    assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
+    assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
+    assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
+    assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
+    assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, compute_capability: '3.5' } })]), 'unknown_gpu');
 });
 
 test('the recorded runs give a roofline', () => {
@@ -175,11 +189,45 @@ test('the recorded runs give a roofline', () => {
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['matrix_multiply', 'TF32'], ['matrix_multiply', 'BF16']]);
+    for (const point of data.tensorPoints) assert.ok(roofline.rateOf(point) <= 1.05 * data.tensorCeilings[point.ceiling].gopPerS);
     // The same as the lesson prints, which selects them in C++.
     const counted = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_3.json'), 'utf8'));
     const lesson = counted.lessons.find(({ name }) => name === 'strategy_and_amdahl');
     const printed = lesson.tables.find(({ name }) => name === 'best_steps');
     assert.deepEqual(data.points.map(({ lesson, step }) => [lesson, step]), printed.rows.map(([, lesson, step]) => [lesson, step]));
+});
+
+// ---- progress ----
+
+test('progress is the same in both languages and at every base', () => {
+    for (const [address, base] of [['2_memory_model/coalescing.md'], ['zh/2_memory_model/coalescing.md'], ['/2_memory_model/coalescing.html'], ['/w/zh/2_memory_model/coalescing.html#x', '/w/']]) {
+        assert.equal(progress.keyOf(address, base), '2_memory_model/coalescing');
+    }
+});
+
+test('the path is taken from the sidebar, and goes on where reading stopped', () => {
+    const sidebar = [
+        { text: 'Start', items: [{ text: 'x', link: '/x.html' }] },
+        { text: '1 Basics', items: [{ text: 'A', link: '/1/a.html', items: [{ text: 'E', link: '/exercises/1/e.html' }] }, { text: 'B', link: '/1/b.html' }] },
+    ];
+    const stops = progress.stopsOf(sidebar);
+    assert.deepEqual(stops.map(({ key, kind }) => [key, kind]), [['1/a', 'lesson'], ['exercises/1/e', 'exercise'], ['1/b', 'lesson']]);
+    const next = (done, last) => progress.nextStop(stops, { done, last })?.key;
+    assert.equal(next([]), undefined);
+    assert.equal(next([], '1/a'), '1/a');
+    assert.equal(next(['1/a'], '1/a'), 'exercises/1/e');
+    assert.equal(next(['1/a', '1/b'], '1/b'), 'exercises/1/e');
+    assert.equal(next(['1/a', '1/b', 'exercises/1/e'], '1/b'), undefined);
+});
+
+test('marks are set and taken back, and what is no progress is none', () => {
+    let now = progress.withMark({ done: [] }, 'a', true);
+    now = progress.withMark(now, 'a', true);
+    assert.deepEqual(now, { done: ['a'] });
+    assert.deepEqual(progress.withMark(now, 'a', false), { done: [] });
+    for (const text of [null, '', '{', 'null', '3', '{"done": 5}']) assert.deepEqual(progress.parsed(text), { done: [] });
+    assert.deepEqual(progress.parsed('{"done": ["a", 3, "a"], "last": "b"}'), { done: ['a'], last: 'b' });
 });
 
 test('both languages have all words, and none is left in English', () => {
