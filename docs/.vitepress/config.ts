@@ -18,10 +18,6 @@ const site = process.env.BOOK_SITE ?? '';
 const book = writePages();
 const articles = new Map<string, string>(); // of built pages
 
-const icon =
-    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='%23166534'/>" +
-    "<path d='M2.5 4.5l2 7 2-5 3 5 2-7' fill='none' stroke='white' stroke-width='1.6' stroke-linejoin='round'/><circle cx='13' cy='4' r='1' fill='white'/></svg>";
-
 const chinese: DefaultTheme.Config = {
     nav: [
         { text: '入门', link: '/zh/start_here' },
@@ -52,13 +48,14 @@ export default defineConfig({
     title: 'Warpwise',
     base,
     srcDir: '.vitepress/pages',
-    head: [['link', { rel: 'icon', href: icon }]],
+    head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}logo.svg` }]],
     lang: 'en',
     locales: {
         root: { label: 'English', lang: 'en', description: 'CUDA C++ step by step, with or without a GPU' },
         zh: { label: '简体中文', lang: 'zh-CN', description: '一步一步学 CUDA C++，有没有 GPU 都行', themeConfig: chinese },
     },
     themeConfig: {
+        logo: { src: '/logo.svg', alt: '' },
         nav: [
             { text: 'Start', link: '/start_here' },
             { text: 'Exercises', link: '/exercises/' },

@@ -10,6 +10,7 @@ import { changedLines, folded } from '../markdown/changes.mjs';
 import { inChinese, tableInChinese } from '../markdown/chinese.mjs';
 import { definition } from '../markdown/definitions.mjs';
 import { bookMarkdown } from '../markdown/index.mjs';
+import { drawingWords } from '../theme/drawings/words.mjs';
 import { body, placeOf } from './pages.mjs';
 import { root } from './repository.mjs';
 import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from './results.mjs';
@@ -28,6 +29,7 @@ const words = {
         OccupancyExplorer: 'The book\'s site has a calculator of occupancy here: `./warpwise docs`.',
         AmdahlExplorer: 'The book\'s site has a calculator of Amdahl\'s law here: `./warpwise docs`.',
         Roofline: 'The book\'s site draws the roofline of the recorded lessons here: `./warpwise docs`.',
+        drawing: (title, alt) => `Drawing: ${title}. ${alt}`,
     },
     zh: {
         contents: '目录', before: '上一页', next: '下一页', language: '简体中文', made: '本页由 `./warpwise docs --markdown` 从书中生成。要修改内容，请编辑 `docs` 里的页面。',
@@ -38,6 +40,7 @@ const words = {
         OccupancyExplorer: '在网站版 (`./warpwise docs`) 里，这里有占用率计算器。',
         AmdahlExplorer: '在网站版 (`./warpwise docs`) 里，这里有 Amdahl 定律计算器。',
         Roofline: '在网站版 (`./warpwise docs`) 里，这里画出各节课的 roofline 图。',
+        drawing: (title, alt) => `图：${title}。${alt}`,
     },
 };
 
@@ -167,6 +170,10 @@ function plainPage(page, book, folder) {
 
     const attribute = (tag, name) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1];
     const component = (tag, name) => {
+        if (name === 'Drawing') {
+            const { title, alt } = drawingWords[language][attribute(tag, 'name')];
+            return `*${own.drawing(title, alt)}*`;
+        }
         if (typeof own[name] === 'string') return `*${own[name]}*`;
         const trace = attribute(tag, 'src').split(/\s+/)[0];
         return `*${own[name](own.of(attribute(tag, 'left') ?? attribute(tag, 'step'), attribute(tag, 'right')), toFile(`docs/public/traces/${trace}.json`))}*`;
@@ -197,7 +204,7 @@ function plainPage(page, book, folder) {
             .replace(/<Literature\b([^>]*)>([^]*?)<\/Literature>/g, (whole, tag, content) => `${content} (${attribute(tag, 'source')})`)
             .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, noted)
             .replace(/\]\(([^)\s]+)[^)]*\)/g, link)
-            .replace(/<(WarpView|BlockView|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline)\b((?:\s+\w+="[^"]*")*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
+            .replace(/<(WarpView|BlockView|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline|Drawing)\b((?:\s+\w+(?:="[^"]*")?)*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
     // A tag may hold `code`, and a link's text, too; they are no longer in one piece above.
     result = result
         .replace(/<\/?Measured\b[^>]*>/g, '')

@@ -2,6 +2,7 @@
 // numbers are written, are in common/views/messages.mjs.
 import { number } from '../../../../common/views/messages.mjs';
 import type { TraceProblem } from '../../../../common/views/trace.mjs';
+import { drawingWords } from '../drawings/words.mjs';
 import type { Limit } from './occupancy';
 import type { RooflineProblem } from './roofline';
 
@@ -109,6 +110,8 @@ const en = {
     withoutBytes: 'no bytes',
     onTensorCores: (lessons: string) =>
         `Without the steps on tensor cores, to which the FP32 peak is no limit: ${lessons}.`,
+
+    drawings: drawingWords.en,
 };
 
 type Messages = typeof en;
@@ -206,6 +209,8 @@ const zh: Messages = {
     noBytes: '∞（无字节）',
     withoutBytes: '无字节',
     onTensorCores: (lessons) => `不含在张量核心 (Tensor Core) 上运行的步骤，FP32 峰值不限制它们：${lessons}。`,
+
+    drawings: drawingWords.zh,
 };
 
 export const messages: Record<Language, Messages> = { en, zh };
