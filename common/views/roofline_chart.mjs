@@ -6,12 +6,13 @@ import { number } from './messages.mjs';
  * Points are operations per byte, and 1e9 operations per second; null stands for work without bytes, which has no
  * place on the axis: such points have a strip of their own beside the plot, where the ceiling alone limits them. The
  * highest point of each series has its name beside it, or on narrow drawings a number that the key explains.
+ * `more_ceilings`: those of other units, such as tensor cores; a series with `ceiling` is limited by the one with this index.
  * `said`: what a series is in words; points can then be reached with the tab key. `shown`: the index of one that is
  * emphasized.
  *
  * @typedef {{ kind: 'roofline', title: string, description?: string, gb_per_s: number, bandwidth_name: string, gop_per_s?: number,
- *      ceiling_name?: string, x_title: string, y_title: string, no_bytes: string,
- *      shown?: number, series: { name: string, points: [number | null, number][], said?: string }[] }} RooflineChart
+ *      ceiling_name?: string, more_ceilings?: { name: string, gop_per_s: number }[], x_title: string, y_title: string, no_bytes: string,
+ *      shown?: number, series: { name: string, points: [number | null, number][], said?: string, ceiling?: number }[] }} RooflineChart
  */
 
 const plotHeight = 300;
@@ -59,10 +60,10 @@ export function placeLabels(labels, points, box) {
     });
 }
 
-function rooflineInWords({ bandwidth_name, gop_per_s, ceiling_name, no_bytes, series }) {
+function rooflineInWords({ bandwidth_name, gop_per_s, ceiling_name, more_ceilings = [], no_bytes, series }) {
     const place = ([x, y]) => `${number(y)} at ${x === null ? no_bytes : `${number(x)} operations per byte`}`;
     const words = series.map(({ name, points }) => `${name}: ${points.map(place).join(', ')}`);
-    return `${[bandwidth_name, ...(gop_per_s ? [ceiling_name] : []), ...words].join('; ')}.`;
+    return `${[bandwidth_name, ...(gop_per_s ? [ceiling_name] : []), ...more_ceilings.map(({ name }) => name), ...words].join('; ')}.`;
 }
 
 /**
@@ -74,10 +75,13 @@ export function rooflineChart(chart, width, id) {
     const { gb_per_s: bandwidth, gop_per_s: peak, series, no_bytes: noBytes } = chart;
     const all = series.flatMap(({ points }) => points);
     const finite = all.map(([x]) => x).filter((x) => x !== null);
-    const ridge = peak ? peak / bandwidth : undefined;
+    const others = chart.more_ceilings ?? [];
+    const highestPeak = peak ? Math.max(peak, ...others.map(({ gop_per_s }) => gop_per_s)) : undefined;
+    const ridge = peak ? highestPeak / bandwidth : undefined;
     const inside = [...finite, ...(ridge ? [ridge] : [])];
     const [from, to] = inside.length > 0 ? [Math.min(...inside) / 3, Math.max(...inside) * 3] : [0.1, 10];
-    const attainable = (x) => Math.min(peak ?? Infinity, x * bandwidth);
+    const attainable = (x, limit = highestPeak) => Math.min(limit ?? Infinity, x * bandwidth);
+    const limitOf = ({ ceiling }) => (ceiling === undefined ? peak : others[ceiling].gop_per_s);
     const x = axisOf([], { from, to, log: true }, { most: Math.floor(width / 60) });
     const rates = [...all.map(([, rate]) => rate), attainable(from), attainable(to)];
     const y = axisOf([], { from: Math.min(...rates) / 1.5, to: Math.max(...rates) * 2, log: true }, { most: 7 });
@@ -94,8 +98,13 @@ export function rooflineChart(chart, width, id) {
     roof([xAt(from), attainable(from)], [xAt(meeting), meeting * bandwidth], 'roof', '6 4');
     entries.push({ name: chart.bandwidth_name, sample: lineSample('roof', { dashes: '6 4' }) });
     if (peak) {
-        roof([xAt(meeting), peak], [box.right, peak], 'mark', '2 4');
+        roof([xAt(peak / bandwidth), peak], [box.right, peak], 'mark', '2 4');
         entries.push({ name: chart.ceiling_name, sample: lineSample('mark', { dashes: '2 4' }) });
+    }
+    for (const [index, { name, gop_per_s: height }] of others.entries()) {
+        const color = ['vendor', 'wrong'][index % 2];
+        roof([xAt(height / bandwidth), height], [box.right, height], color, '8 3 2 3');
+        entries.push({ name, sample: lineSample(color, { dashes: '8 3 2 3' }) });
     }
     if (strip) {
         const [left, right] = [width - 8 - strip, width - 8];
@@ -103,6 +112,7 @@ export function rooflineChart(chart, width, id) {
         parts.push(svgLine(left, box.bottom, right, box.bottom, 'text'));
         parts.push(svgText((left + right) / 2, box.bottom + 17, noBytes, { 'text-anchor': 'middle' }));
         if (peak) roof([left, peak], [right, peak], 'mark', '2 4');
+        for (const [index, { gop_per_s: height }] of others.entries()) roof([left, height], [right, height], ['vendor', 'wrong'][index % 2], '8 3 2 3');
     }
 
     const named = width >= wide;
@@ -129,11 +139,13 @@ export function rooflineChart(chart, width, id) {
         const drawn = points.map((point) => {
             const { x: cx, y: cy } = pixels(point);
             if (!isSingle) return seriesMarker(index, cx, cy);
+            const { ceiling } = series[index];
+            if (ceiling !== undefined) return svgTag('rect', { x: cx - pointSize, y: cy - pointSize, width: 2 * pointSize, height: 2 * pointSize, fill: `var(--plot-${['vendor', 'wrong'][ceiling % 2]})` });
             return svgTag('circle', { cx, cy, r: pointSize, fill: `var(--plot-${seriesColor(0)})` });
         });
         if (said) {
             const { x: cx, y: cy } = pixels(highest[index]);
-            const above = yAt(attainable(highest[index][0] ?? Infinity));
+            const above = yAt(attainable(highest[index][0] ?? Infinity, limitOf(series[index])));
             if (Number.isFinite(above)) drawn.unshift(svgLine(cx, cy, cx, above, 'text', { dashes: '3 3', class: 'ww-gap' }));
             const reached = { class: index === chart.shown ? 'ww-point ww-point-shown' : 'ww-point', tabindex: 0, role: 'img', 'aria-label': said, 'data-point': index };
             parts.push(svgTag('g', reached, ...drawn, ...labelOf(index)));

@@ -1,21 +1,22 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { createMarkdownRenderer, defineConfig, type DefaultTheme, type MarkdownOptions } from 'vitepress';
-import { writePages } from './book/pages.mjs';
+import { articleOf, linkPreview, writeEditions } from './book/editions.mjs';
+import { readBook, titleOf, writePages } from './book/pages.mjs';
 import { root } from './book/repository.mjs';
 import { sidebar } from './book/sidebar.mjs';
 import { sourceHtml, sourceLink } from './book/sources.mjs';
 import { cuda } from './markdown/cuda.mjs';
 import { bookMarkdown } from './markdown/index.mjs';
-import { tokenize } from './search.mjs';
+import { themes } from './markdown/themes.mjs';
+import { searchFile, searchIndex } from './book/search_index.mjs';
 
 // BOOK_BASE: where the site lies on its server, such as /warpwise/.
 const base = process.env.BOOK_BASE ?? '/';
+// BOOK_SITE: the server, such as https://name.github.io, for previews of links.
+const site = process.env.BOOK_SITE ?? '';
 const book = writePages();
-
-const icon =
-    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='%23166534'/>" +
-    "<path d='M2.5 4.5l2 7 2-5 3 5 2-7' fill='none' stroke='white' stroke-width='1.6' stroke-linejoin='round'/><circle cx='13' cy='4' r='1' fill='white'/></svg>";
+const articles = new Map<string, string>(); // of built pages
 
 const chinese: DefaultTheme.Config = {
     nav: [
@@ -37,21 +38,9 @@ const chinese: DefaultTheme.Config = {
     notFound: { title: '没有这一页', quote: '链接可能已经过时。', linkLabel: '回到首页', linkText: '回到首页' },
 };
 
-const searchInChinese: Partial<DefaultTheme.LocalSearchOptions> = {
-    translations: {
-        button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
-        modal: {
-            displayDetails: '显示详情',
-            resetButtonTitle: '清除',
-            backButtonTitle: '关闭',
-            noResultsText: '没有结果：',
-            footer: { selectText: '打开', navigateText: '切换', closeText: '关闭' },
-        },
-    },
-};
-
 const markdown: MarkdownOptions = {
     ...(cuda as object),
+    theme: themes as MarkdownOptions['theme'],
     config: (md) => bookMarkdown(md, { book, base }),
 };
 
@@ -59,13 +48,14 @@ export default defineConfig({
     title: 'Warpwise',
     base,
     srcDir: '.vitepress/pages',
-    head: [['link', { rel: 'icon', href: icon }]],
+    head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}logo.svg` }]],
     lang: 'en',
     locales: {
         root: { label: 'English', lang: 'en', description: 'CUDA C++ step by step, with or without a GPU' },
         zh: { label: '简体中文', lang: 'zh-CN', description: '一步一步学 CUDA C++，有没有 GPU 都行', themeConfig: chinese },
     },
     themeConfig: {
+        logo: { src: '/logo.svg', alt: '' },
         nav: [
             { text: 'Start', link: '/start_here' },
             { text: 'Exercises', link: '/exercises/' },
@@ -74,14 +64,16 @@ export default defineConfig({
         ],
         sidebar: sidebar(book, 'en'),
         outline: { level: [2, 3] },
-        search: {
-            provider: 'local',
-            options: { locales: { zh: searchInChinese }, miniSearch: { options: { tokenize } } },
-        },
     },
     markdown,
-    // Sources that pages point to.
+    transformHead: ({ pageData, title, description }) => linkPreview({ page: pageData.relativePath, title, description }, { site, base }),
+    transformHtml(html, id, { pageData, content }) {
+        const article = articleOf(content);
+        if (article && book.pages.has(pageData.relativePath)) articles.set(pageData.relativePath, article);
+    },
+    // The search, the printable book, and sources that pages point to.
     async buildEnd({ outDir }) {
+        writeEditions(book, articles, outDir, { base, titleOf });
         const { options } = await createMarkdownRenderer(outDir, markdown, base);
         for (const source of book.sources) {
             const file = path.join(outDir, sourceLink(source));
@@ -100,6 +92,13 @@ export default defineConfig({
                 configureServer(server) {
                     const folders = ['docs', 'chapters', 'exercises', 'solutions'].map((folder) => path.join(root, folder));
                     server.watcher.add(folders);
+                    server.middlewares.use(async (request, response, next) => {
+                        const language = ['en', 'zh'].find((each) => request.url?.split(/[?#]/)[0] === base + searchFile(each));
+                        if (!language) return next();
+                        const md = await createMarkdownRenderer(root, { ...markdown, highlight: (code) => `<pre>${md.utils.escapeHtml(code)}</pre>` }, base);
+                        response.setHeader('Content-Type', 'application/json');
+                        response.end(JSON.stringify(searchIndex(readBook(), md, language)));
+                    });
                     server.middlewares.use(async (request, response, next) => {
                         const source = [...book.sources].find((file) => request.url?.split(/[?#]/)[0] === sourceLink(file, base));
                         if (!source) return next();

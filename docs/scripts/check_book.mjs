@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Checks the book: kernels, recorded results and traces that pages name, traces of sources that have changed, links,
-// figures without provenance, numbers of the README and of lessons' sources that claim to be measured and are not in
+// drawings that do not exist, figures without provenance, measured figures that drawings name or have typed by hand, numbers of the README and of lessons' sources that claim to be measured and are not in
 // docs/results, words that are used before they are introduced, text that does not keep to the path, lessons without a page, pages that the sidebar forgets,
 // Chinese pages that are older than the English ones, recorded tables that speak English on them, and Chinese for tables that no
 // page shows any more.
@@ -23,6 +23,7 @@ import { problemsOfTraces, problemsOfViews } from '../.vitepress/book/traces.mjs
 import { unusedEntries } from '../.vitepress/markdown/chinese.mjs';
 import { bookMarkdown } from '../.vitepress/markdown/index.mjs';
 import { problemsOfFigures } from '../.vitepress/markdown/figures.mjs';
+import { problemsOfDrawings, problemsOfShownDrawings } from '../.vitepress/theme/drawings/figures.mjs';
 
 const zh = path.join(root, 'docs', 'zh');
 
@@ -32,7 +33,7 @@ function stamp(file, { pages }) {
     const page = path.relative(zh, whole).split(path.sep).join('/');
     const english = pages.get(page);
     if (page.startsWith('..') || !english || !fs.existsSync(whole)) throw new Error(`${file} is no Chinese page of an English one`);
-    const line = `translated_from: ${hashOf(english.text)}`;
+    const line = `translated_from: ${hashOf(english.written ?? english.text)}`;
     const text = fs.readFileSync(whole, 'utf8');
     const stamped =
         frontMatter(text, 'translated_from') !== undefined ? text.replace(/^translated_from:.*$/m, line)
@@ -50,13 +51,14 @@ async function check(book) {
     for (const [page, { text, made, origin }] of pages) {
         if (made === 'twin') continue;
         const lesson = /^(zh\/)?\d+_\w+\//.test(page);
-        const found = made ? [] : [...problemsOfFigures(text, { lesson }), ...problemsOfViews(text)];
+        const found = made ? [] : [...problemsOfFigures(text, { lesson }), ...problemsOfViews(text), ...problemsOfShownDrawings(text)];
         for (const { line, message } of found) problems.push(`${origin}:${line}: ${message}`);
         if (made === 'lesson') warnings.push(`docs/${page}: this lesson has no page yet`);
     }
 
     for (const { trace, message } of problemsOfTraces()) problems.push(`${trace}: ${message}`);
 
+    problems.push(...problemsOfDrawings());
     problems.push(...allProblemsOfClaims());
     problems.push(...problemsOfTables(book.chapters));
     problems.push(...allProblemsOfTerms(book));

@@ -70,9 +70,9 @@ test('the sidebar leads from lesson to lesson, and links of the text to exercise
     await visit('/start_here', async (page) => {
         await page.locator('.VPSidebar').getByText('2.1 Coalescing').click();
         await hasHeading(page, 'Coalescing');
-        await page.locator('.vp-doc').getByRole('link', { name: 'coalesce_structures' }).click();
+        await page.locator('.vp-doc').getByRole('link', { name: 'coalesce_structures' }).first().click();
         await page.waitForURL('**/exercises/2_memory_model/coalesce_structures*');
-        await hasHeading(page, 'coalesce_structures');
+        await hasHeading(page, 'Read stars without fetching bytes that nobody needs');
     });
 });
 
@@ -80,16 +80,34 @@ test('the sidebar leads from lesson to lesson, and links of the text to exercise
 const openSearch = (page) =>
     eventually(async () => {
         await page.keyboard.press('Control+k');
-        await page.locator('#localsearch-input').waitFor({ timeout: 1000 });
+        await page.locator('#search-input').waitFor({ timeout: 1000 });
     });
+const result = (page, href = '') => page.locator(`#search-results a[href*="${href}"]`).first();
 
-test('search finds words of the text', async () => {
+test('the search answers within a second of its first use, with excerpts, and leads to what explains a name or a term', async () => {
     await visit('/', async (page) => {
         await openSearch(page);
-        await page.locator('#localsearch-input').fill('bank conflicts');
-        await page.locator('.VPLocalSearchBox .result').first().waitFor();
-        await page.locator('#localsearch-input').fill('energy_from_structures');
-        await page.locator('.VPLocalSearchBox .result[href*="coalescing"]').first().click();
+        const begin = Date.now();
+        await page.locator('#search-input').fill('atomicAdd');
+        await result(page).waitFor();
+        const waited = Date.now() - begin;
+        assert.ok(waited < 1000, `${waited} ms until the first results`);
+        const first = () => result(page).getAttribute('href');
+        await eventually(async () => assert.equal(await first(), '/cuda_names.html#atomicAdd'));
+        assert.match(await result(page).locator('.search-excerpt').innerText(), /^Adds to a word/);
+        for (const [query, href] of [
+            ['cudaMalloc', /\/cuda_names\.html#cudaMalloc$/],
+            ['__syncthreads', /\/cuda_names\.html#__syncthreads$/],
+            ['warp', /\/thread_hierarchy\.html$/],
+            ['occupancy', /\/(execution_model|3_optimization\/occupancy)\.html$/],
+            ['bank conflicts', /\/2_memory_model\/bank_conflicts\.html$/],
+        ]) {
+            await page.locator('#search-input').fill(query);
+            await eventually(async () => assert.match(await first(), href, query));
+        }
+        await page.locator('#search-input').fill('energy_from_structures');
+        await result(page, 'coalescing').waitFor();
+        await page.keyboard.press('Enter');
         await page.waitForURL('**/2_memory_model/coalescing*');
     });
 });
@@ -97,10 +115,122 @@ test('search finds words of the text', async () => {
 test('search finds Chinese words inside of sentences', async () => {
     await visit('/zh/', async (page) => {
         await openSearch(page);
-        await page.locator('#localsearch-input').fill('存储体冲突');
-        await page.locator('.VPLocalSearchBox .result[href*="/zh/"]').first().waitFor();
-        await page.locator('#localsearch-input').fill('合并访问');
-        await page.locator('.VPLocalSearchBox .result[href*="/zh/2_memory_model/coalescing"]').first().waitFor();
+        await page.locator('#search-input').fill('存储体冲突');
+        await result(page, '/zh/2_memory_model/bank_conflicts').waitFor();
+        await page.locator('#search-input').fill('合并访问');
+        await result(page, '/zh/2_memory_model/coalescing').waitFor();
+        await page.locator('#search-input').fill('cudaMalloc');
+        await result(page, '/zh/cuda_names.html#cudaMalloc').waitFor();
+    });
+});
+
+test('a term says what it means with the pointer, on focus, and at a touch, and nothing moves', async () => {
+    const term = (page) => page.locator('.vp-doc a.term').first();
+    const popup = (page) => page.locator('.term-popup');
+    await visit('/2_memory_model/coalescing', async (page) => {
+        await eventually(async () => {
+            await page.mouse.move(0, 0);
+            await term(page).hover();
+            await popup(page).waitFor({ timeout: 1000 });
+        });
+        const shift = await page.evaluate(() => new Promise((done) => {
+            new PerformanceObserver((list) => done(list.getEntries().reduce((sum, entry) => sum + (entry.hadRecentInput ? 0 : entry.value), 0))).observe({ type: 'layout-shift', buffered: true });
+            setTimeout(() => done(0), 300);
+        }));
+        assert.ok(shift < 0.02, `layout shift ${shift}`);
+        await page.keyboard.press('Escape');
+        await popup(page).waitFor({ state: 'detached' });
+        await page.mouse.move(0, 0);
+        await term(page).focus();
+        await popup(page).waitFor();
+        assert.equal(await term(page).getAttribute('aria-describedby'), 'term-popup');
+        assert.ok((await popup(page).innerText()).length > 20);
+        assert.ok(await popup(page).getByRole('link').getAttribute('href'));
+    });
+    await visit(
+        '/zh/2_memory_model/coalescing',
+        async (page) => {
+            await eventually(async () => {
+                await term(page).tap();
+                await popup(page).waitFor({ timeout: 1000 });
+            });
+            assert.match(page.url(), /coalescing/);
+            const box = await popup(page).boundingBox();
+            assert.ok(box.x >= 0 && box.x + box.width <= 375, `${box.x} ${box.width}`);
+        },
+        { viewport: { width: 375, height: 800 }, hasTouch: true },
+    );
+});
+
+test('what is done is remembered, shown, and forgotten when asked to; the first page leads on', async () => {
+    await visit('/2_memory_model/coalescing', async (page) => {
+        await eventually(async () => {
+            await page.getByLabel('I have read this page').check();
+            assert.match(await page.locator('.reading-line').innerText(), /^1 of \d+ done/);
+        });
+        await page.locator('.VPSidebarItem a.link.is-done', { hasText: '2.1 Coalescing' }).waitFor();
+        await page.goto(`${site.url}/`);
+        const on = page.locator('.continue-reading a');
+        assert.match(await on.getAttribute('href'), /\/exercises\/2_memory_model\/coalesce_structures\.html$/);
+        await on.click();
+        await page.waitForURL('**/coalesce_structures*');
+        await page.getByLabel('My answer passes').check();
+        await eventually(async () => assert.match(await page.locator('.reading-line').innerText(), /^2 of/));
+        await page.locator('.reading-line button').click();
+        await page.locator('.reading-line button').click();
+        await eventually(async () => assert.match(await page.locator('.reading-line').innerText(), /^0 of/));
+        assert.equal(await page.evaluate(() => localStorage.getItem('warpwise progress')), null);
+    });
+});
+
+test('exercises show the code that one begins with', async () => {
+    await visit('/exercises/2_memory_model/pad_the_tile', async (page) => {
+        await hasHeading(page, 'Lay out a tile so that its columns do not conflict');
+        assert.match(await page.locator('figure.listing', { hasText: 'pad_the_tile.cu:1' }).innerText(), /TODO 1[^]*rotate_tiles<<</);
+    });
+});
+
+test('names stay beside the figures when a table is scrolled', async () => {
+    await visit(
+        '/2_memory_model/coalescing',
+        async (page) => {
+            const scroll = page.locator('figure.results .scroll').first();
+            const left = () => scroll.locator('tbody th').first().evaluate((cell) => Math.round(cell.getBoundingClientRect().left));
+            const before = await left();
+            const moved = await scroll.evaluate((element) => ((element.scrollLeft = 120), element.scrollLeft));
+            assert.ok(moved > 50);
+            assert.equal(await left(), before);
+        },
+        { viewport: { width: 375, height: 800 } },
+    );
+});
+
+test('the whole book is one page to be printed, in each language', async () => {
+    for (const [place, title] of [['/print_en.html', /Coalescing/], ['/print_zh.html', /合并访问/]]) {
+        await visit(place, async (page) => {
+            assert.ok((await page.locator('article').count()) > 100);
+            assert.match(await page.locator('article h1').allInnerTexts().then((all) => all.join('\n')), title);
+            const dead = await page.evaluate(() => [...document.querySelectorAll('a[href^="#"]')].map((a) => decodeURIComponent(a.getAttribute('href').slice(1))).filter((id) => !document.getElementById(id)));
+            assert.deepEqual(dead, []);
+        });
+    }
+});
+
+test('a page that is printed is its text alone', async () => {
+    await visit('/2_memory_model/coalescing', async (page) => {
+        await page.emulateMedia({ media: 'print' });
+        for (const away of ['.VPNav', '.VPSidebar', '.VPDoc .aside', '.mark-done']) assert.equal(await page.locator(away).first().isVisible(), false, away);
+        assert.equal(await page.locator('.vp-doc h1').isVisible(), true);
+    });
+});
+
+test('who links to a page finds its title, its description, and a picture', async () => {
+    await visit('/2_memory_model/coalescing', async (page) => {
+        const property = (name) => page.locator(`meta[property="${name}"]`).getAttribute('content');
+        assert.match(await property('og:title'), /Coalescing/);
+        assert.ok((await property('og:description')).length > 20);
+        const picture = await page.request.get(new URL(await property('og:image'), page.url()).href);
+        assert.equal(picture.status(), 200);
     });
 });
 

@@ -9,7 +9,8 @@ import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 
 const patience = 30_000; // milliseconds: loaded machines take their time
-const dist = fileURLToPath(new URL('../.vitepress/dist/', import.meta.url));
+/// Where the built site lies.
+export const siteFolder = fileURLToPath(new URL('../.vitepress/dist/', import.meta.url));
 const types = {
     '.html': 'text/html; charset=utf-8',
     '.js': 'text/javascript',
@@ -20,15 +21,15 @@ const types = {
 
 /// {url, close, sent}: `sent` collects {path, bytes} of all answers, compressed.
 export async function serveSite() {
-    if (!fs.existsSync(dist)) throw new Error('there is no .vitepress/dist: npm run build');
+    if (!fs.existsSync(siteFolder)) throw new Error('there is no .vitepress/dist: npm run build');
     const sent = [];
     const server = http.createServer((request, response) => {
         let name = decodeURIComponent(new URL(request.url, 'http://site').pathname);
         if (name.endsWith('/')) name += 'index.html';
-        let file = path.join(dist, path.normalize(name));
+        let file = path.join(siteFolder, path.normalize(name));
         if (!path.extname(file)) file += '.html';
-        const found = file.startsWith(dist) && fs.existsSync(file);
-        const body = gzipSync(fs.readFileSync(found ? file : path.join(dist, '404.html')));
+        const found = file.startsWith(siteFolder) && fs.existsSync(file);
+        const body = gzipSync(fs.readFileSync(found ? file : path.join(siteFolder, '404.html')));
         sent.push({ path: name, bytes: body.length });
         response.writeHead(found ? 200 : 404, {
             'Content-Type': found ? (types[path.extname(file)] ?? 'application/octet-stream') : types['.html'],
@@ -78,7 +79,13 @@ export async function openBrowser(url, ready = 'h1') {
             await context.close();
         }
     }
-    return { visit, close: () => browser.close() };
+    /// A tab of its own, for many pages one after the other.
+    const newPage = async (options) => {
+        const page = await (await browser.newContext(options)).newPage();
+        page.setDefaultTimeout(patience);
+        return page;
+    };
+    return { visit, newPage, close: () => browser.close() };
 }
 
 /// Tries an assertion again until it holds: a page answers a click when it can, and its address changes before its text.

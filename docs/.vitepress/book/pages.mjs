@@ -4,8 +4,10 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { namesPage, textOfNames } from './names.mjs';
 import { chapters, exercises, root, sourceOfLesson } from './repository.mjs';
 import { recordedLesson, recordedRun, recordedRuns } from './results.mjs';
+import { strings } from './strings.mjs';
 
 const docs = path.join(root, 'docs');
 const folder = path.join(docs, '.vitepress', 'pages');
@@ -20,6 +22,9 @@ export const hashOf = (text) => createHash('sha256').update(body(text).trim()).d
 /// A value of the front matter, or undefined.
 export const frontMatter = (text, key) =>
     /^---\n([^]*?)\n---\n/.exec(text)?.[1].match(new RegExp(`^${key}:\\s*['"]?(.*?)['"]?\\s*$`, 'm'))?.[1];
+
+/// The title of a page: that of its front matter or its first heading.
+export const titleOf = (text) => frontMatter(text, 'title') ?? /^# (.+)$/m.exec(body(text))?.[1].replace(/[`*]/g, '') ?? '';
 
 /// The text with one more line of front matter.
 function withFrontMatter(text, key, value) {
@@ -128,6 +133,8 @@ export function readBook() {
         }
     }
 
+    pages.set(namesPage, { origin: `docs/${namesPage}`, text: '', made: 'names' });
+
     const chinese = new Map();
     for (const [page, english] of pages) {
         const file = path.join(docs, 'zh', page);
@@ -150,7 +157,29 @@ export function readBook() {
         if (!chinese.has(`zh/${page}`)) chinese.set(`zh/${page}`, twinOf(page, english));
     }
     for (const [page, twin] of chinese) pages.set(page, twin);
+    const titles = new Map([...pages].map(([page, { text }]) => [page, titleOf(text)]));
+    pages.get(namesPage).text = textOfNames('en', titles);
+    pages.set(`zh/${namesPage}`, { origin: `docs/zh/${namesPage}`, text: textOfNames('zh', titles), made: 'names', twin: 'fresh' });
+    for (const chapter of all) {
+        for (const { name } of chapter.exercises) {
+            const stub = `exercises/${chapter.folder}/${name}/${name}.cu`;
+            if (!fs.existsSync(path.join(root, stub))) continue;
+            sources.add(stub);
+            for (const prefix of ['', 'zh/']) {
+                const page = pages.get(`${prefix}exercises/${chapter.folder}/${name}.md`);
+                page.written = page.text; // that twins render
+                page.text = withStartingCode(page.text, stub, prefix ? 'zh' : 'en');
+            }
+        }
+    }
     return { pages, sources, chapters: all };
+}
+
+/// The page of an exercise with the code that one begins with: before what it says at the end, or at the end.
+export function withStartingCode(text, stub, language) {
+    const section = `${strings[language].startingCode}\n\n\`\`\`code\n${stub}\n\`\`\`\n`;
+    const last = /^## (?:What you have learned|你学到了什么)\s*$/m.exec(text);
+    return last ? `${text.slice(0, last.index)}${section}\n${text.slice(last.index)}` : `${text.trimEnd()}\n\n${section}`;
 }
 
 /// Chinese pages that have no English one.

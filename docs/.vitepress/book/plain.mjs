@@ -10,6 +10,7 @@ import { changedLines, folded } from '../markdown/changes.mjs';
 import { inChinese, tableInChinese } from '../markdown/chinese.mjs';
 import { definition } from '../markdown/definitions.mjs';
 import { bookMarkdown } from '../markdown/index.mjs';
+import { drawingWords } from '../theme/drawings/words.mjs';
 import { body, placeOf } from './pages.mjs';
 import { root } from './repository.mjs';
 import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from './results.mjs';
@@ -28,6 +29,7 @@ const words = {
         OccupancyExplorer: 'The book\'s site has a calculator of occupancy here: `./warpwise docs`.',
         AmdahlExplorer: 'The book\'s site has a calculator of Amdahl\'s law here: `./warpwise docs`.',
         Roofline: 'The book\'s site draws the roofline of the recorded lessons here: `./warpwise docs`.',
+        drawing: (title, alt) => `Drawing: ${title}. ${alt}`,
     },
     zh: {
         contents: '目录', before: '上一页', next: '下一页', language: '简体中文', made: '本页由 `./warpwise docs --markdown` 从书中生成。要修改内容，请编辑 `docs` 里的页面。',
@@ -38,6 +40,7 @@ const words = {
         OccupancyExplorer: '在网站版 (`./warpwise docs`) 里，这里有占用率计算器。',
         AmdahlExplorer: '在网站版 (`./warpwise docs`) 里，这里有 Amdahl 定律计算器。',
         Roofline: '在网站版 (`./warpwise docs`) 里，这里画出各节课的 roofline 图。',
+        drawing: (title, alt) => `图：${title}。${alt}`,
     },
 };
 
@@ -105,6 +108,10 @@ function plainPage(page, book, folder) {
     const makers = {
         code(content, info) {
             return content.split('\n').filter((line) => line.trim() !== '').map((line) => {
+                if (!/:\s/.test(line)) { // the whole file
+                    const file = line.trim();
+                    return `${fence('cuda', fs.readFileSync(path.join(root, file), 'utf8').trimEnd())}\n[${file}](${toFile(file)})`;
+                }
                 const source = readSource(line);
                 const found = source.names.split(/\s*,\s*/).map((name) => find(source, name));
                 const all = found.map((each) => (/\bbare\b/.test(info) || !each.comment ? each.code : `${each.comment}\n${each.code}`));
@@ -127,14 +134,14 @@ function plainPage(page, book, folder) {
             const drawing = which && lessonDrawing(lesson, which);
             if (drawing) return `${fence('text', drawing.lines.join('\n'))}\n${from(runName, lesson.name)}`;
             const recorded = which === undefined || which === 'steps' ? stepTable(run, lesson, language) : lessonTable(lesson, which);
-            const { title, header, left, rows, note, steps } = language === 'zh' ? tableInChinese(recorded, lesson.name).table : recorded;
+            const { title, header, left, rows, note, steps, ladders = [0] } = language === 'zh' ? tableInChinese(recorded, lesson.name).table : recorded;
             const translated = say(lesson.name);
             const head = header.map((each) => {
                 if (typeof each === 'string') return cell(translated(each));
                 const name = translated(each.text);
                 return `[${cell(name === each.text ? name : `${name} ${each.text}`)}](${toPage(each.page, each.anchor)})`;
             });
-            const shown = table(head, left, rows.map((cells) => cells.map(cell)));
+            const shown = ladders.map((begin, index) => table(head, left, rows.slice(begin, ladders[index + 1]).map((cells) => cells.map(cell)))).join('\n\n');
             const heading = note && !steps ? `${title}${language === 'zh' ? '；' : '; '}${note}` : title;
             return [title && `**${cell(heading)}**`, shown, [steps && note, from(runName, lesson.name)].filter(Boolean).join(' ')].filter(Boolean).join('\n\n');
         },
@@ -163,6 +170,10 @@ function plainPage(page, book, folder) {
 
     const attribute = (tag, name) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1];
     const component = (tag, name) => {
+        if (name === 'Drawing') {
+            const { title, alt } = drawingWords[language][attribute(tag, 'name')];
+            return `*${own.drawing(title, alt)}*`;
+        }
         if (typeof own[name] === 'string') return `*${own[name]}*`;
         const trace = attribute(tag, 'src').split(/\s+/)[0];
         return `*${own[name](own.of(attribute(tag, 'left') ?? attribute(tag, 'step'), attribute(tag, 'right')), toFile(`docs/public/traces/${trace}.json`))}*`;
@@ -184,7 +195,7 @@ function plainPage(page, book, folder) {
         return `${content}[^${runs.get(source)}]`;
     };
 
-    let result = body(text);
+    let result = body(text).replace(/^(#{1,6} .*?) \{#[\w-]+\}$/gm, '$1');
     result = outsideOfCode(result, (piece) =>
         piece
             .replace(/^::: predict *$/gm, `**${strings[language].predict}**\n`)
@@ -193,7 +204,7 @@ function plainPage(page, book, folder) {
             .replace(/<Literature\b([^>]*)>([^]*?)<\/Literature>/g, (whole, tag, content) => `${content} (${attribute(tag, 'source')})`)
             .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, noted)
             .replace(/\]\(([^)\s]+)[^)]*\)/g, link)
-            .replace(/<(WarpView|BlockView|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline)\b((?:\s+\w+="[^"]*")*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
+            .replace(/<(WarpView|BlockView|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline|Drawing)\b((?:\s+\w+(?:="[^"]*")?)*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
     // A tag may hold `code`, and a link's text, too; they are no longer in one piece above.
     result = result
         .replace(/<\/?Measured\b[^>]*>/g, '')

@@ -157,7 +157,18 @@ const resultText = (comparison) =>
 const nameOf = (step, words) =>
     step.number ? `${step.number} ${step.name}` : step.name === 'vendor' ? words.vendor : `${step.name} (${words.vendor})`;
 
-/// {header, left, rows, note, title, steps}: the table of a lesson's steps, as the program prints it. On a GPU times and rates, on the CPU
+/// The index of the first step of each ladder: the numbers of each begin anew.
+export function laddersOf(steps) {
+    const begins = [0];
+    let last = 0;
+    for (const [index, { number }] of steps.entries()) {
+        if (number && number <= last) begins.push(index);
+        last = number ?? last;
+    }
+    return begins;
+}
+
+/// {header, left, rows, note, title, steps, ladders}: the table of a lesson's steps, as the program prints it. On a GPU times and rates, on the CPU
 /// device counts; times of host code only with a GPU, where the machine is known.
 export function stepTable(run, lesson, language = 'en') {
     const words = strings[language];
@@ -199,6 +210,7 @@ export function stepTable(run, lesson, language = 'en') {
         note: sampled && !timed ? words.sampled(sampled.blocks, sampled.of_blocks) : undefined,
         title: lesson.size ? `${words.size} ${lesson.size.join(' x ')}` : undefined,
         steps: steps.map((step) => step.name),
+        ladders: laddersOf(steps),
     };
 }
 

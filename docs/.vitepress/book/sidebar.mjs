@@ -1,6 +1,6 @@
 // What stands in the sidebar: the path of each chapter as chapter.json lists it (lessons, exercises, and pages between them), and
 // the other pages in reading order. The links to the previous and the next page follow it.
-import { body, frontMatter } from './pages.mjs';
+import { titleOf } from './pages.mjs';
 import { pageOf } from './repository.mjs';
 import { strings } from './strings.mjs';
 
@@ -20,12 +20,9 @@ const parts = [
         '4_examples/matrix_multiply_further',
         '4_examples/matrix_multiply_last_percent',
     ] },
-    { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'time_model', 'warp_view', 'cpu_device', 'glossary', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
+    { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'time_model', 'warp_view', 'cpu_device', 'glossary', 'cuda_names', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
     { en: 'Contributing', zh: '参与编写', pages: ['add_a_lesson', 'fair_graders', 'recording', 'writing_pages', 'why_our_own'] },
 ];
-
-/// The title of a page: that of its front matter or its first heading.
-export const titleOf = (text) => frontMatter(text, 'title') ?? /^# (.+)$/m.exec(body(text))?.[1].replace(/[`*]/g, '') ?? '';
 
 /// The sidebar of one language, as VitePress wants it.
 export function sidebar({ pages, chapters }, language) {

@@ -14,7 +14,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { definition } from '../markdown/definitions.mjs';
 import { pageOf, root, sourceOfLesson } from './repository.mjs';
-import { titleOf } from './sidebar.mjs';
+import { titleOf } from './pages.mjs';
 
 const posix = path.posix;
 const blank = (text) => text.replace(/[^\n]/g, ' ');

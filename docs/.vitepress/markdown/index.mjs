@@ -1,7 +1,7 @@
 // The book's own Markdown. All of it stays readable where only plain Markdown is known:
 //
 //     ```code                  a function, struct or constant of a source, with the comment above it
-//     FILE: NAME, NAME         ("code bare" leaves comments out)
+//     FILE: NAME, NAME         ("code bare" leaves comments out; a FILE alone is shown as a whole)
 //     ```
 //     ```change                what changed from one kernel to the next
 //     FILE: NAME -> NAME       (or FILE: NAME -> FILE: NAME)
@@ -27,16 +27,21 @@ import fs from 'node:fs';
 import path from 'node:path';
 import katex from '@vscode/markdown-it-katex';
 import container from 'markdown-it-container';
+import { glossary } from '../book/glossary.mjs';
 import { placeOf } from '../book/pages.mjs';
 import { root } from '../book/repository.mjs';
 import { lessonDrawing, lessonTable, provenance, recordedLesson, recordedRun, recordedRuns, stepBars, stepTable } from '../book/results.mjs';
 import { sourceLink } from '../book/sources.mjs';
 import { languageOf, strings } from '../book/strings.mjs';
-import { changedLines, folded } from './changes.mjs';
+import { changedLines, folded, withMarks } from './changes.mjs';
 import { inChinese, missingWord, tableInChinese, withoutChinese } from './chinese.mjs';
 import { definition } from './definitions.mjs';
+import { anchorRows, linkTerms, termFinder } from './terms.mjs';
 
 const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
+
+/// Names_of_this_sort may be broken behind their underscores.
+const breakable = (text) => escape(text).replace(/_(?=\w)/g, '_<wbr>');
 
 /// The plugin for VitePress' markdown.config. `book` is readBook()'s; `failed({page, line, message})` is called for what
 /// cannot be resolved, and throws unless it is given; `untranslated({page, line, message})` for titles, heads and cells
@@ -71,6 +76,15 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         for (const text of texts.flatMap((whole) => withoutChinese(String(whole), lesson))) untranslated({ page: here.origin, line: token.map[0] + 1 + here.offset, message: missingWord(text, lesson) });
     };
     const link = (page, anchor, { prefix }) => `${base}${prefix}${page.replace(/\.md$/, '.html')}${anchor ? `#${anchor}` : ''}`;
+
+    const glossaries = new Map();
+    const termsOf = (language) => {
+        if (!glossaries.has(language)) {
+            const terms = glossary(language);
+            glossaries.set(language, { terms, finder: termFinder(terms) });
+        }
+        return glossaries.get(language);
+    };
 
     // katex writes TeX beside MathML, whose braces Vue would read.
     md.use(katex.default ?? katex, { output: 'mathml', throwOnError: true });
@@ -116,7 +130,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         fence.markup = '```';
         fence.content = `${lines.map((line) => line.text).join('\n')}\n`;
         fence.map = token.map;
-        fence.meta = { kinds: lines.map((line) => line.kind) };
+        fence.meta = { kinds: lines.map((line) => line.kind), marks: lines.map((line) => line.marks) };
         const html = (content) => Object.assign(new state.Token('html_block', '', 0), { content });
         return [html(`<figure class="listing"${label ? ` aria-label="${escape(label)}"` : ''}>\n`), fence, html(`${below}</figure>\n`)];
     };
@@ -125,6 +139,12 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const bare = /\bbare\b/.test(token.info);
         const tokens = [];
         for (const line of token.content.split('\n').filter((each) => each.trim() !== '')) {
+            if (!/:\s/.test(line)) { // the whole file
+                const whole = readSource(`${line.trim()}: all`);
+                const every = whole.text.trimEnd().split('\n').map((text) => ({ text, kind: '' }));
+                tokens.push(...listing(state, token, every, caption(whole, { line: 1, lastLine: every.length })));
+                continue;
+            }
             const source = readSource(line);
             const all = source.names.split(/\s*,\s*/).map((name) => find(source, name));
             const text = all.map((found) => (bare || !found.comment ? found.code : `${found.comment}\n${found.code}`)).join('\n\n');
@@ -172,16 +192,31 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
     };
     /// The note of a table of the lesson's own stands behind its title, as the program prints it.
     const titleOf = ({ title, note, steps }, { language }) => (note && !steps ? `${title}${language === 'zh' ? '；' : '; '}${note}` : title);
+    // Where there is little room, texts between the names and the figures stand below the names (theme/style.css), so that the
+    // first figures can be seen beside the names. Ladders of one lesson are tables of their own, without the columns that they
+    // do not need.
     const tableHtml = (table, below, here) => {
-        const column = (index, cell = '') => (!table.left[index] ? ' class="number"' : String(cell).length > 20 ? ' class="long"' : '');
-        const header = table.header.map((cell, index) => `<th scope="col"${column(index)}>${headerCell(cell, table.say, here)}</th>`).join('');
-        const rows = table.rows.map((row) => {
-            const cells = row.map((cell, index) => (index === 0 ? `<th scope="row"${column(0)}>${escape(cell)}</th>` : `<td${column(index, cell)}>${escape(cell)}</td>`));
-            return `<tr>${cells.join('')}</tr>`;
+        const begins = table.ladders ?? [0];
+        const tables = begins.map((begin, ladder) => {
+            const rows = table.rows.slice(begin, ladder + 1 < begins.length ? begins[ladder + 1] : undefined);
+            const empty = (index) => begins.length > 1 && rows.every((row) => ['-', ''].includes(row[index]));
+            const columns = table.header.map((_, index) => index).filter((index) => !empty(index));
+            const firstFigure = columns.find((index) => index > 0 && !table.left[index]);
+            const isAside = (index) => index > 0 && firstFigure !== undefined && index < firstFigure;
+            const column = (index, cell = '') => {
+                const names = [!table.left[index] ? 'number' : String(cell).length > 20 ? 'long' : '', isAside(index) ? 'aside' : ''].filter(Boolean);
+                return names.length > 0 ? ` class="${names.join(' ')}"` : '';
+            };
+            const header = columns.map((index) => `<th scope="col"${column(index)}>${headerCell(table.header[index], table.say, here)}</th>`).join('');
+            const body = rows.map((row) => {
+                const aside = columns.filter(isAside).map((index) => row[index]).filter((text) => text && text !== '-').join('; ');
+                const cells = columns.map((index) => (index === 0 ? `<th scope="row"${column(0)}${aside ? ` data-aside="${escape(aside)}"` : ''}>${breakable(row[0])}</th>` : `<td${column(index, row[index])}>${escape(row[index])}</td>`));
+                return `<tr>${cells.join('')}</tr>`;
+            });
+            return `<div class="scroll" tabindex="0" role="group" aria-label="${escape(here.words.table)}"><table><thead><tr>${header}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table></div>`;
         });
         return `<figure class="results" v-pre>${table.title ? `<p class="results-title">${escape(titleOf(table, here))}</p>` : ''}` +
-            `<div class="scroll" tabindex="0"><table><thead><tr>${header}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div>` +
-            `<figcaption>${table.steps && table.note ? `${escape(table.note)} ` : ''}${below}</figcaption></figure>\n`;
+            `${tables.join('\n')}<figcaption>${table.steps && table.note ? `${escape(table.note)} ` : ''}${below}</figcaption></figure>\n`;
     };
     const named = (token) => {
         const match = /^\s*(\S+)\s+(\S+)(?:\s+(.+?))?\s*$/.exec(token.content);
@@ -246,6 +281,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const text = lines.map((line, index) => `| ${cells(line).map(index < said ? say : String).join(' | ')} |`).join('\n');
         const tokens = [];
         state.md.block.parse(text, state.md, state.env, tokens);
+        for (const each of tokens) each.meta = { plain: true }; // no links to the glossary
         return tokens;
     };
 
@@ -328,6 +364,9 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
                 if (link.source) token.attrSet('target', '_self'); // not a page of VitePress
             }
         }
+        const page = state.env.relativePath ?? '';
+        if (page.endsWith('glossary.md')) anchorRows(state, termsOf(languageOf(page)).terms);
+        else linkTerms(state, termsOf(languageOf(page)).finder, page, languageOf(page) === 'zh' ? 'zh/' : '');
         if (!state.env.ourRuns) return;
         const { ourRun } = strings[languageOf(state.env.relativePath ?? '')];
         const items = [...state.env.ourRuns].map(([source, number]) => `<li id="our-run-${number}">${escape(ourRun + source)}</li>`);
@@ -335,16 +374,18 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         state.tokens.push(Object.assign(new state.Token('html_block', '', 0), { content }));
     });
 
-    // Lines that came and went, marked in what the highlighter made.
+    // Lines that came and went, and words in them, marked in what the highlighter made. Each line knows how far it is indented,
+    // so that its second half is, too, where there is no room for it (theme/style.css).
     const fence = md.renderer.rules.fence;
     md.renderer.rules.fence = (tokens, index, ...rest) => {
-        const html = fence(tokens, index, ...rest);
-        const kinds = tokens[index].meta?.kinds;
-        if (!kinds?.some((kind) => kind)) return html;
+        const { content, meta } = tokens[index];
+        const source = content.split('\n');
         let line = 0;
-        return html.replace(/<span class="line"/g, (tag) => {
-            const kind = kinds[line++];
-            return kind ? `<span class="line diff ${kind}"` : tag;
+        const html = fence(tokens, index, ...rest);
+        return (meta?.marks?.some(Boolean) ? withMarks(html, meta.marks) : html).replace(/<span class="line"/g, () => {
+            const kind = meta?.kinds?.[line];
+            const depth = /^ */.exec(source[line++] ?? '')[0].length;
+            return `<span class="line${kind ? ` diff ${kind}` : ''}"${depth > 0 ? ` style="--in:${depth}"` : ''}`;
         });
     };
 }

@@ -41,8 +41,34 @@ test('CUDA words have a color of their own', () => {
 
 test('what changed is marked', () => {
     const html = render(code(`${file}: energy_from_structures -> energy_from_structures_float4`, 'change'));
-    assert.equal((html.match(/class="line diff remove"/g) ?? []).length, 3);
-    assert.equal((html.match(/class="line diff add"/g) ?? []).length, 5);
+    const diff = html.match(/class="line diff (?:add|remove)"[^]*?\n/g);
+    assert.deepEqual(diff.map((line) => /diff (\w+)/.exec(line)[1]), ['remove', 'remove', 'add', 'add', 'add', 'add']);
+    assert.doesNotMatch(html, /class="line diff [^>]*><span[^>]*>\s*\/\//); // comments
+    const bank = render(code('chapters/2_memory_model/bank_conflicts/kernels.cuh: sums_in_tile -> sums_in_padded_tile', 'change'));
+    assert.match(bank, /<mark>[^<]+<\/mark>/);
+    assert.match(bank, /class="line diff add" style="--in:4"/);
+});
+
+test('a file without a name is shown as a whole', () => {
+    const stub = 'exercises/2_memory_model/pad_the_tile/pad_the_tile.cu';
+    const html = render(code(stub));
+    assert.match(html, /Exercise: a tile whose columns/);
+    assert.match(html, /rotate_tiles&#x3C;&#x3C;&#x3C;|rotate_tiles/);
+    assert.match(html, /pad_the_tile\.cu:1<\/a><\/figcaption>/);
+    assert.match(failed(code('exercises/no.cu'))[0], /there is no file exercises\/no\.cu/);
+});
+
+test('names stay beside the first figures: what is between them is repeated for narrow windows', () => {
+    const html = render(code('h200_chapter_2 coalescing', 'results'));
+    assert.match(html, /<th scope="row" data-aside="[^"]+; ok[^"]*">\d energy_<wbr>from_/);
+    assert.match(html, /<th scope="col" class="aside">what changed<\/th>/);
+});
+
+test('each ladder of a lesson is a table of its own', () => {
+    const html = render(code('h200_chapter_3 divergence', 'results'), '3_optimization/divergence.md');
+    assert.equal(html.match(/<table>/g).length, 2);
+    assert.match(html, /<tbody>\n<tr><th scope="row"[^>]*>1 serial_<wbr>hailstones/);
+    assert.equal(render(code('h200_chapter_2 coalescing', 'results')).match(/<table>/g).length, 1);
 });
 
 test('what changed from one file to another names the later one', () => {
@@ -74,7 +100,7 @@ test('a recorded table holds what the program printed, and where it is from', ()
 });
 
 test('a Chinese page translates what a recorded table says, and keeps names and figures', () => {
-    const html = render(code('cpu_chapter_2 bank_conflicts', 'results'), 'zh/2_memory_model/bank_conflicts.md');
+    const html = render(code('cpu_chapter_2 bank_conflicts', 'results'), 'zh/2_memory_model/bank_conflicts.md').replaceAll('<wbr>', '');
     assert.match(html, /<a href="\/zh\/counters_and_reports\.html#wavefronts-and-conflicts">冲突<br><small>conflicts<\/small><\/a>/);
     assert.match(html, /sums_in_padded_tile<\/th><td[^>]*>tile\[32\]\[33\]/);
     assert.match(html, /Warpwise 的 CPU 设备 \(计算能力 9\.0, /);

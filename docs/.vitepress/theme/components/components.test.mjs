@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { viewMessages } from '../../../../common/views/messages.mjs';
+import { drawingNames, places, problemsOfDrawings, problemsOfShownDrawings, recordedFigures } from '../drawings/figures.mjs';
+import * as model from '../drawings/model.mjs';
+import { drawingWords } from '../drawings/words.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -17,6 +20,7 @@ async function load(name) {
 const { occupancy, capabilities } = await load('occupancy.ts');
 const amdahl = await load('amdahl.ts');
 const roofline = await load('roofline.ts');
+const progress = await load('progress.ts');
 const { messages } = await load('messages.ts');
 
 // ---- occupancy ----
@@ -165,6 +169,19 @@ test('a table with a step above the FP32 peak is work of tensor cores, and no le
     ]);
     assert.deepEqual(data.onTensorCores, ['product']);
     assert.equal(data.points[0].step, 'registers');
+    assert.deepEqual(data.tensorCeilings.map(({ format, gopPerS }) => [format, Math.round(gopPerS)]), [['TF32', 535265]]);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, step, ceiling }) => [lesson, step, ceiling]), [['product', 'wgmma', 0]]);
+});
+
+test('results of a reader give a roofline, or a word about what is wrong with them', () => {
+    const own = chapter('GPU C', '2026-02-01', 2, [{ name: 'two', roof: { gb_per_s: 1000 }, steps: [step('a', 'device', 8e9, 8e9, 1e-2)] }]);
+    const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
+    assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
+    assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
+    assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
+    assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
+    assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
+    assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, compute_capability: '3.5' } })]), 'unknown_gpu');
 });
 
 test('the recorded runs give a roofline', () => {
@@ -175,11 +192,167 @@ test('the recorded runs give a roofline', () => {
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['matrix_multiply', 'TF32'], ['matrix_multiply', 'BF16']]);
+    for (const point of data.tensorPoints) assert.ok(roofline.rateOf(point) <= 1.05 * data.tensorCeilings[point.ceiling].gopPerS);
     // The same as the lesson prints, which selects them in C++.
     const counted = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_3.json'), 'utf8'));
     const lesson = counted.lessons.find(({ name }) => name === 'strategy_and_amdahl');
     const printed = lesson.tables.find(({ name }) => name === 'best_steps');
     assert.deepEqual(data.points.map(({ lesson, step }) => [lesson, step]), printed.rows.map(([, lesson, step]) => [lesson, step]));
+});
+
+// ---- progress ----
+
+test('progress is the same in both languages and at every base', () => {
+    for (const [address, base] of [['2_memory_model/coalescing.md'], ['zh/2_memory_model/coalescing.md'], ['/2_memory_model/coalescing.html'], ['/w/zh/2_memory_model/coalescing.html#x', '/w/']]) {
+        assert.equal(progress.keyOf(address, base), '2_memory_model/coalescing');
+    }
+});
+
+test('the path is taken from the sidebar, and goes on where reading stopped', () => {
+    const sidebar = [
+        { text: 'Start', items: [{ text: 'x', link: '/x.html' }] },
+        { text: '1 Basics', items: [{ text: 'A', link: '/1/a.html', items: [{ text: 'E', link: '/exercises/1/e.html' }] }, { text: 'B', link: '/1/b.html' }] },
+    ];
+    const stops = progress.stopsOf(sidebar);
+    assert.deepEqual(stops.map(({ key, kind }) => [key, kind]), [['1/a', 'lesson'], ['exercises/1/e', 'exercise'], ['1/b', 'lesson']]);
+    const next = (done, last) => progress.nextStop(stops, { done, last })?.key;
+    assert.equal(next([]), undefined);
+    assert.equal(next([], '1/a'), '1/a');
+    assert.equal(next(['1/a'], '1/a'), 'exercises/1/e');
+    assert.equal(next(['1/a', '1/b'], '1/b'), 'exercises/1/e');
+    assert.equal(next(['1/a', '1/b', 'exercises/1/e'], '1/b'), undefined);
+});
+
+test('marks are set and taken back, and what is no progress is none', () => {
+    let now = progress.withMark({ done: [] }, 'a', true);
+    now = progress.withMark(now, 'a', true);
+    assert.deepEqual(now, { done: ['a'] });
+    assert.deepEqual(progress.withMark(now, 'a', false), { done: [] });
+    for (const text of [null, '', '{', 'null', '3', '{"done": 5}']) assert.deepEqual(progress.parsed(text), { done: [] });
+    assert.deepEqual(progress.parsed('{"done": ["a", 3, "a"], "last": "b"}'), { done: ['a'], last: 'b' });
+});
+
+// ---- drawings ----
+
+const recorded = (run, lesson) => JSON.parse(fs.readFileSync(here(`../../../results/${run}.json`), 'utf8')).lessons.find(({ name }) => name === lesson);
+const table = (run, lesson, name) => recorded(run, lesson).tables.find((one) => one.name === name).rows;
+
+test('the sectors of a stride and of a shifted start are those that the CPU device counted', () => {
+    for (const [stride, predicted, counted, share] of table('cpu_chapter_2', 'coalescing', 'stride')) {
+        const { sectors, share: used } = model.strided(Number(stride));
+        assert.equal(sectors.length, Number(counted), `stride ${stride}`);
+        assert.equal(predicted, counted);
+        assert.ok(Math.abs(used * 100 - parseFloat(share)) < 0.06, `stride ${stride}: ${used}`);
+    }
+    assert.deepEqual(model.strided(1, 1).sectors, [0, 1, 2, 3, 4]);
+    assert.deepEqual(model.strided(1).sectors, [0, 1, 2, 3]);
+    assert.equal(model.strided(32, 7).words.at(-1), 999); // the picture has 1024 places
+});
+
+test('banks: a column of the plain tile is in one bank, of the padded and the swizzled tile in all', () => {
+    const plain = { layout: 'plain' };
+    const swizzled = { layout: 'swizzled' };
+    const padded = (padding) => ({ layout: 'padded', padding });
+    for (const index of model.lanes) {
+        assert.equal(model.wavefrontsOf('column', index, plain), 32);
+        assert.equal(model.wavefrontsOf('column', index, swizzled), 1);
+        assert.equal(model.wavefrontsOf('column', index, padded(1)), 1);
+        for (const how of [plain, swizzled, padded(1), padded(4)]) assert.equal(model.wavefrontsOf('row', index, how), 1);
+    }
+    const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b));
+    for (let padding = 1; padding <= 8; ++padding) assert.equal(model.wavefrontsOf('column', 5, padded(padding)), divisor(32 + padding, 32), `padding ${padding}`);
+    assert.equal(model.bankOf(3, 5, swizzled), 3 ^ 5);
+    assert.equal(model.bankOf(31, 31, padded(1)), 30);
+    assert.equal(new Set(model.lanes.flatMap((row) => model.lanes.map((col) => model.wordOf(row, col, swizzled)))).size, 1024);
+});
+
+test('threads, passes of a branch, waves, and turns', () => {
+    assert.deepEqual(model.placeOfThread(326, 256), { block: 1, thread: 70, warp: 2, lane: 6 });
+    assert.deepEqual(model.passesOf(model.conditions.odd).map(({ active }) => active.length), [16, 16]);
+    assert.deepEqual(model.passesOf(model.conditions.one).map(({ active }) => active.length), [1, 31]);
+    assert.equal(model.passesOf(model.conditions.all).length, 1);
+    assert.deepEqual(model.waves(133, 132), { counts: [132, 1], share: 133 / 264 });
+    assert.equal(model.waves(24, 12).share, 1);
+    const turns = model.gridStride(8, 27);
+    assert.deepEqual(turns.map((turn) => turn.length), [8, 8, 8, 3]);
+    assert.deepEqual(turns.flat().map(({ element }) => element), model.upTo(27));
+    assert.ok(turns.flat().every(({ thread, element }) => element % 8 === thread));
+    assert.deepEqual([1, 2, 4, 32].map((count) => model.atomicTurns(count).length), [32, 16, 8, 1]);
+    assert.equal(model.atomicTurns(4).flat().length, 32);
+});
+
+test('every tree adds all numbers, in as many rounds, with the threads and warps that its shape has', () => {
+    const values = model.upTo(16).map((value) => value * value);
+    for (const shape of ['modulo', 'interleaved', 'sequential']) {
+        const rounds = model.treeRounds(shape, 16);
+        assert.deepEqual(rounds.map((round) => round.length), [8, 4, 2, 1], shape);
+        assert.equal(model.treeValues(rounds, values).at(-1)[0], 1240, shape);
+    }
+    const threads = (shape) => model.treeRounds(shape, 16)[0].map(({ thread }) => thread);
+    assert.deepEqual(threads('modulo'), [0, 2, 4, 6, 8, 10, 12, 14]);
+    assert.deepEqual(threads('interleaved'), model.upTo(8));
+    assert.deepEqual(model.treeRounds('sequential', 8)[0], [0, 1, 2, 3].map((at) => ({ thread: at, into: at, from: at + 4 })));
+    const flags = [1, 0, 1, 1, 0, 1, 0, 1];
+    assert.deepEqual(model.scanStates(flags).at(-1), [1, 1, 2, 3, 3, 4, 4, 5]);
+    assert.equal(model.scanStates(flags).length, 4);
+});
+
+test('streams are planned as the lesson plans them', () => {
+    for (const c of [8, 16, 32]) {
+        const turns = (streams) => model.endOf(model.planned(streams, c, [c, c, c]));
+        assert.equal(turns(1), 3 * c);
+        assert.equal(turns(2), 1.5 * c + 1);
+        for (const streams of [3, 4, 8]) assert.equal(turns(streams), c + 2);
+    }
+    const parts = Object.fromEntries(table('h200_chapter_2', 'host_memory_and_streams', 'parts').map(([part, ms]) => [part, Number(ms)]));
+    const times = [parts['copy in'], parts.compute, parts['copy out']];
+    for (const [streams, chunks, , , byRules] of table('h200_chapter_2', 'host_memory_and_streams', 'whole')) {
+        const share = Math.max(...times) / model.endOf(model.planned(Number(streams), Number(chunks), times));
+        assert.ok(Math.abs(share - Number(byRules)) <= 0.0051, `${streams} streams, ${chunks} chunks: ${share}`);
+    }
+});
+
+test('buffers, warps of a scheduler, and bytes in flight', () => {
+    assert.equal(model.endOf(model.buffered(1, 6, 1, 1)), 12);
+    assert.equal(model.endOf(model.buffered(2, 6, 1, 1)), 7);
+    assert.equal(model.endOf(model.buffered(3, 6, 2, 1)), model.endOf(model.buffered(2, 6, 2, 1)));
+    for (const buffers of [1, 2, 3]) {
+        const plan = model.buffered(buffers, 6, 1.5, 1);
+        for (const { tile, begin } of plan.filter(({ work }) => work === 'compute')) {
+            assert.ok(begin >= plan.find((one) => one.work === 'load' && one.tile === tile).end);
+        }
+    }
+    assert.equal(model.issued(1, 8, 32).issues.length, 4);
+    assert.equal(model.issued(8, 8, 32).issues.length, 32);
+    assert.equal(model.issued(10, 8, 32).share, 1);
+    assert.equal(new Set(model.issued(10, 8, 32).issues.map(({ cycle }) => cycle)).size, 32);
+    assert.equal(model.bytesInFlight(10, 300), 3000);
+    assert.equal(model.bandwidthWith(1500, 300, 10), 5);
+    assert.equal(model.bandwidthWith(9000, 300, 10), 10);
+    assert.equal(model.loadsPerMultiplyAdd(8, 8), 1 / 4);
+    assert.equal(model.loadsPerMultiplyAdd(32, 32), 1 / 16);
+});
+
+test('drawings take their figures from recorded runs, and have words in both languages', () => {
+    assert.deepEqual(problemsOfDrawings(), []);
+    const { figures, machine, dates } = recordedFigures();
+    assert.equal(Object.keys(figures).length, Object.keys(places).length);
+    assert.ok(Object.values(figures).every((value) => value > 0));
+    assert.match(machine, /NVIDIA/);
+    assert.match(dates[0], /^20\d\d-\d\d-\d\d$/);
+    for (const words of Object.values(drawingWords)) assert.deepEqual(Object.keys(words).sort(), drawingNames());
+    assert.equal(problemsOfShownDrawings('text\n<Drawing name="sm" />\n<Drawing name="none" />')[0].line, 3);
+});
+
+test('sentences of the drawings are Chinese in Chinese', () => {
+    const call = (value) => (typeof value === 'function' ? value(...Array(8).fill(2)) : value);
+    for (const [name, words] of Object.entries(drawingWords.zh)) {
+        for (const [key, value] of Object.entries(words)) {
+            const said = call(value);
+            if (typeof said === 'string' && typeof value === 'function') assert.match(said, /[\u4e00-\u9fff]/, `${name}.${key}`);
+        }
+    }
 });
 
 test('both languages have all words, and none is left in English', () => {
@@ -193,7 +366,7 @@ test('both languages have all words, and none is left in English', () => {
             : typeof value;
     const walk = (value, path) => {
         if (typeof value === 'object') Object.entries(value).forEach(([key, inner]) => walk(inner, `${path}.${key}`));
-        else if (typeof value === 'string' && value !== 'lane' && /[a-z]{4,}/.test(value))
+        else if (typeof value === 'string' && /[a-z]{4,}/.test(value.replace(/\blane\b/g, '')))
             assert.match(value, /[\u4e00-\u9fff]/, path);
     };
     for (const words of [messages, viewMessages]) {

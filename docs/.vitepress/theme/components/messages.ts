@@ -2,7 +2,9 @@
 // numbers are written, are in common/views/messages.mjs.
 import { number } from '../../../../common/views/messages.mjs';
 import type { TraceProblem } from '../../../../common/views/trace.mjs';
+import { drawingWords } from '../drawings/words.mjs';
 import type { Limit } from './occupancy';
+import type { RooflineProblem } from './roofline';
 
 export type Language = 'en' | 'zh';
 
@@ -78,6 +80,17 @@ const en = {
     rate: '10⁹ operations per second',
     memoryRoof: (rate: string) => `memory: ${rate} GB/s`,
     computeRoof: (rate: string) => `FP32 peak: ${rate} Gop/s`,
+    tensorRoof: (format: string, rate: string) => `tensor cores, ${format}: ${rate} Gop/s`,
+    rooflineOwn: 'Results of your own GPU',
+    rooflineHow: 'Record them with --json, one file per chapter, and choose the files. They are read by this page only and sent nowhere:',
+    rooflineChoose: 'Choose files',
+    rooflineBack: "Back to the book's results",
+    rooflineProblems: {
+        not_json: 'This is no JSON. Choose a file that ./warpwise run --json wrote.',
+        not_results: 'These are no results of a chapter. Choose a file that ./warpwise run --json wrote.',
+        no_times: 'These results hold no times: the CPU device only counts. Run the chapter on a GPU.',
+        unknown_gpu: 'For this GPU, the FP32 peak or the copy bandwidth is not known, so there is no roof to draw.',
+    } as Record<RooflineProblem, string>,
     pointInWords: (lesson: string, step: string, rate: string, intensity: string, share: string) =>
         `${lesson}, ${step}: ${rate} Gop/s at ${intensity} operations per byte, ${share} of the attainable.`,
     pointHint: 'Point at a lesson, or go through them with the tab key or the arrow keys.',
@@ -97,6 +110,8 @@ const en = {
     withoutBytes: 'no bytes',
     onTensorCores: (lessons: string) =>
         `Without the steps on tensor cores, to which the FP32 peak is no limit: ${lessons}.`,
+
+    drawings: drawingWords.en,
 };
 
 type Messages = typeof en;
@@ -165,6 +180,17 @@ const zh: Messages = {
     rate: '每秒运算次数（10⁹）',
     memoryRoof: (rate) => `内存：${rate} GB/s`,
     computeRoof: (rate) => `FP32 峰值：${rate} Gop/s`,
+    tensorRoof: (format, rate) => `张量核心 ${format}：${rate} Gop/s`,
+    rooflineOwn: '你自己的 GPU 的结果',
+    rooflineHow: '用 --json 记录，每章一个文件，然后选择这些文件。文件只在本页读取，不会发送到任何地方：',
+    rooflineChoose: '选择文件',
+    rooflineBack: '回到书里的结果',
+    rooflineProblems: {
+        not_json: '这不是 JSON。请选择 ./warpwise run --json 写的文件。',
+        not_results: '这不是一章的结果。请选择 ./warpwise run --json 写的文件。',
+        no_times: '这些结果里没有时间：CPU 设备只计数。请在 GPU 上运行这一章。',
+        unknown_gpu: '不知道这块 GPU 的 FP32 峰值或拷贝带宽，画不出屋顶线。',
+    },
     pointInWords: (lesson, step, rate, intensity, share) =>
         `${lesson}，${step}：${rate} Gop/s，每字节 ${intensity} 次运算，达到可及上限的 ${share}。`,
     pointHint: '把指针移到某一课上，或用 Tab 键、方向键逐个查看。',
@@ -183,6 +209,8 @@ const zh: Messages = {
     noBytes: '∞（无字节）',
     withoutBytes: '无字节',
     onTensorCores: (lessons) => `不含在张量核心 (Tensor Core) 上运行的步骤，FP32 峰值不限制它们：${lessons}。`,
+
+    drawings: drawingWords.zh,
 };
 
 export const messages: Record<Language, Messages> = { en, zh };

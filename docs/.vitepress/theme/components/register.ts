@@ -29,6 +29,10 @@ export function registerViews(app: App) {
         defineAsyncComponent(() => import('./AmdahlExplorer.vue')),
     );
     app.component(
+        'Drawing',
+        defineAsyncComponent(() => import('./Drawing.vue')),
+    );
+    app.component(
         'Roofline',
         defineAsyncComponent(() => import('./Roofline.vue')),
     );

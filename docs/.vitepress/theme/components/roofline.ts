@@ -20,6 +20,24 @@ export interface RooflineData {
     gopPerS: number; // peak in single precision, a fused multiply-add counting as two
     points: RooflinePoint[];
     onTensorCores: string[]; // lessons with steps that no FP32 roofline can show
+    tensorCeilings: { format: TensorFormat; gopPerS: number }[]; // those below which such steps lie
+    tensorPoints: (RooflinePoint & { ceiling: number })[]; // the fastest of each table of them, under one of the ceilings
+}
+
+export type TensorFormat = 'TF32' | 'BF16';
+
+/// Operations of an SM's tensor cores per clock, dense, a multiply-add counting as two. From the peak rates in NVIDIA's architecture
+/// whitepapers (A100, GA102, AD102, H100), divided by SMs and clock.
+const tensorOperations: Record<string, Record<TensorFormat, number>> = {
+    '8.0': { TF32: 1024, BF16: 2048 },
+    '8.6': { TF32: 256, BF16: 512 },
+    '8.9': { TF32: 256, BF16: 512 },
+    '9.0': { TF32: 2048, BF16: 4096 },
+};
+
+/// 1e9 operations a second of all tensor cores; 0 where they are not known.
+export function tensorPeakGopPerS(capability: string, format: TensorFormat, processors: number, clockMhz: number): number {
+    return (processors * (tensorOperations[capability]?.[format] ?? 0) * clockMhz) / 1000;
 }
 
 /// Results as chapter programs write them with --json; only what is read here.
@@ -56,7 +74,10 @@ type Step = ChapterResults['lessons'][number]['steps'][number];
 /// The steps that can be FP32 work, as common/lesson/roofline.h tells them: where one step of a table (each table counts
 /// from 1) is faster than the FP32 peak by more than 5 %, the whole table is work of tensor cores, to which that peak is no
 /// limit.
-export function belowFp32Peak(steps: Step[], peak: number): Step[] {
+export const belowFp32Peak = (steps: Step[], peak: number): Step[] => dividedAtFp32Peak(steps, peak).below;
+
+/// Those steps, and the tables of the others.
+export function dividedAtFp32Peak(steps: Step[], peak: number): { below: Step[]; above: Step[][] } {
     const tables: Step[][] = [];
     let last = Infinity;
     for (const step of steps) {
@@ -66,7 +87,15 @@ export function belowFp32Peak(steps: Step[], peak: number): Step[] {
     }
     const isFaster = ({ seconds, operations, comparison }: Step) =>
         seconds && comparison.passed && (operations ?? 0) / seconds.median > 1.05 * peak * 1e9;
-    return tables.filter((table) => !table.some(isFaster)).flat();
+    const isAbove = (table: Step[]) => table.some(isFaster);
+    return { below: tables.filter((table) => !isAbove(table)).flat(), above: tables.filter(isAbove) };
+}
+
+/// The fastest right step of a lesson's own. Of those within 1 % of the fastest, the last: a difference that small is none.
+function fastest(steps: Step[]): Step | undefined {
+    const right = steps.filter((step) => step.kind === 'device' && step.seconds && step.comparison.passed);
+    const least = Math.min(...right.map((step) => step.seconds!.median));
+    return right.findLast((step) => step.seconds!.median <= 1.01 * least);
 }
 
 /// Undefined when there is no measured step among the results.
@@ -82,20 +111,19 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
     same.sort((a, b) => a.chapter.number - b.chapter.number);
     const points: RooflinePoint[] = [];
     const onTensorCores: string[] = [];
+    const tensorCeilings: RooflineData['tensorCeilings'] = [];
+    const tensorPoints: RooflineData['tensorPoints'] = [];
+    const tensorPeak = (format: TensorFormat) =>
+        Math.max(...same.map(({ device }) => tensorPeakGopPerS(device.compute_capability, format, device.processors, device.clock_mhz ?? 0)));
     const peaks = same.map(({ device }) =>
         peakGopPerS(device.compute_capability, device.processors, device.clock_mhz ?? 0),
     );
     const gopPerS = Math.max(0, ...peaks);
     for (const result of same) {
         for (const lesson of result.lessons) {
-            const steps = belowFp32Peak(lesson.steps, gopPerS);
-            if (steps.length < lesson.steps.length) onTensorCores.push(lesson.name);
-            const right = steps.filter((step) => step.kind === 'device' && step.seconds && step.comparison.passed);
-            // Of those within 1 % of the fastest, the last: a difference that small is none.
-            const least = Math.min(...right.map((step) => step.seconds!.median));
-            const best = right.findLast((step) => step.seconds!.median <= 1.01 * least);
-            if (!best || !(best.operations || best.bytes)) continue;
-            points.push({
+            const { below, above } = dividedAtFp32Peak(lesson.steps, gopPerS);
+            if (above.length > 0) onTensorCores.push(lesson.name);
+            const pointOf = (best: Step) => ({
                 lesson: lesson.name,
                 step: best.name,
                 chapter: result.chapter.folder,
@@ -103,6 +131,19 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
                 bytes: best.bytes ?? 0,
                 seconds: best.seconds!.median,
             });
+            for (const table of above) {
+                // The numbers of a table do not say in which format they were computed: it is under the lowest ceiling that allows
+                // them all, that of the vendor's routine, too.
+                const best = fastest(table);
+                const rates = table.filter((step) => step.seconds && step.comparison.passed).map((step) => (step.operations ?? 0) / step.seconds!.median / 1e9);
+                const format = (['TF32', 'BF16'] as const).find((each) => tensorPeak(each) >= Math.max(...rates) / 1.05);
+                if (!best || !format) continue;
+                let ceiling = tensorCeilings.findIndex((each) => each.format === format);
+                if (ceiling < 0) ceiling = tensorCeilings.push({ format, gopPerS: tensorPeak(format) }) - 1;
+                tensorPoints.push({ ...pointOf(best), ceiling });
+            }
+            const best = fastest(below);
+            if (best && (best.operations || best.bytes)) points.push(pointOf(best));
         }
     }
     const roofs = same.flatMap((result) => result.lessons.map((lesson) => lesson.roof?.gb_per_s ?? 0));
@@ -114,6 +155,8 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
         gopPerS,
         points,
         onTensorCores,
+        tensorCeilings,
+        tensorPoints,
     };
     return data.points.length > 0 && data.gbPerS > 0 && data.gopPerS > 0 ? data : undefined;
 }
@@ -130,3 +173,30 @@ export const attainable = (data: Pick<RooflineData, 'gbPerS' | 'gopPerS'>, inten
 /// Of the attainable; of the bandwidth where no operations are counted.
 export const shareOf = (data: Pick<RooflineData, 'gbPerS' | 'gopPerS'>, point: RooflinePoint) =>
     point.operations > 0 ? rateOf(point) / attainable(data, intensityOf(point)) : bandwidthOf(point) / data.gbPerS;
+
+/// Why a reader's file gives no roofline; a word for messages.ts.
+export type RooflineProblem = 'not_json' | 'not_results' | 'no_times' | 'unknown_gpu';
+
+/// The roofline of results that a reader chose: texts of files that ./warpwise run --json wrote.
+export function rooflineOfTexts(texts: string[]): RooflineData | RooflineProblem {
+    const results: ChapterResults[] = [];
+    for (const text of texts) {
+        let value;
+        try {
+            value = JSON.parse(text);
+        } catch {
+            return 'not_json';
+        }
+        const isResult = value?.device?.kind && value?.chapter?.folder && Array.isArray(value.command) && typeof value.date === 'string' &&
+            Array.isArray(value.lessons) && value.lessons.every((lesson: { name?: unknown; steps?: unknown }) => typeof lesson?.name === 'string' && Array.isArray(lesson.steps));
+        if (!isResult) return 'not_results';
+        results.push(value);
+    }
+    const timed = results.filter(({ device }) => device.kind === 'cuda');
+    if (timed.length === 0 || !timed.some(({ lessons }) => lessons.some(({ steps }) => steps.some(({ seconds }) => seconds)))) return 'no_times';
+    try {
+        return rooflineOf(timed) ?? 'unknown_gpu';
+    } catch {
+        return 'not_results';
+    }
+}

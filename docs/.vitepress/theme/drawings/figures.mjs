@@ -1,0 +1,99 @@
+// The measured figures that drawings show, by name: run, lesson, and the place in its results (book/addresses.mjs). They are looked
+// up when the book is built (figures.data.ts); no drawing has a measured figure in its source. `npm run check` fails where a
+// place does not exist, or where a source of a drawing has a figure with a unit of time or bandwidth.
+import fs from 'node:fs';
+import path from 'node:path';
+import { figureAt, figuresIn } from '../../book/addresses.mjs';
+import { root } from '../../book/repository.mjs';
+import { recordedLesson, recordedRun } from '../../book/results.mjs';
+import { drawingWords } from './words.mjs';
+
+const latency = (place) => ['h200_chapter_2', 'memory_spaces', `latency / ${place} / ns`];
+const cycles = (place) => ['h200_chapter_2', 'memory_spaces', `latency / ${place} / cycles`];
+const query = (place) => ['h200_chapter_1', 'device_query', place];
+const copies = (kind, way) => ['h200_chapter_2', 'host_memory_and_streams', `copies / ${kind} / ${way}`];
+const part = (name) => ['h200_chapter_2', 'host_memory_and_streams', `parts / ${name} / ms`];
+const stride = (of) => ['h200_chapter_2', 'coalescing', `stride / ${of} / useful GB/s`];
+
+/// Of one NVIDIA H200.
+export const places = {
+    registerCycles: cycles('register (multiply and add)'),
+    registerNs: latency('register (multiply and add)'),
+    sharedCycles: cycles('shared'),
+    sharedNs: latency('shared'),
+    l1Cycles: cycles('global, in the L1 cache'),
+    l1Ns: latency('global, in the L1 cache'),
+    l2Cycles: cycles('global, in the L2 cache'),
+    l2Ns: latency('global, in the L2 cache'),
+    memoryCycles: cycles('global, in no cache'),
+    memoryNs: latency('global, in no cache'),
+    hostCycles: cycles('mapped host'),
+    hostNs: latency('mapped host'),
+    processors: query('processors / multiprocessors (SM) / value'),
+    clock: query('processors / SM clock / value'),
+    registers: query('processors / registers per SM (32 bit) / value'),
+    threads: query('processors / threads per SM / value'),
+    blocks: query('processors / blocks per SM / value'),
+    memory: query('memories / global memory / value'),
+    l2: query('memories / L2 cache / value'),
+    shared: query('memories / shared memory per SM / value'),
+    peak: query('derived / peak bandwidth / value'),
+    copy: ['h200_chapter_1', 'vector_add', 'copy / GB/s'],
+    pinnedIn: copies('pinned', 'to the device'),
+    pinnedOut: copies('pinned', 'to the host'),
+    pageableIn: copies('pageable', 'to the device'),
+    pageableOut: copies('pageable', 'to the host'),
+    copyIn: part('copy in'),
+    compute: part('compute'),
+    copyOut: part('copy out'),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32].map((of) => [`stride${of}`, stride(of)])),
+};
+
+/// {figures: {name: number}, machine, dates}; throws where a figure is not recorded.
+export function recordedFigures() {
+    const figures = {};
+    const dates = new Set();
+    for (const [name, [runName, lessonName, address]] of Object.entries(places)) {
+        const run = recordedRun(runName);
+        const lesson = recordedLesson(run, lessonName);
+        const found = figureAt(lesson, address) ?? (() => { throw new Error(`drawings/figures.mjs: ${runName} ${lessonName} has no figure at "${address}"`); })();
+        figures[name] = found.value;
+        if (run.device.kind === 'cuda') dates.add((lesson.date ?? run.date).slice(0, 10));
+    }
+    return { figures, machine: recordedRun('h200_chapter_1').device.name, dates: [...dates].sort() };
+}
+
+const folder = path.join(root, 'docs/.vitepress/theme/drawings');
+
+/// Names of all drawings: those of the components that words.mjs has words for.
+export const drawingNames = () => fs.readdirSync(folder).filter((file) => /^[a-z_]+\.vue$/.test(file)).map((file) => file.slice(0, -4)).sort();
+
+/// ["FILE: ..."]: what is wrong with the drawings themselves.
+export function problemsOfDrawings() {
+    const problems = [];
+    try {
+        recordedFigures();
+    } catch (error) {
+        problems.push(error.message);
+    }
+    for (const file of fs.readdirSync(folder).filter((name) => /\.(vue|mjs|ts)$/.test(name))) {
+        for (const { text } of figuresIn(fs.readFileSync(path.join(folder, file), 'utf8'))) {
+            problems.push(`docs/.vitepress/theme/drawings/${file}: "${text}" is typed by hand: give it a place in figures.mjs`);
+        }
+    }
+    for (const name of drawingNames()) {
+        for (const language of ['en', 'zh']) if (!drawingWords[language][name]) problems.push(`docs/.vitepress/theme/drawings/words.mjs: no ${language} words for ${name}`);
+    }
+    return problems;
+}
+
+/// [{line, message}] of a page that shows drawings which do not exist.
+export function problemsOfShownDrawings(text) {
+    const names = drawingNames();
+    return text.split('\n').flatMap((row, index) =>
+        [...row.matchAll(/<Drawing\b([^>]*)>/g)].flatMap(([, words]) => {
+            const name = /\bname="([^"]*)"/.exec(words)?.[1];
+            return names.includes(name) ? [] : [{ line: index + 1, message: `there is no drawing "${name}"; there are ${names.join(', ')}` }];
+        }),
+    );
+}

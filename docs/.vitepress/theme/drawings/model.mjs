@@ -1,0 +1,188 @@
+// What the drawings show, computed: which sectors, banks, threads, and turns. No drawing decides anything by itself, and
+// components.test.mjs checks all of it. What a request costs comes from common/views/request.mjs, by the rules of the CPU
+// device.
+import { costOf, efficiency } from '../../../../common/views/request.mjs';
+
+export const lanes = Array.from({ length: 32 }, (_, lane) => lane);
+/// 0, 1, ... without `count`.
+export const upTo = (count) => Array.from({ length: count }, (_, index) => index);
+
+// ---- requests ---------------------------------------------------------------------------------------------------------
+
+const request = (kind, words, begin = 0) => ({
+    kind, bytes: 4, lanes: words.map((_, lane) => lane), offsets: words.map((word) => 4 * word), array: { begin }, event: {},
+});
+
+/// Lane k loads the float with index k * stride + offset of an array that begins at a sector: {words, sectors, used, moved, share};
+/// `words` are the indices, `sectors` the numbers of the sectors, `used` and `moved` bytes.
+export function strided(stride, offset = 0) {
+    const words = lanes.map((lane) => lane * stride + offset);
+    const cost = costOf(request('global_load', words));
+    const numbers = cost.lines.flatMap((line) => line.fetched.flatMap((is, sector) => (is ? [line.offset / 32 + sector] : [])));
+    return { words, sectors: numbers, used: cost.used, moved: cost.moved, share: efficiency(cost) };
+}
+
+/// The word of shared memory where element (row, col) of a tile with 32 columns lies. `layout`: "plain", "padded", "swizzled";
+/// `padding`: unused words at the end of each row.
+export const wordOf = (row, col, { layout, padding = 1 }) =>
+    layout === 'padded' ? row * (32 + padding) + col : row * 32 + (layout === 'swizzled' ? col ^ row : col);
+
+export const bankOf = (row, col, how) => wordOf(row, col, how) % 32;
+
+/// Wavefronts of a request for a whole row or column of the tile.
+export function wavefrontsOf(direction, index, how) {
+    const words = lanes.map((lane) => (direction === 'row' ? wordOf(index, lane, how) : wordOf(lane, index, how)));
+    return costOf(request('shared_load', words)).wavefronts;
+}
+
+/// How atomic additions of the lanes to so many addresses follow each other: [[lane]], one list for each turn. Those to the
+/// same address are serialized; those to different ones, here words next to each other, go together.
+export function atomicTurns(addresses) {
+    const seen = upTo(addresses).map(() => 0);
+    const turns = [];
+    for (const lane of lanes) (turns[seen[lane % addresses]++] ??= []).push(lane);
+    return turns;
+}
+
+// ---- threads ------------------------------------------------------------------------------------------------------------
+
+/// Where a thread of a one-dimensional launch is: {block, thread, warp, lane}.
+export function placeOfThread(index, threadsPerBlock) {
+    const thread = index % threadsPerBlock;
+    return { block: Math.floor(index / threadsPerBlock), thread, warp: Math.floor(thread / 32), lane: thread % 32 };
+}
+
+/// The passes of a warp through a branch: [{side, active}] for each side that at least one lane takes. `takes(lane)`: true or false.
+export function passesOf(takes) {
+    const sides = [true, false].map((side) => ({ side, active: lanes.filter((lane) => takes(lane) === side) }));
+    return sides.filter(({ active }) => active.length > 0);
+}
+
+/// Which lanes take the branch.
+export const conditions = {
+    all: () => true,
+    half: (lane) => lane < 16,
+    odd: (lane) => lane % 2 === 1,
+    one: (lane) => lane === 5,
+};
+
+/// The element that each thread of a grid takes in each turn of a grid-stride loop: [[{thread, element}]].
+export function gridStride(threads, elements) {
+    const turns = [];
+    for (let first = 0; first < elements; first += threads) {
+        turns.push(upTo(Math.min(threads, elements - first)).map((thread) => ({ thread, element: first + thread })));
+    }
+    return turns;
+}
+
+/// Blocks in waves: [count], and the share of all places that they use.
+export function waves(blocks, places) {
+    const counts = [];
+    for (let left = blocks; left > 0; left -= places) counts.push(Math.min(left, places));
+    return { counts, share: blocks / (counts.length * places) };
+}
+
+// ---- trees --------------------------------------------------------------------------------------------------------------
+
+/// The rounds of a tree that adds `count` numbers (a power of two): [[{thread, into, from}]].
+///     modulo:      every second thread adds (thread % (2 * distance) == 0)
+///     interleaved: the same words, but the threads that add have the lowest numbers
+///     sequential:  the lowest threads add the upper half to the lower one
+export function treeRounds(shape, count) {
+    const rounds = [];
+    if (shape === 'sequential') {
+        for (let half = count / 2; half >= 1; half /= 2) rounds.push(upTo(half).map((thread) => ({ thread, into: thread, from: thread + half })));
+        return rounds;
+    }
+    for (let distance = 1; distance < count; distance *= 2) {
+        rounds.push(upTo(count / (2 * distance)).map((at) => {
+            const into = 2 * distance * at;
+            return { thread: shape === 'modulo' ? into : at, into, from: into + distance };
+        }));
+    }
+    return rounds;
+}
+
+/// Of the rounds: values of the words after each, starting with those given.
+export function treeValues(rounds, values) {
+    const states = [values];
+    for (const round of rounds) {
+        const next = [...states.at(-1)];
+        for (const { into, from } of round) next[into] += states.at(-1)[from];
+        states.push(next);
+    }
+    return states;
+}
+
+/// A scan in rounds: after round r each place has added the value 2^r places before it. [[number]], beginning with the values.
+export function scanStates(values) {
+    const states = [values];
+    for (let distance = 1; distance < values.length; distance *= 2) {
+        const last = states.at(-1);
+        states.push(last.map((value, at) => (at >= distance ? value + last[at - distance] : value)));
+    }
+    return states;
+}
+
+// ---- time ---------------------------------------------------------------------------------------------------------------
+
+/// When the parts of chunks (copy in, compute, copy out) run: [{stream, chunk, part, begin, end}]. Each engine and each stream
+/// does one thing at a time, in the order in which the work was queued; the rules of the lesson host_memory_and_streams.
+/// `times`: of each part for all chunks together.
+export function planned(streams, chunks, times) {
+    const freeEngine = times.map(() => 0);
+    const freeStream = upTo(streams).map(() => 0);
+    const plan = [];
+    for (let chunk = 0; chunk < chunks; ++chunk) {
+        const stream = chunk % streams;
+        times.forEach((time, part) => {
+            const begin = Math.max(freeEngine[part], freeStream[stream]);
+            const end = begin + time / chunks;
+            freeEngine[part] = freeStream[stream] = end;
+            plan.push({ stream, chunk, part, begin, end });
+        });
+    }
+    return plan;
+}
+export const endOf = (plan) => Math.max(...plan.map(({ end }) => end));
+
+/// Loading and computing tiles with so many buffers: [{tile, work: "load" | "compute", buffer, begin, end}]. With one buffer, a load
+/// waits until the tile before has been computed.
+export function buffered(buffers, tiles, load, compute) {
+    const plan = [];
+    const freeBuffer = upTo(buffers).map(() => 0);
+    let [loader, computer] = [0, 0];
+    for (let tile = 0; tile < tiles; ++tile) {
+        const buffer = tile % buffers;
+        const begin = Math.max(loader, freeBuffer[buffer]);
+        loader = begin + load;
+        const start = Math.max(loader, computer);
+        computer = freeBuffer[buffer] = start + compute;
+        plan.push({ tile, work: 'load', buffer, begin, end: loader }, { tile, work: 'compute', buffer, begin: start, end: computer });
+    }
+    return plan;
+}
+
+/// Warps of one scheduler that each issue an instruction, wait for `latency` cycles, and so on: [{warp, cycle}] within `cycles`,
+/// and the share of cycles in which something is issued once all have begun.
+export function issued(warps, latency, cycles) {
+    const ready = upTo(warps).map(() => 0);
+    const issues = [];
+    for (let cycle = 0; cycle < cycles; ++cycle) {
+        const warp = ready.indexOf(Math.min(...ready));
+        if (ready[warp] > cycle) continue;
+        issues.push({ warp, cycle });
+        ready[warp] = cycle + latency;
+    }
+    return { issues, share: Math.min(1, warps / latency) };
+}
+
+/// Little's law: bytes that have to be in flight. GB/s times ns are bytes.
+export const bytesInFlight = (gbPerS, nanoseconds) => gbPerS * nanoseconds;
+/// ... and the bandwidth that so many bytes in flight allow, no more than the peak: GB/s.
+export const bandwidthWith = (bytes, nanoseconds, peak) => Math.min(peak, bytes / nanoseconds);
+
+// ---- tiles of a matrix product ------------------------------------------------------------------------------------------
+
+/// Floats that have to be loaded for each multiply-add: a tile of rows x cols sums needs rows + cols operands per term.
+export const loadsPerMultiplyAdd = (rows, cols) => (rows + cols) / (rows * cols);
