@@ -76,6 +76,7 @@ function faint() {
         if (!node.data.trim() || element.closest('svg, [aria-hidden=true], .visually-hidden, .header-anchor, math, script, style') || element.getClientRects().length === 0) continue;
         const style = getComputedStyle(element);
         const ground = groundOf(element);
+        if (!channels(style.color)) continue; // a color that is no rgb()
         const key = `${style.color} on ${ground.map(Math.round)} ${style.fontSize} ${style.fontWeight}`;
         if (found.has(key)) continue;
         const [low, high] = [luminance(over(channels(style.color), ground)), luminance(ground)].sort((one, other) => one - other);

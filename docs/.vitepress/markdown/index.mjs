@@ -382,13 +382,17 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
         const source = content.split('\n');
         let line = 0;
         const html = fence(tokens, index, ...rest);
-        return (meta?.marks?.some(Boolean) ? withMarks(html, meta.marks) : html).replace(/<span class="line"/g, () => {
+        const all = isAligned(source) && /^<div class="language-(?:txt|text)? /.test(html) ? html.replace('class="', 'class="aligned ') : html;
+        return (meta?.marks?.some(Boolean) ? withMarks(all, meta.marks) : all).replace(/<span class="line"/g, () => {
             const kind = meta?.kinds?.[line];
             const depth = /^ */.exec(source[line++] ?? '')[0].length;
             return `<span class="line${kind ? ` diff ${kind}` : ''}"${depth > 0 ? ` style="--in:${depth}"` : ''}`;
         });
     };
 }
+
+/// Whether words of a text stand below each other: drawings, and tables that programs print.
+const isAligned = (lines) => lines.filter((line) => /\S {2,}\S/.test(line)).length >= 0.3 * lines.filter(Boolean).length;
 
 /// Of an indented block, which cannot say it itself.
 function languageOfBlock(content) {

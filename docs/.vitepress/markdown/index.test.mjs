@@ -155,6 +155,13 @@ test('links lead to pages of the book, and to the sources', () => {
     assert.match(failed('[x](../nowhere.md)')[0], /dead link: \.\.\/nowhere\.md/);
 });
 
+test('drawings and tables of programs keep their columns; other text and code may go on below', () => {
+    assert.match(render(code('bin 0    copy 0    copy 1\nbin 1    copy 0    copy 1', 'txt')), /<div class="aligned language-txt/);
+    assert.match(render('    bin 0    copy 0    copy 1\n'), /<div class="aligned language-txt/);
+    assert.match(render(code('CPU device: a message that is long\nand goes on', 'txt')), /<div class="language-txt/);
+    assert.match(render(code('int a;      // one\nint b;      // two', 'cuda')), /<div class="language-cuda/);
+});
+
 test('formulas become MathML, and predictions sections', () => {
     assert.match(render('$x^2$'), /<math[^>]*>.*<msup>/);
     assert.match(render('::: predict\nHow many?\n:::'), /<section class="predict"><p class="predict-title">Predict first/);
