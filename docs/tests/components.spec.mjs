@@ -18,7 +18,7 @@ after(async () => {
     await site?.close();
 });
 
-const visit = (...how) => browser.visit(...how);
+const visit = (place, look, options, ready) => browser.visit(place, look, options, ready);
 const warpView = (page, index = 0) => page.locator('.ww-warp-view').nth(index);
 const said = (view, panel = 0) => view.locator('.ww-say').nth(panel).innerText();
 const plain = (text) => text.replace(/\s+/g, ' ').trim();
@@ -342,4 +342,199 @@ test('every recorded trace says where it is from', async () => {
             );
         }
     });
+});
+
+// ---- drawings ----
+
+const drawings = [
+    ['/', 'stride'],
+    ['/2_memory_model/coalescing', 'stride'],
+    ['/gpu_architecture', 'sm'],
+    ['/gpu_architecture', 'memory'],
+    ['/thread_hierarchy', 'hierarchy'],
+    ['/execution_model', 'latency'],
+    ['/execution_model', 'little'],
+    ['/2_memory_model/bank_conflicts', 'banks'],
+    ['/2_memory_model/shared_memory', 'stencil'],
+    ['/2_memory_model/histogram', 'atomics'],
+    ['/2_memory_model/fences_and_last_block', 'last_block'],
+    ['/2_memory_model/host_memory_and_streams', 'host'],
+    ['/2_memory_model/host_memory_and_streams', 'streams'],
+    ['/1_basics_and_pi/first_program', 'host'],
+    ['/1_basics_and_pi/vector_add', 'grid_stride'],
+    ['/3_optimization/dot_product', 'reduction'],
+    ['/3_optimization/transpose', 'transpose'],
+    ['/3_optimization/occupancy', 'waves'],
+    ['/3_optimization/divergence', 'divergence'],
+    ['/4_examples/matrix_multiply', 'tiles'],
+    ['/4_examples/matrix_multiply', 'pipeline'],
+    ['/programming_patterns', 'scan'],
+];
+const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
+const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];
+
+/// Moves everything that a drawing has to move, with the keyboard alone.
+async function playWithKeys(page, figure) {
+    for (const slider of await figure.locator('input[type=range]').all()) {
+        await slider.focus();
+        for (const key of ['End', 'ArrowLeft', 'Home', 'ArrowRight']) await page.keyboard.press(key);
+    }
+    for (const choice of await figure.locator('.d-choice button').all()) {
+        await choice.focus();
+        await page.keyboard.press('Enter');
+        await eventually(async () => assert.equal(await choice.getAttribute('aria-pressed'), 'true'));
+    }
+}
+
+for (const [prefix, width, colorScheme] of [
+    ['', 1280, 'light'],
+    ['/zh', 375, 'dark'],
+]) {
+    test(`drawings at ${width} pixels, ${colorScheme}${prefix ? ', in Chinese' : ''}: text is legible, fits, and nothing breaks by the keyboard`, async () => {
+        for (const place of pagesOfDrawings) {
+            await visit(
+                prefix + place,
+                async (page) => {
+                    for (const [, name] of drawings.filter(([where]) => where === place)) {
+                        const figure = drawing(page, name);
+                        await figure.locator('svg').first().waitFor();
+                        await figure.scrollIntoViewIfNeeded();
+                        const alt = await figure.locator('svg').first().getAttribute('aria-label');
+                        assert.ok(alt.length > 30, `${place} ${name}: ${alt}`);
+                        if (prefix) assert.match(alt, /[\u4e00-\u9fff]/, name);
+                        await playWithKeys(page, figure);
+                        const outside = await figure.evaluate((element) => {
+                            const box = element.getBoundingClientRect();
+                            return [...element.querySelectorAll('svg text')]
+                                .filter((text) => text.textContent.trim())
+                                .map((text) => [text.textContent.trim(), text.getBoundingClientRect()])
+                                .filter(([, at]) => at.left < box.left - 1 || at.right > box.right + 1)
+                                .map(([words]) => words);
+                        });
+                        assert.deepEqual(outside, [], `${place} ${name}: text beyond the frame`);
+                    }
+                    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+                    assert.ok(overflow <= 0, `${place} is ${overflow} pixels too wide`);
+                },
+                { viewport: { width, height: 800 }, colorScheme },
+                'h1',
+            );
+        }
+    });
+}
+
+test('text of drawings has a contrast of 4.5 to what it stands on, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark']) {
+        await visit(
+            '/2_memory_model/coalescing',
+            async (page) => {
+                await drawing(page, 'stride').locator('svg').first().waitFor();
+                const contrasts = await page.evaluate(() => {
+                    const figure = document.querySelector('.drawing-stride');
+                    const probe = document.createElement('i');
+                    figure.append(probe);
+                    const channel = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+                    const luminance = (color) => {
+                        probe.style.color = color;
+                        const [red, green, blue] = getComputedStyle(probe).color.match(/[\d.]+/g).map((part) => channel(Number(part) / 255));
+                        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+                    };
+                    const contrast = (one, other) => {
+                        const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+                        return (high + 0.05) / (low + 0.05);
+                    };
+                    const fills = ['a', 'b', 'c', 'd', 'e', 'n'].map((name) => `var(--d-${name}-fill)`);
+                    return Object.fromEntries([
+                        ...[...fills, 'var(--ww-bg)'].map((fill) => [`text on ${fill}`, contrast('var(--d-text)', fill)]),
+                        ...['var(--ww-bg)', 'var(--d-n-fill)'].map((fill) => [`quiet text on ${fill}`, contrast('var(--d-text-2)', fill)]),
+                    ]);
+                });
+                for (const [what, contrast] of Object.entries(contrasts)) assert.ok(contrast >= 4.5, `${what}, ${colorScheme}: ${contrast.toFixed(2)}`);
+            },
+            { colorScheme },
+            'h1',
+        );
+    }
+});
+
+test('the first page lets a visitor drag the stride, and has one button', async () => {
+    await visit(
+        '/',
+        async (page) => {
+            const figure = drawing(page, 'stride');
+            const numbers = () => figure.locator('.stride-numbers').innerText();
+            const slider = figure.getByRole('slider', { name: 'Stride' });
+            await slider.focus();
+            await page.keyboard.press('Home');
+            await reads(numbers, /4 sectors per request 100 % .* 2,441 GB\/s/);
+            assert.equal(await figure.locator('.fetched').count(), 4);
+            const box = await slider.boundingBox();
+            await page.mouse.move(box.x + 8, box.y + box.height / 2);
+            await page.mouse.down();
+            await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2, { steps: 5 });
+            await page.mouse.up();
+            await reads(numbers, /32 sectors per request 12\.5 % .* 442 GB\/s/);
+            await eventually(async () => assert.equal(await figure.locator('.fetched').count(), 32));
+            await page.locator('h1 + p + p a').click();
+            await page.waitForURL('**/start_here*');
+        },
+        {},
+        'h1',
+    );
+});
+
+test('drawings compute what they say', async () => {
+    const says = async (place, name, steps) => {
+        await visit(
+            place,
+            async (page) => {
+                const figure = drawing(page, name);
+                await figure.locator('svg').first().waitFor();
+                for (const [act, expected] of steps) {
+                    await act(figure, page);
+                    await reads(() => figure.locator('.d-say').innerText(), expected, name);
+                }
+            },
+            {},
+            'h1',
+        );
+    };
+    const press = (name) => (figure) => figure.getByRole('button', { name, exact: true }).click();
+    const put = (name, key) => async (figure, page) => {
+        await figure.getByRole('slider', { name, exact: true }).focus();
+        await page.keyboard.press(key);
+    };
+    const nothing = async () => {};
+    await says('/2_memory_model/bank_conflicts', 'banks', [
+        [nothing, /lie in 1 bank, so the request takes 32 wavefronts/],
+        [press('padded'), /lie in 32 banks, so the request takes 1 wavefront\./],
+        [put('Padding', 'End'), /8 unused words per row.*lie in 4 banks, so the request takes 8 wavefronts/],
+        [press('swizzled'), /lie in 32 banks, so the request takes 1 wavefront\./],
+    ]);
+    await says('/3_optimization/dot_product', 'reduction', [
+        [put('Round', 'Home'), /Sixteen numbers/],
+        [press('Step forward'), /Round 1: 8 threads add, in 4 warps of 4\./],
+        [press('step 3: the lowest threads'), /Round 4: 1 thread adds, in 1 warp of 4\. The sum is 80\./],
+        [press('Step back'), /Round 3: 2 threads add, in 1 warp of 4\./],
+    ]);
+    await says('/3_optimization/divergence', 'divergence', [
+        [nothing, /both sides.* 16 of 32 lanes/],
+        [press('true for all lanes'), /one side, with 32 active lanes/],
+    ]);
+    await says('/3_optimization/occupancy', 'waves', [[put('Blocks', 'Home'), /1 block on 12 places: 1 wave/]]);
+    await says('/thread_hierarchy', 'hierarchy', [[nothing, /thread 70 of block 1.*lane 6 of warp 2, because 70 = 2 · 32 \+ 6/]]);
+});
+
+test('nothing of a drawing moves by itself, and no transition runs where the reader wants none', async () => {
+    await visit(
+        '/2_memory_model/coalescing',
+        async (page) => {
+            const lane = drawing(page, 'stride').locator('.moves').first();
+            await lane.waitFor();
+            assert.equal(await lane.evaluate((element) => getComputedStyle(element).transitionDuration), '0s');
+            assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+        },
+        { reducedMotion: 'reduce' },
+        'h1',
+    );
 });

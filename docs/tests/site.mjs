@@ -17,6 +17,7 @@ const types = {
     '.css': 'text/css',
     '.json': 'application/json',
     '.svg': 'image/svg+xml',
+    '.woff2': 'font/woff2',
 };
 
 /// {url, close, sent}: `sent` collects {path, bytes} of all answers, compressed.
@@ -56,8 +57,8 @@ export async function openBrowser(url, ready = 'h1') {
         args: ['--no-sandbox'],
     });
 
-    /// Opens a page, runs `look`, and fails on errors of the console and on requests that leave the site.
-    async function visit(place, look, options = {}) {
+    /// Opens a page, waits for what is `wanted`, runs `look`, and fails on errors of the console and on requests that leave the site.
+    async function visit(place, look, options = {}, wanted = ready) {
         const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
         const page = await context.newPage();
         page.setDefaultTimeout(patience);
@@ -72,7 +73,7 @@ export async function openBrowser(url, ready = 'h1') {
         });
         try {
             await page.goto(url + place, { waitUntil: 'networkidle' });
-            await page.locator(ready).first().waitFor();
+            await page.locator(wanted).first().waitFor();
             await look(page);
             assert.deepEqual(wrong, [], place);
         } finally {
