@@ -22,7 +22,7 @@ struct Counter {
     bool more_is_better = false;
 };
 constexpr Counter counters[] = {{"launches", "launches"},
-                                {"global_requests", "requests to global memory"},
+                                {"global_requests", "requests to global memory, with atomics"},
                                 {"global_sectors", "sectors of global memory"},
                                 {"global_atomics", "atomic operations on global memory"},
                                 {"shared_wavefronts", "shared-memory wavefronts"},

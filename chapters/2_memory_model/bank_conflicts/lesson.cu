@@ -344,6 +344,9 @@ void count_by_chance(warpwise::Lesson& lesson) {
     }
     print_wavefronts(lesson, {"atomics", "Atomic additions to 256 bins in shared memory"},
                      "histogram", rows);
+    lesson.text(
+        "Rows that add 1 read no weights, so they read a fifth of the bytes: compare only "
+        "rows of the same kind.");
 }
 
 }  // namespace
@@ -392,8 +395,8 @@ neighboring banks: an odd stride meets all 32 banks.)"});
     lesson.conclusion(
         R"(Stride s takes as many wavefronts as the greatest common divisor of s and 32,
 so every odd stride is free. Order and gaps do not matter. One word for all lanes is
-delivered once, to all of them: a broadcast. But two words of one bank are two
-wavefronts, however many lanes want each of them.)");
+delivered once, to all of them: a broadcast. But two words of one bank, such as words 0 and
+32 for the even and the odd lanes, are two wavefronts, however many lanes want each.)");
 
     lesson.predict(
         {.question = R"(A wavefront brings 128 bytes, so 32 lanes that read 8 bytes each
@@ -472,8 +475,9 @@ way along row k. How many wavefronts does one such load take?)",
     lesson.conclusion(
         R"(Word 32 k + col lies in bank col for all lanes: 64 requests with 31 wavefronts
 too many each, 1984 per tile. With 33 floats per row, lane k is in bank (k + col) % 32,
-and there are none. The swizzle needs no extra column, so rows stay aligned for float4.
-Where lanes have to be one row apart, give the row an odd number of words.)");
+and there are none. The swizzle (row r keeps column c at place c ^ r) needs no extra
+column, so rows stay aligned for float4. Where lanes have to be one row apart, give the
+row an odd number of words.)");
 
     lesson.question(
         R"(In a histogram in shared memory, the data decide to which bank a lane goes.
@@ -493,11 +497,12 @@ take?)",
 where all lanes add 1, the SM counts them together.)"});
     count_by_chance(lesson);
     lesson.conclusion(
-        R"(Random keys take more than three wavefronts, because chance does not spread
-them evenly and the request waits for the busiest bank. (65536 requests with random keys
-were tried on the host to predict that.) With equal keys, weights take 32 wavefronts and
-adding 1 takes one. One copy of the histogram per lane always takes one wavefront, for
-32 times the memory. The lesson histogram goes on from there.)");
+        R"(Random keys take more than three wavefronts, because the request waits for the
+busiest bank (predicted on the host, with 65536 random requests). With equal keys,
+weights take 32 and adding 1 takes one. One copy of the histogram per lane always takes
+one, for 32 times the memory. On an H200, three or four wavefronts do not decide the time:
+the copies are slower there, probably because fewer blocks are resident. The lesson
+histogram goes on from there.)");
 }
 
 }  // namespace memory_model

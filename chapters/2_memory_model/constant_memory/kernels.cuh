@@ -67,10 +67,10 @@ __global__ void coefficients_by_lane(const float* x, float* y, std::size_t count
 }
 
 // Step 3, all lanes ask for the same coefficient, one coefficient after the other: one
-// wavefront each. Where the compiler knows the address, as in this unrolled loop, there is
-// not even a load: an instruction can name a place in constant memory as its operand, and
-// the multiply-add fetches its coefficient itself.
-// Faster because 32 instructions are enough for 32 coefficients. Still slow because each
+// wavefront each. Where the compiler knows the address, as in this unrolled loop, there
+// need not even be a load: an instruction can name a place in constant memory as its
+// operand, so the multiply-add can fetch its coefficient itself.
+// Faster because 32 instructions can be enough for 32 coefficients. Still slow because each
 // thread reads one float and writes one, so it has only 4 bytes in flight.
 __global__ void coefficients_in_turn(const float* x, float* y, std::size_t count) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;

@@ -361,9 +361,10 @@ many wavefronts do the 32 reads of the warp take together?)",
 wavefronts, as the table counts for one read. Where all lanes go through the coefficients in
 the same order, each read takes one wavefront, and all of them take 32.)"});
     lesson.predict(
-        {.question = R"(How many times as long as with all lanes in the same order does
-a kernel take on a GPU whose lanes read 32 different constants at once? The wavefronts tell
-only part of it, so a guess within a factor of 4 is right.)",
+        {.question = R"(In one kernel, the lanes of a warp read 32 different constants
+at once. In another one, all lanes read the same constant. How many times as long does the
+first kernel take on a GPU? The wavefronts tell only part of it, so a guess within a factor
+of 4 is right.)",
          .answer = warpwise::Measured{.by = warpwise::TimeRatio{"coefficients_by_lane",
                                                                 "coefficients_in_turn"},
                                       .unit = "times",
@@ -412,8 +413,8 @@ writes every sum once.)"});
         R"(Three kernels, and each sum is read and written three times, which is little
 beside 9001 charges. No synchronization is needed, because copies and kernels of one
 stream keep their order. But on an H200 global memory is faster, mainly because a batch
-is larger than the constant cache nearest to the SM. So measure before you move a table
-to constant memory.)");
+is larger than the constant cache nearest to the arithmetic units. So measure before you
+move a table to constant memory.)");
 }
 
 }  // namespace memory_model

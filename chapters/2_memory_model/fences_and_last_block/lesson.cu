@@ -391,7 +391,10 @@ Run the lesson without --no-counters to see what it says.)");
                   "takes_the_highest_number: its race is found");
     if (counter.empty() || fence.empty()) return;
     lesson.text("Of looks_at_the_counter, --diagnose says:\n\n" +
-                as_printed(counter.front()) + "\n\nand of has_no_fence:\n\n" +
+                as_printed(counter.front()) +
+                "\n\nAn atomic read would silence this report, and the kernel would still "
+                "be wrong: only the drawn ticket tells which block is the last.\n\nOf "
+                "has_no_fence:\n\n" +
                 as_printed(fence.front()));
     lesson.conclusion(
         R"(With --diagnose the CPU device does not look at results: it asks of every two

@@ -227,7 +227,8 @@ void vendor(Histogram& problem) {
 
 // What the 32 increments of a warp cost on average, worked out of the bytes.
 struct Collisions {
-    double waiting = 0;  // lanes that find another lane of their warp at the same counter
+    // Lanes that find another lane of their warp at the same counter before them.
+    double waiting = 0;
     // Over the banks; lanes at the same counter share one, because all of them add 1.
     double wavefronts = 0;
 };
@@ -466,7 +467,8 @@ not what makes it fast.)");
         R"(How often do threads meet at a counter? That depends on the bytes. Now all
 steps count four inputs: random bytes, one byte over and over, skewed ones (a quarter of
 all bytes are 0), and sorted ones. The predicted columns were worked out on the host from
-the bytes.)");
+the bytes. "Lanes that wait" find another lane at their counter before them; in shared
+memory they need not wait if all add 1.)");
     lesson.predict(
         {.question = R"(All bytes are equal, and a warp counts 32 of them in shared
 memory. How many of its lanes find another lane at the same counter before them?)",
@@ -481,11 +483,11 @@ wait", but in shared memory they need not: as all of them add 1, the SM counts t
 together, in one wavefront.)"});
     compare_inputs(lesson);
     lesson.conclusion(
-        R"(Of 32 random bytes about 30 are different: two lanes find another one at their
-counter. But 30 counters do not spread evenly over 32 banks; the busiest has three or
-four, and takes a wavefront for each. One byte over and over takes a single wavefront,
-because all lanes add 1 to the same counter, which the SM counts together. With counters
-for each lane, the bytes no longer matter.)");
+        R"(Of 32 random bytes about 30 are different: two lanes find another one at
+their counter before them. But 30 counters do not spread evenly over 32 banks; the
+busiest has three or four, and takes a wavefront for each. One byte over and over takes
+a single wavefront, because all lanes add 1 to the same counter, which the SM counts
+together. With counters for each lane, the bytes no longer matter.)");
 
     std::vector<std::string> header = {"step"};
     header.insert(header.end(), input_names.begin(), input_names.end());

@@ -434,11 +434,15 @@ void show_plans(warpwise::Lesson& lesson) {
     for (const std::size_t streams : kStreamCounts) {
         text += bars(planned(streams, 8, {8, 8, 8}), streams, 2);
     }
-    lesson.text("As the rules have it, 8 chunks, where each part takes one turn:\n\n" +
-                text +
-                "\n`>` copies in, `#` computes, `<` copies out; the digit is the number of "
-                "the chunk, and a turn is two characters wide. In each column there is one "
-                "of each kind, since there is one engine of each kind.");
+    lesson.text(
+        "The rules: each engine does one thing at a time, and each stream does one "
+        "thing at a time. All copies in are done by one engine, all copies out by "
+        "another one, and the kernels by the SMs, which count as one engine.\n\nAs "
+        "the rules have it, 8 chunks, where each part takes one turn:\n\n" +
+        text +
+        "\n`>` copies in, `#` computes, `<` copies out; the digit is the number of "
+        "the chunk, and a turn is two characters wide. In each column there is one "
+        "of each kind, since there is one engine of each kind.");
 }
 
 // The sweep over streams and chunks where there is a clock: times of the parts alone, then
@@ -523,6 +527,13 @@ void tell_overlap(warpwise::Lesson& lesson) {
     const std::string where = recorded ? "last column " + recorded.where() : "";
     lesson.table({"schedule", "As the rules have it, three parts of equal length", where},
                  header, rows);
+    if (recorded) {
+        lesson.text(
+            "A measured share can be larger than that of the rules, because the recorded "
+            "kernel takes only three quarters of the time of a copy: so one stream has "
+            "less "
+            "to do besides the longest part.");
+    }
 }
 
 }  // namespace

@@ -245,6 +245,16 @@ std::vector<std::optional<double>> microseconds_today(const warpwise::Lesson& le
     return results;
 }
 
+// The last cell of a step's row, as it was recorded.
+std::string recorded_ratio(const warpwise::Lesson& lesson, std::size_t step) {
+    const warpwise::RecordedTable* table = lesson.recorded().table(kTableOf2008);
+    if (table == nullptr) return "-";
+    for (const std::vector<std::string>& row : table->rows) {
+        if (row.front() == steps_of_the_lesson[step].name) return row.back();
+    }
+    return "-";
+}
+
 void show_2008_and_today(warpwise::Lesson& lesson) {
     constexpr std::size_t naive_step = 1;
     const std::vector<std::optional<double>> today = microseconds_today(lesson);
@@ -260,7 +270,8 @@ void show_2008_and_today(warpwise::Lesson& lesson) {
                               std::optional<double> naive, double unit) {
         constexpr double bytes = 2.0 * sizeof(float) * kOldSize;
         row.push_back(time ? text_of("%.3g", *time / unit) : "-");
-        row.push_back(time ? text_of("%.3g", bytes / *time * 1e-9) : "-");
+        const double rate = time ? bytes / *time * 1e-9 : 0;
+        row.push_back(time ? text_of(rate < 1000 ? "%.3g" : "%.0f", rate) : "-");
         row.push_back(time && naive ? text_of("%.2fx", *naive / *time) : "-");
     };
     const auto scaled = [](std::optional<double> value, double unit) {
@@ -272,6 +283,8 @@ void show_2008_and_today(warpwise::Lesson& lesson) {
                   scaled(steps_of_the_lesson[naive_step].old_ms, 1e-3), 1e-3);
         if (!today.empty())
             add_cells(row, scaled(today[i], 1e-6), scaled(today[naive_step], 1e-6), 1e-6);
+        // A recorded ratio was computed from times that were not rounded yet.
+        if (!today.empty() && !lesson.measures()) row.back() = recorded_ratio(lesson, i);
         rows.push_back(row);
     }
     std::string now;
@@ -469,9 +482,9 @@ void texture_laplace(warpwise::Lesson& lesson) {
     lesson.question(
         R"(The Laplace operator on a ring adds the two neighbors of each element and
 subtracts the element twice: three reads and one write per element. That is 8 bytes if
-each x comes from memory once, and 16 if it comes three times. One path is a texture,
-an array that kernels read through a unit made for pictures. Which path from memory to a
-thread is the fastest, and why was the answer of 2008 a different one?)");
+each x comes from memory once, and 16 if it comes three times. A texture is an array that
+kernels read through a unit made for pictures; __ldg loads what nobody writes, through
+a read-only cache. Which path is the fastest, and why was it another one in 2008?)");
     lesson.predict(
         {.question = R"(In 2008 the texture was twice as fast as the naive kernel.
 Which of these is the fastest on a GPU of today?)",

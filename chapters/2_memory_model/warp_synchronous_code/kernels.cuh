@@ -55,10 +55,10 @@ __global__ void tail_with_syncwarp(const float* values, float* sums, std::size_t
 }
 
 // Step 3, the tail by shuffles: the lanes read each other's registers. The exchange and the
-// waiting for each other are one operation, and there is no memory access that would have
-// to be ordered. The mask names the lanes that take part: all 32.
-// Faster because the tail does not access memory. Still slow because the three rounds
-// before the tail still do.
+// waiting for each other are one operation. After the two loads of the tail's first round
+// no memory access has to be ordered. The mask names the lanes that take part: all 32.
+// Faster because the rounds of the tail do not go through shared memory. Still slow because
+// the two rounds before the tail do.
 __global__ void tail_with_shuffles(const float* values, float* sums, std::size_t count) {
     __shared__ float part[kThreads];
     const unsigned thread = threadIdx.x;

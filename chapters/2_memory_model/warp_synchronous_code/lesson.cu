@@ -216,7 +216,8 @@ void warp_synchronous_code(warpwise::Lesson& lesson) {
         R"(The last rounds of a tree in shared memory belong to a single warp. Until
 2017 its lanes ran in lockstep, and code without any barrier worked. Since then every
 thread has a program counter of its own. What keeps the lanes of a warp in order, and
-what does that cost?)");
+what does that cost? (A shuffle lets a lane read a register of another lane, without
+shared memory.))");
     lesson.predict(
         {.question = R"(A block has 8 warps, and a tree with a barrier in every one
 of its eight rounds passes 64 barriers. How many barriers do the warps pass together

@@ -464,6 +464,20 @@ std::optional<Allocation> find_freed(const void* pointer) {
     return with_place_of_free(std::move(*found));
 }
 
+std::optional<Allocation> find_missed(const void* pointer) {
+    const auto* address = static_cast<const std::byte*>(pointer);
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    const auto next = all.records.upper_bound(address);
+    const auto surrounds = [address](const Record& record) {
+        return record.is_ours() && !record.data.holds(address, 1) && address >= record.begin - record.guard_bytes &&
+               address < record.end + record.guard_bytes;
+    };
+    if (next != all.records.begin() && surrounds(std::prev(next)->second)) return std::prev(next)->second.data;
+    if (next != all.records.end() && surrounds(next->second)) return next->second.data;
+    return std::nullopt;
+}
+
 std::vector<Allocation> live_allocations() {
     Registry& all = registry();
     std::lock_guard lock(all.mutex);

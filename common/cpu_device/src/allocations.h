@@ -68,6 +68,10 @@ std::optional<Allocation> find_for_host(const void* pointer);
 /// The freed memory in which `pointer` lies, among what is kept back.
 std::optional<Allocation> find_freed(const void* pointer);
 
+/// The allocation that `pointer` just misses: it lies in the memory around the data in which nothing else can be, 64
+/// KiB on either side while errors are looked for.
+std::optional<Allocation> find_missed(const void* pointer);
+
 /// Everything that is known now, by address; allocations do not overlap. Variables were written before main.
 std::vector<Allocation> live_allocations();
 

@@ -79,6 +79,23 @@ bool report_overrun(const Operand& operand, const Allocation& allocation, const 
     return true;
 }
 
+/// Reports that the operand begins past the end of an allocation or before its start.
+void report_missed(const Operand& operand, const Allocation& missed, const ApiCall& call) {
+    const auto* pointer = static_cast<const std::byte*>(operand.pointer);
+    const std::byte* end = missed.address + missed.bytes;
+    const std::ptrdiff_t distance = pointer < missed.address ? missed.address - pointer : pointer - end;
+    const std::string far = distance == 0 ? "right" : std::to_string(distance) + (distance == 1 ? " byte" : " bytes");
+    const char* where = pointer < missed.address ? " before the start of "
+                        : distance == 0          ? " at the end of "
+                                                 : " past the end of ";
+    report_misuse(DiagnosticKind::out_of_bounds, call,
+                  std::string("would ") + operand.verb + " " + std::to_string(operand.bytes) + " bytes that begin " +
+                      far + where + describe(missed),
+                  "which offset was added to the pointer, and how many elements has the allocation? (An unsigned "
+                  "difference that would be negative is a huge number.)",
+                  missed.display_name());
+}
+
 /// Reports what is wrong with the operand, if anything is. `with`: " with cudaMemcpyHostToDevice", or nothing.
 bool report_operand(const Operand& operand, const ApiCall& call, const std::string& with, const char* hint) {
     if (operand.pointer == nullptr) return false;
@@ -106,6 +123,10 @@ bool report_operand(const Operand& operand, const ApiCall& call, const std::stri
             given(describe(*variable) + ", whose name stands for host memory in host code,"),
             "copy with cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress for the address",
             variable->display_name());
+        return true;
+    }
+    if (const auto missed = find_missed(operand.pointer)) {
+        report_missed(operand, *missed, call);
         return true;
     }
     char address[32];

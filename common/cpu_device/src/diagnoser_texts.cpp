@@ -331,11 +331,15 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     }
     if (is_atomic(mine.kind) != is_atomic(other.kind)) {
         if (same_block) {
-            return "make all accesses to it atomic, or put __syncthreads() between the atomic ones and the others";
+            return "put __syncthreads() between the atomic accesses and the others, where every thread of the block "
+                   "comes by; an atomic read alone would not wait for the other threads. Only if the other access is "
+                   "part of an update such as +=, make that update atomic instead";
         }
         return both_write
                    ? "set the start value before the launch, or make all accesses atomic: blocks run in any order"
-                   : "make all accesses to it atomic, or read it in another kernel: blocks run in any order";
+                   : "blocks run in any order, and an atomic read alone would not wait for them: read it in another "
+                     "kernel, or use the value that the atomic operation returns. Only if the read is part of an "
+                     "update such as +=, make that update atomic";
     }
     const bool uses_shared = launch.launch.dynamic_bytes > 0 || !launch.launch.shared_variables.empty();
     if (same_warp && (is_volatile(mine.kind) || is_volatile(other.kind)) &&
@@ -375,7 +379,8 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
                             ", then write; put the barrier where every thread comes by, not inside a branch";
         by_line.same_line_in_loop =
             same_line + "if they are in different rounds of the loop, put " + barrier +
-            " at the beginning of each round, where every thread comes by (not inside a branch)";
+            " at the beginning of each round, where every thread comes by (not inside a branch); if they are in the "
+            "same round, no barrier between rounds helps: which threads should execute this line in that round?";
     }
     by_line.barrier = last_barrier;
     const unsigned warp = thread_of(me) / 32;

@@ -614,6 +614,27 @@ TEST_CASE("names the array that a copy runs out of, and by how much") {
         ContainsSubstring("would read 32 bytes from byte 8 on of 'counters'") && ContainsSubstring("8 bytes past"));
 }
 
+TEST_CASE("names the array that a copy misses, and by how much") {
+    const Instrumented instrumented;
+    std::vector<int> host(200);
+    int* d_small = nullptr;
+    REQUIRE(cudaMalloc(&d_small, 64) == cudaSuccess);
+    const auto message_of = [](cudaError_t error) {
+        CHECK(error == cudaErrorInvalidValue);
+        const Diagnostic found = only_diagnostic();
+        CHECK(found.kind == DiagnosticKind::out_of_bounds);
+        CHECK(found.array == "d_small");
+        return found.message;
+    };
+    CHECK_THAT(message_of(cudaMemcpy(d_small + 18, host.data(), 20, cudaMemcpyHostToDevice)),
+               ContainsSubstring("cudaMemcpy would write 20 bytes that begin 8 bytes past the end of 'd_small', 64 "
+                                 "bytes of device memory"));
+    CHECK_THAT(message_of(cudaMemcpyAsync(host.data(), d_small + 16, 8, cudaMemcpyDeviceToHost, nullptr)),
+               ContainsSubstring("would read 8 bytes that begin right at the end of 'd_small'"));
+    CHECK_THAT(message_of(cudaMemset(d_small - 1, 0, 4)),
+               ContainsSubstring("cudaMemset would write 4 bytes that begin 4 bytes before the start of 'd_small'"));
+}
+
 TEST_CASE("says which pointer of a copy is not what its direction says") {
     const Instrumented instrumented;
     std::vector<int> host(8), other(8);

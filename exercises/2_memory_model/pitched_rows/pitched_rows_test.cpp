@@ -94,6 +94,14 @@ grading::Cause padding_is_wrong(const Shape& shape) {
     };
 }
 
+/// The first row is right: where a later one begins may be wrong.
+grading::Cause only_later_rows_wrong(const Shape& shape) {
+    return [cols = static_cast<std::size_t>(shape.cols)](
+               const grading::MismatchedArray& mismatch) {
+        return mismatch.wrong.front() >= cols;
+    };
+}
+
 constexpr const char* quarter_question =
     "Of each row, the first quarter was copied. In which unit does your call give the "
     "width of a row?";
@@ -196,6 +204,10 @@ void check_host(const std::vector<float>& host, const std::vector<float>& expect
             .when(grading::equals(
                       as_doubles(with_a_quarter_copied(shape, expected, before_copy_out))),
                   quarter_question)
+            .when(only_later_rows_wrong(shape),
+                  "Row 0 is right and a later row is not. How many rows does your call "
+                  "copy, and where does row 1 begin on the host and on the device, by the "
+                  "two pitches that you give?")
             .when(grading::equal(before_copy_out),
                   "These elements still hold -3, which was there before the copy. How "
                   "many bytes of each row does your call copy?"));
@@ -216,9 +228,13 @@ TEST_CASE("copies rows in and leaves the padding alone") {
         Chosen chosen(shape, std::vector<float>(shape.elements(), before_copy_in));
         INFO(chosen.text());
         const std::vector<float> tight = grading::random_floats(shape.elements());
+        // Longer than the matrix, so that a copy that steps by the device's pitch here
+        // reads nobody else's memory.
+        std::vector<float> host = tight;
+        host.resize(static_cast<std::size_t>(shape.rows) * chosen.floats(), padding);
         cudaError_t status = cudaSuccess;
         const grading::Instrumented instrumented =
-            grading::instrument([&] { status = copy_in(chosen.matrix(), tight.data()); });
+            grading::instrument([&] { status = copy_in(chosen.matrix(), host.data()); });
         REQUIRE_THAT(status, grading::Succeeds().when({"cudaErrorInvalidPitchValue"},
                                                       pitches_question));
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
@@ -235,6 +251,10 @@ TEST_CASE("copies rows in and leaves the padding alone") {
                 .when(grading::equals(
                           on_device(with_a_quarter_copied(shape, tight, before_copy_in))),
                       quarter_question)
+                .when(only_later_rows_wrong(shape),
+                      "Row 0 is right and a later row is not. How many rows does your "
+                      "call copy, and where does row 1 begin on the host, by the pitch "
+                      "that you give for that side?")
                 .when(grading::equal(before_copy_in),
                       "These elements still hold -2, which was there before the copy. How "
                       "many bytes of each row does your call copy?"));

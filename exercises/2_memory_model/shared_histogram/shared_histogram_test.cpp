@@ -69,9 +69,15 @@ void check_values(const grading::Guarded<unsigned>& d_counts,
     const std::vector<unsigned> before = old_counts();
     std::vector<double> added(bins);
     for (std::size_t v = 0; v < bins; ++v) added[v] = expected[v] + before[v];
-    CHECK_THAT(d_counts, grading::EqualTo(expected).when(
-                             grading::equals(added),
-                             "These counts contain what d_counts held before the call."));
+    CHECK_THAT(
+        d_counts,
+        grading::EqualTo(expected)
+            .when(grading::equals(added),
+                  "These counts contain what d_counts held before the call.")
+            .when(grading::too_small(),
+                  "Each wrong count is too small. Which bytes of this value were not "
+                  "counted, or were counted only after their block had added its counter "
+                  "to d_counts?"));
 }
 
 // Checks the counts, and returns what the kernels did.

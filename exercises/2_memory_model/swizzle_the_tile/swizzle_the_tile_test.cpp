@@ -1,8 +1,10 @@
 #include "exercises/2_memory_model/swizzle_the_tile/swizzle_the_tile.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/grading/activity.h"
@@ -41,6 +43,26 @@ std::vector<double> transposed(const std::vector<float>& matrix, std::size_t row
         }
     }
     return result;
+}
+
+/// Each wrong number is one that lies in the right row of the right tile.
+grading::Cause from_another_column(std::vector<float> matrix, std::size_t rows,
+                                   std::size_t cols) {
+    return [matrix = std::move(matrix), rows,
+            cols](const grading::MismatchedArray& mismatch) {
+        const auto is_from_the_row = [&](std::size_t i) {
+            const std::size_t row = i / 2 % rows, col = i / 2 / rows;
+            const std::size_t first = col / tile_side * tile_side;
+            const std::size_t end = std::min(first + tile_side, cols);
+            const double sign = i % 2 == 0 ? 1 : -1;
+            for (std::size_t other = first; other < end; ++other) {
+                const float part = matrix[2 * (row * cols + other) + i % 2];
+                if (mismatch.got[i] == sign * part) return true;
+            }
+            return false;
+        };
+        return std::all_of(mismatch.wrong.begin(), mismatch.wrong.end(), is_from_the_row);
+    };
 }
 
 std::size_t tiles_of(std::size_t rows, std::size_t cols) {
@@ -113,7 +135,11 @@ grading::Instrumented check_adjoint(std::size_t rows, std::size_t cols,
                              "conjugates.")
                        .when(grading::equals(as_doubles(matrix)),
                              "These elements equal those of the matrix at the same "
-                             "places."));
+                             "places.")
+                       .when(from_another_column(matrix, rows, cols),
+                             "These numbers come from the right row of the tile, but from "
+                             "another column. At which place of its row does your kernel "
+                             "store column c, and at which place does it look for it?"));
     }
     CHECK_THAT(d_adjoint, grading::StaysInside());
     CHECK_THAT(d_matrix, grading::Unchanged());

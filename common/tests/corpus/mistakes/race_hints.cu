@@ -141,6 +141,7 @@ __global__ void halve_without_barriers(const int* in, int* out) {
     for (unsigned half = threads / 2; half > 0; half /= 2) {
         if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];  // MISTAKE(data_race): no barrier
         // HINT: at the beginning of each round
+        // HINT: no barrier between rounds helps
         // HINT: not inside a branch
         // NO HINT: atomic
     }

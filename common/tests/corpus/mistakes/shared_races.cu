@@ -190,6 +190,8 @@ __global__ void count_even(int* out) {
     __syncthreads();
     if (threadIdx.x % 2 == 0) atomicAdd(&found, 1);  // OTHER: counted here
     out[threadIdx.x] = found;                        // MISTAKE(data_race): a plain read while others still count
+    // HINT: put __syncthreads() between the atomic accesses and the others
+    // HINT: an atomic read alone would not wait for the other threads
 }
 
 void atomic_and_plain_read() {

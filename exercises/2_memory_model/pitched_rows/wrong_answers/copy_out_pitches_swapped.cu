@@ -1,6 +1,6 @@
 // Wrong answer: copy_out exchanges the pitches of the two sides
 // Rejected by: copies rows out and leaves the padding behind
-// Message: 32 wrong
+// Message: where does row 1 begin on the host and on the device, by the two pitches
 #include "exercises/2_memory_model/pitched_rows/pitched_rows.h"
 
 cudaError_t allocate(PitchedMatrix& matrix) {
