@@ -261,7 +261,9 @@ private:
         std::map<Mastery, std::size_t> counts;
         for (const Idea& idea : map_.ideas) ++counts[idea.mastery];
         return fmt::format("Ideas: {} mastered, {} shaky, {} begun, {} open.\n", counts[Mastery::mastered],
-                           counts[Mastery::shaky], counts[Mastery::begun], counts[Mastery::open]);
+                           counts[Mastery::shaky], counts[Mastery::begun], counts[Mastery::open]) +
+               terminal_.paint(Style::faint,
+                               "Shaky: too many wrong predictions or answers, or the solution was seen first.\n");
     }
 
     /// Why ideas are shaky, and what to do about it.

@@ -18,6 +18,24 @@ bool belongs_to_the_head(std::string_view line) {
            line.starts_with("namespace ") || line.starts_with("using ");
 }
 
+/// Begins what the comment above a step says about its speed, which a reader is about to guess.
+bool tells_the_reason(std::string_view line) {
+    const auto begins = [&](std::string_view words) { return line.starts_with(words); };
+    return (begins("// Faster") || begins("// Slow") || begins("// Still slow") || begins("// Better")) &&
+           line.find(" because") != std::string_view::npos;
+}
+
+/// Without the reasons, each up to the end of its comment.
+std::vector<std::string> without_reasons(const std::vector<std::string>& lines) {
+    std::vector<std::string> left;
+    bool in_reason = false;
+    for (const std::string& line : lines) {
+        in_reason = line.starts_with("//") && (in_reason || tells_the_reason(line));
+        if (!in_reason) left.push_back(line);
+    }
+    return left;
+}
+
 std::vector<std::string> lines_of(const std::filesystem::path& file) {
     std::vector<std::string> lines;
     std::ifstream stream(file);
@@ -28,7 +46,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
     while (!lines.empty() && (lines.back().empty() || std::string_view(lines.back()).starts_with("}  // namespace"))) {
         lines.pop_back();
     }
-    return lines;
+    return without_reasons(lines);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace warpwise {
 
 struct KernelFile {
     std::string name;                ///< within the lesson's folder: "kernels.cuh"
-    std::vector<std::string> lines;  ///< from the first kernel's comment on; what files begin with is left out
+    std::vector<std::string> lines;  ///< from the first kernel's comment on, without "Faster because ..." and the like
 };
 
 /// The `.cuh` files of the folder, in the order of their names. Empty where the folder cannot be read.

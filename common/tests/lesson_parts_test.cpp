@@ -967,6 +967,23 @@ TEST_CASE("the kernels of a lesson are shown without the heads of their files, i
     CHECK(kernel_files(folder).empty());
 }
 
+TEST_CASE("the kernels that are shown before a guess do not say why they are fast or slow") {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / fmt::format("warpwise_reasons_{}", getpid());
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "kernels.cuh") << "#pragma once\n\n// Step 1, a float per thread. It is slow.\n"
+                                          << "// Slow because few bytes\n// are in flight.\n"
+                                          << "__global__ void first() {\n    // Slow because it waits.\n}\n\n"
+                                          << "// Step 2.\n// Faster for long vectors because it has more.\n"
+                                          << "// Still slow because of the loop.\n__global__ void second() {}\n";
+    const std::vector<KernelFile> files = kernel_files(folder);
+    std::filesystem::remove_all(folder);
+    REQUIRE(files.size() == 1);
+    CHECK(files[0].lines == Lines{"// Step 1, a float per thread. It is slow.", "__global__ void first() {",
+                                  "    // Slow because it waits.", "}", "", "// Step 2.",
+                                  "__global__ void second() {}"});
+}
+
 TEST_CASE("files that differ from the last commit are named") {
     std::string name = (std::filesystem::temp_directory_path() / "edited_files_XXXXXX").string();
     const std::filesystem::path root = mkdtemp(name.data());

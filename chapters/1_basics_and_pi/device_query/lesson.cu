@@ -315,7 +315,8 @@ at all.)");
     lesson.question(
         R"(How fast can a program be at best, by these values? The FP32 units of an SM do
 its arithmetic with floats. Each of them can finish one multiply-add per clock, which
-counts as two operations.)");
+counts as two operations. 1 Tflop/s is 10^12 operations with floats or doubles per
+second.)");
     lesson.predict(
         {.question = R"(A vector addition does one addition for each 12 bytes. What share of
 a GPU's arithmetic can it use, if memory delivers these bytes as fast as it can?)",

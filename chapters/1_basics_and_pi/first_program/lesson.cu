@@ -310,8 +310,8 @@ once. The threads come in blocks. From the number of its block and its own numbe
 block, a thread computes which of the 1000 numbers is its own. Which of the two memories
 holds what after each move?)");
     lesson.predict(
-        {.question = R"(Every block has 256 threads, and every thread squares one of the
-1000 numbers. How many blocks does the launch need?)",
+        {.question = R"(Every block has 256 threads, and each of the 1000 numbers needs
+a thread of its own. How many blocks does the launch need?)",
          .answer = warpwise::Number{.value = 4, .unit = "blocks"},
          .because = R"(Three blocks have 768 threads, which are too few. Four have
 1024. The last 24 threads find no number, and if (i < count), which is called a guard, keeps
@@ -365,7 +365,7 @@ errors, the CPU device finds four mistakes. The others show only in the results,
 these with something that you know.)");
 
     lesson.question(
-        R"(Which call failed? Each function of CUDA returns a status, so a program can ask
+        R"(Which call failed? Most of CUDA's functions return a status, so a program can ask
 after every call. The next two programs ask for a million gigabytes of memory, which no
 device has. One of them goes on and asks once at the end, and the other asks every time.)");
     lesson.predict(

@@ -234,8 +234,9 @@ void three_dimensions(warpwise::Lesson& lesson) {
         {"element", "layer, row, col", "blockIdx x, y, z", "threadIdx x, y, z", "lane"},
         rows);
     lesson.conclusion(
-        R"(The formulas nest: the element is (layer * rows + row) * cols + col, and the
-rank of the thread in its block has the same form. The lane is the rank modulo 32.)");
+        R"(The formulas nest: the element is (layer * rows + row) * cols + col. The
+number of a thread in its block, called its rank, has the same form, with threadIdx and
+blockDim: (z * blockDim.y + y) * blockDim.x + x. The lane is the rank modulo 32.)");
 }
 
 void warps_of_a_block(warpwise::Lesson& lesson) {

@@ -114,9 +114,9 @@ void pi(warpwise::Lesson& lesson) {
 threads have to become one number. How do threads add up together?)");
     lesson.predict(
         {.question = R"(In step 4, the 256 threads of a block add up 256 numbers by a
-tree, with a barrier before each round. A second kernel, of one block, then does the same
-with the sums of the blocks. Take one warp of the first kernel and one of the second: how
-many barriers do they pass, added up?)",
+tree: after a barrier, each round adds half of the numbers to the other half. A second
+kernel, of one block, then does the same with the sums of the blocks. How many barriers does
+one warp of each kernel pass, added up?)",
          .answer = warpwise::Number{.value = 16,
                                     .unit = "barriers",
                                     .shown_by = warpwise::barriers_per_warp("sum_by_tree")},

@@ -118,9 +118,9 @@ void show_limit(warpwise::Lesson& lesson) {
 
 void pi_precision(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(The midpoint rule is right to 13 digits from 2^20 slices on. Any larger error
-comes from rounding. How does the error of a sum depend on the number of slices that one
-thread adds up?)");
+        R"(The formula of the lesson pi takes each slice at its middle. From 2^20 slices on,
+it is right to 13 digits, and any larger error comes from rounding. How does the error of a
+sum depend on the number of slices that one thread adds up?)");
     lesson.predict(
         {.question = R"(A float has 24 bits. What happens to the error of a sum of
 floats when one thread adds up more and more slices?)",

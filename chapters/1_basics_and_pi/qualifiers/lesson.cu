@@ -255,8 +255,7 @@ SM.)"});
         {{"none, inside a kernel", "registers, else device memory", "one thread",
           "the thread"},
          {"__shared__", "shared memory of the SM", "the threads of one block", "the block"},
-         {"__device__", "global memory", "all threads; host by cudaMemcpy..Symbol",
-          "the program"},
+         {"__device__", "global memory", "all threads; the host by copies", "the program"},
          {"__constant__", "constant memory (64 KiB)", "all threads, to read; host as above",
           "the program"},
          {"__managed__", "wherever it is used", "all threads and the host, by name",
@@ -308,9 +307,10 @@ that loses no addition. What does the host find in it afterwards?)",
 
     lesson.conclusion(
         R"(The host finds 1620: a `__device__` variable keeps its value from launch to
-launch, until the program ends. Without the atomicAdd, counts would be lost. The two
-rows of `polynomial` are the same compiled kernel. Between the two launches the host
-wrote other coefficients into constant memory.)");
+launch, until the program ends. The kernel adds by atomicAdd, which lets no other thread
+come in between; with ++ counts would be lost. The two rows of `polynomial` are the same
+compiled kernel. Between the launches the host wrote other coefficients into constant
+memory, by cudaMemcpyToSymbol.)");
 }
 
 }  // namespace basics_and_pi

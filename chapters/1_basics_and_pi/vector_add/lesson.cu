@@ -207,8 +207,9 @@ which allocates, copies, launches, and copies back?)",
                     .answer = warpwise::Fastest{{"serial", "five_moves"}},
                     .because = R"(Every number moves between host and device for a single
 addition, and the copies take about as long as the loop, however fast the kernel is.)"});
-    lesson.predict({.question = R"(Three kernels add two vectors and move the same bytes
-between the device's memory and the SMs. Which of them is the fastest on a GPU?)",
+    lesson.predict({.question = R"(Three kernels move the same bytes. One has a thread per
+element (add_one_per_thread), one a loop over the grid (add_grid_stride), and one loads four
+floats per access (add_float4). Which of them is the fastest on a GPU?)",
                     .answer = warpwise::Fastest{{"add_one_per_thread", "add_grid_stride",
                                                  "add_float4"}},
                     .because = R"(The more bytes each thread has in flight, which means

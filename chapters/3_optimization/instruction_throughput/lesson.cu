@@ -1,10 +1,10 @@
 // Problem: what does an operation cost? `v + a` and `v / a` look alike in the source, and
 // so do sinf and __sinf.
 //
-// A multiprocessor (SM) has units of several kinds, with a certain number of lanes each.
+// A multiprocessor (SM) has units of several kinds, and a certain number of each kind.
 // Every clock its four schedulers issue one instruction of a warp each, for 128 lanes in
-// all. An operation that is one instruction, with 128 lanes of units for it, yields 128
-// results per clock; with 16 lanes of units, 16. And many operations are not one
+// all. An operation that is one instruction, with 128 units for it, yields 128
+// results per clock; with 16 units, 16. And many operations are not one
 // instruction, but a short program of 5, 10 or 100 instructions. This lesson measures the
 // results per clock of many operations, shows the errors of the cheap functions beside
 // those of the accurate ones, and then makes divisions cheaper in a kernel: for each of n
@@ -421,7 +421,7 @@ void instruction_throughput(warpwise::Lesson& lesson) {
     lesson.question(
         R"(Every clock an SM issues four instructions, each for the 32 lanes of a warp: at
 most 128 results. What an operation costs follows from two questions: of how many
-instructions does it consist, and how many lanes has the unit that executes them?)");
+instructions does it consist, and how many units that execute them has an SM?)");
     lesson.predict(
         {.question = R"(An SM carries out so many products of two integers per clock
 cycle, and fewer sines, sinf(x). How many times as many products as sines is it on a

@@ -66,7 +66,7 @@ Polynomial highest_first(const Polynomial& p) {
 }
 
 // What an H200 has, for predictions where there is none: a copy's bandwidth as it was
-// measured (docs/results, 2026-11-22), and the FP32 peak from its 132 SMs x 128 lanes x 2 x
+// measured (docs/results, 2026-11-22), and the FP32 peak from its 132 SMs x 128 units x 2 x
 // 1.98 GHz.
 constexpr double kH200Bandwidth = 4.25e12;
 constexpr double kH200Peak = 66.9e12;

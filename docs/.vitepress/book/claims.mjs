@@ -98,7 +98,7 @@ function problemsOfListing(lines, begin, find) {
 const claims = /\b(?:measured|recorded|H200)\b/i;
 const trials = /not\s+recorded/i;
 const others = /\b(?:data\s?sheet|documented|documents|published|GTX|G80|GT200|worked\s+out|at\s+1\.98\s+GHz)\b/i;
-/// What NVIDIA documents of the H200: the bandwidth of its memory, and multiply-adds in FP32 (132 SMs x 128 lanes x 2 x 1.98 GHz).
+/// What NVIDIA documents of the H200: the bandwidth of its memory, and multiply-adds in FP32 (132 SMs x 128 FP32 units x 2 x 1.98 GHz).
 const documented = new Set(['4.8 TB/s', '66.9 TFLOP/s']);
 
 /// [{text, line}]: the paragraphs of comments and of string literals. Lines of a paragraph are joined.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/grading/diagnostics.h"
 #include "common/grading/exercise.h"
 #include "common/grading/grading.h"
 #include "common/grading/inputs.h"
@@ -330,6 +331,30 @@ TEST_CASE("scales every element of arrays of any length") {
     for (const std::size_t n :
          grading::sizes({1, 31, 32, 33, 256, 257, 1024, 100'003}, 4, 20'000))
         check_scale(n);
+}
+
+// If the two numbers of a launch are exchanged, its blocks are refused for more than
+// 1024 x 1024 elements: they would have more than 1024 threads. Fewer elements hide it.
+TEST_CASE("scales an array of a million elements") {
+    // Looking for mistakes would take seconds with so many threads.
+    const warpwise::Instrumentation nothing({});
+    Call call(1'100'003);
+    INFO("n is " << call.n << ", factor is " << call.factor);
+    const cudaError_t status = call.run();
+    const std::string refused = status == cudaSuccess ? "" : grading::take_refused_launch();
+    if (!refused.empty()) {
+        FAIL("scale returned " << grading::text_of(status) << "\n"
+                               << refused
+                               << "\nA launch takes the number of blocks and the number of "
+                                  "threads per block. Which of the two grows with n in "
+                                  "yours?");
+    }
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    if (status != cudaSuccess) {
+        FAIL("scale returned " << grading::text_of(status)
+                               << "\nWhich of your calls returned it?");
+    }
+    check_values(call, {});
 }
 
 TEST_CASE("accepts arrays without elements") { check_scale(0); }

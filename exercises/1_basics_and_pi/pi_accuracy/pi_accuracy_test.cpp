@@ -60,6 +60,15 @@ std::vector<double> sums_with_wrong_sign(int slices, int threads) {
     });
 }
 
+std::vector<double> sums_with_new_sum(int slices, int threads) {
+    return sums_of(slices, threads, [](float& sum, float& compensation, float slice) {
+        const float value = slice - compensation;
+        const float next_sum = sum + value;
+        sum = next_sum;
+        compensation = (next_sum - sum) - value;
+    });
+}
+
 /// The sum of every thread in double precision, which is 2^29 times finer than float.
 std::vector<double> expected_sums(int slices, int threads) {
     std::vector<double> sums(static_cast<std::size_t>(threads));
@@ -111,7 +120,11 @@ std::vector<float> check_sums(int slices, int blocks, int threads_per_block,
                          "These are the sums that plain addition gives. What is "
                          "`compensation` at the end?")
                    .when(are_just(sums_with_wrong_sign(slices, threads)),
-                         "This is what a compensation of the opposite sign gives."));
+                         "This is what a compensation of the opposite sign gives.")
+                   .when(are_just(sums_with_new_sum(slices, threads)),
+                         "This is what comes out if `sum` changes before `compensation` is "
+                         "computed. Which `sum` does the formula need, the old one or the "
+                         "new one?"));
     CHECK_THAT(d_sums, grading::StaysInside());
 
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));

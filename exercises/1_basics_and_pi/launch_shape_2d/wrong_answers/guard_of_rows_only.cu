@@ -1,7 +1,7 @@
 // Wrong answer: the kernel guards only the rows, so threads past the last column write
 //     into the row below
 // Rejected by: rounds up when the block does not divide the matrix
-// Message: out of bounds
+// Message: of block (1, 0, 0) have, and is it inside the matrix?
 #include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
 
 __global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {

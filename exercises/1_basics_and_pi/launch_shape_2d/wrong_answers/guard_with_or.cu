@@ -1,6 +1,6 @@
 // Wrong answer: one of the two conditions is enough for the guard
 // Rejected by: rounds up when the block does not divide the matrix
-// Message: out of bounds
+// Message: of block (1, 0, 0) have, and is it inside the matrix?
 #include "exercises/1_basics_and_pi/launch_shape_2d/launch_shape_2d.h"
 
 __global__ void multiplication_table(int* table, unsigned rows, unsigned cols) {
