@@ -188,10 +188,10 @@ const en = {
         title: 'Atomic additions to one address, and to many',
         alt: 'Atomic additions of 32 lanes to one address are serialized: 32 turns. To 32 different addresses they take one turn.',
         addresses: 'Addresses',
-        counters: 'counters in memory',
+        counters: 'counters in global memory',
         done: (turns) => `done after ${counted(turns, 'turn')}`,
         says: (addresses, turns) =>
-            `32 lanes add different numbers to ${counted(addresses, 'address', 'addresses')}. Additions to the same address are serialized, so they take ${counted(turns, 'turn')}.`,
+            `32 lanes add to ${counted(addresses, 'address', 'addresses')}. Additions to the same address are serialized, so they take ${counted(turns, 'turn')}.`,
     },
     stencil: {
         title: 'A tile with its halo',
@@ -463,9 +463,9 @@ const zh = {
         title: '对一个地址和对多个地址的原子加法',
         alt: '32 个 lane 对同一个地址的原子加法依次进行，要 32 轮。对 32 个不同地址只要一轮。',
         addresses: '地址数',
-        counters: '内存里的计数器',
+        counters: '全局内存里的计数器',
         done: (turns) => `${turns} 轮后完成`,
-        says: (addresses, turns) => `32 个 lane 把不同的数加到 ${addresses} 个地址上。对同一地址的加法依次进行，所以要 ${turns} 轮。`,
+        says: (addresses, turns) => `32 个 lane 对 ${addresses} 个地址做加法。对同一地址的加法依次进行，所以要 ${turns} 轮。`,
     },
     stencil: {
         title: '带光环区的分块',
