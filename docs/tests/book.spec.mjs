@@ -83,7 +83,7 @@ const openSearch = (page) =>
         await page.keyboard.press('Control+k');
         await page.locator('#search-input').waitFor({ timeout: 1000 });
     });
-const result = (page, href = '') => page.locator(`#search-results a[href*="${href}"]`).first();
+const result = (page, href = '') => page.locator(`#search-results a[href${href && `*="${href}"`}]`).first();
 
 test('the search answers within a second of its first use, with excerpts, and leads to what explains a name or a term', async (t) => {
     await visit('/', async (page) => {
@@ -153,10 +153,10 @@ test('a term says what it means with the pointer, on focus, and at a touch, and 
     await visit(
         '/zh/2_memory_model/coalescing',
         async (page) => {
-            await eventually(async () => {
-                await term(page).tap();
-                await popup(page).waitFor({ timeout: 1000 });
-            });
+            await term(page).scrollIntoViewIfNeeded();
+            await page.waitForTimeout(500); // to scroll hides what is shown
+            await term(page).tap(); // once: a second one would follow the link
+            await popup(page).waitFor();
             assert.match(page.url(), /coalescing/);
             const box = await popup(page).boundingBox();
             assert.ok(box.x >= 0 && box.x + box.width <= 375, `${box.x} ${box.width}`);
@@ -202,7 +202,7 @@ test('names stay beside the figures when a table is scrolled', async () => {
             const before = await left();
             const moved = await scroll.evaluate((element) => ((element.scrollLeft = 120), element.scrollLeft));
             assert.ok(moved > 50);
-            assert.equal(await left(), before);
+            assert.ok(Math.abs((await left()) - before) <= 1); // of half a pixel, either way
         },
         { viewport: { width: 375, height: 800 } },
     );

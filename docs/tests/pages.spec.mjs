@@ -1,6 +1,7 @@
 // All pages of the built site, in both languages, at three widths: code fits or wraps, nothing is wider than the page, the first
 // figures of tables can be seen, axe finds nothing serious in light and dark, and no request leaves the site. One browser, a few
-// tabs. PAGES=coalescing looks only at pages whose address matches.
+// tabs. PAGES=coalescing looks only at pages whose address matches; WARPWISE_TURN=K/N at every N-th page, beginning with number K, and
+// at one of each kind.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,11 +16,13 @@ const widths = [1440, 768, 375];
 const thorough = ['/index.html', '/2_memory_model/bank_conflicts.html', '/exercises/2_memory_model/pad_the_tile.html', '/warp_view.html', '/zh/glossary.html'];
 
 const wanted = new RegExp(process.env.PAGES ?? '');
+const [turn, turns] = (process.env.WARPWISE_TURN ?? '0/1').split('/').map(Number);
 const pages = fs
     .readdirSync(siteFolder, { recursive: true })
     .map((name) => `/${String(name).split(path.sep).join('/')}`)
     .filter((name) => name.endsWith('.html') && !/^\/source\/|^\/print_|^\/404/.test(name) && wanted.test(name))
-    .sort();
+    .sort()
+    .filter((name, i) => i % turns === turn || thorough.includes(name));
 
 let site, browser;
 before(async () => {
