@@ -41,6 +41,7 @@ Gpu read_gpu(const fs::path& file) {
         gpu.registers_per_sm = number("registers_per_sm");
         gpu.shared_bytes_per_sm = number("shared_kib_per_sm") * 1024;
         gpu.dram_bytes_per_second = number("dram_gb_per_s") * 1e9;
+        gpu.dram_peak_bytes_per_second = number("dram_peak_gb_per_s") * 1e9;
         gpu.l2_bytes_per_second = number("l2_gb_per_s") * 1e9;
         gpu.l2_bytes = number("l2_mib") * 1024 * 1024;
         gpu.pcie_bytes_per_second = number("pcie_gb_per_s") * 1e9;
@@ -52,7 +53,6 @@ Gpu read_gpu(const fs::path& file) {
         gpu.l2_sectors_per_cycle_of_sm = number("l2_sectors_per_cycle_of_sm");
         for (std::size_t i = 0; i < kLatencies; ++i) gpu.latency[i] = json.at("latency_cycles").at(latency_names[i]);
         gpu.dram_latency = json.at("latency_cycles").at("dram");
-        gpu.atomics_per_second = number("atomic_sectors_per_ns") * 1e9;
         gpu.same_address_atomics_per_second = number("same_address_atomics_per_ns") * 1e9;
         gpu.shared_atomic_cycles = number("shared_atomic_cycles");
         gpu.launch_seconds = number("launch_us") * 1e-6;

@@ -56,8 +56,9 @@ struct Gpu {
     double max_blocks_per_sm = 32;
     double registers_per_sm = 65536;
     double shared_bytes_per_sm = 0;
-    double dram_bytes_per_second = 0;  ///< that a kernel can reach
-    double l2_bytes_per_second = 0;    ///< the same
+    double dram_bytes_per_second = 0;       ///< that a kernel can reach
+    double dram_peak_bytes_per_second = 0;  ///< of the datasheet: what Nsight Compute calls 100 %
+    double l2_bytes_per_second = 0;         ///< of whole lines that it holds, if it is always busy
     double l2_bytes = 0;
     double pcie_bytes_per_second = 0;
     // Warps' instructions per cycle of an SM.
@@ -71,7 +72,6 @@ struct Gpu {
     std::array<double, kLatencies> latency{};  ///< that of `global` is L2's
     double dram_latency = 0;                   ///< instead of L2's, where the data is not there
     // Atomics.
-    double atomics_per_second = 0;               ///< sectors, all over L2
     double same_address_atomics_per_second = 0;  ///< lanes of atomics to one address
     double shared_atomic_cycles = 2;             ///< that a lane costs which waits for another one's address
     double launch_seconds = 0;                   ///< of an empty kernel

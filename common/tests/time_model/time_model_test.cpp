@@ -44,9 +44,18 @@ Limiter limiter_of(const LaunchFacts& facts) { return estimate(facts, load_gpu("
 TEST_CASE("names DRAM bandwidth for a large array that is read once") {
     LaunchFacts facts = idle_launch();
     read_array(facts, 1e8);
-    const Estimate modeled = estimate(facts, load_gpu("H200"));
+    const Estimate modeled = estimate(facts, load_gpu("H100"));
     CHECK(modeled.limiter == Limiter::dram);
     CHECK_THAT(modeled.dram_bytes, WithinRel(3.2e9, 0.01));
+    CHECK(modeled.seconds > 3.2e9 / 3.35e12);
+}
+
+TEST_CASE("names L2 bandwidth or DRAM bandwidth on an H200, whose L2 is as busy with such an array") {
+    LaunchFacts facts = idle_launch();
+    read_array(facts, 1e8);
+    const Estimate modeled = estimate(facts, load_gpu("H200"));
+    CHECK((modeled.limiter == Limiter::l2 || modeled.limiter == Limiter::dram));
+    CHECK((modeled.runner_up == Limiter::l2 || modeled.runner_up == Limiter::dram));
     CHECK(modeled.seconds > 3.2e9 / 4.8e12);
 }
 
@@ -110,6 +119,26 @@ TEST_CASE("names atomics where all of them have one address") {
     CHECK(limiter_of(facts) == Limiter::atomics);
 }
 
+TEST_CASE("asks L2 once per SM for an array that fits into L1") {
+    const auto seconds_of = [](double sectors) {
+        LaunchFacts facts = idle_launch();
+        read_array(facts, sectors, 3e8 / sectors);
+        return estimate(facts, load_gpu("H200")).parts[static_cast<std::size_t>(Limiter::l2)];
+    };
+    CHECK(seconds_of(1e3) < 0.01 * seconds_of(1e5));
+}
+
+TEST_CASE("a warp that is alone on its SM uses one of the four schedulers") {
+    const auto seconds_of = [](int threads) {
+        LaunchFacts facts = idle_launch();
+        facts.blocks = 132;
+        facts.threads = threads;
+        instructions(facts, Pipe::fp64) = 1e8;
+        return estimate(facts, load_gpu("H200")).parts[static_cast<std::size_t>(Limiter::fp64)];
+    };
+    CHECK_THAT(seconds_of(32), WithinRel(4 * seconds_of(128), 1e-9));
+}
+
 TEST_CASE("names the launch overhead for a kernel that does next to nothing") {
     LaunchFacts facts = idle_launch();
     facts.blocks = 1;
@@ -167,7 +196,8 @@ TEST_CASE("reads the data file of each GPU, the default first") {
         if (!gpu.measured) CHECK_THAT(gpu.note, ContainsSubstring("never measured"));
         LaunchFacts facts = idle_launch();
         read_array(facts, 1e8);
-        CHECK(estimate(facts, gpu).limiter == Limiter::dram);
+        const Limiter limiter = estimate(facts, gpu).limiter;
+        CHECK((limiter == Limiter::dram || limiter == Limiter::l2));
     }
     CHECK(load_gpu("rtx 4090").name == "RTX_4090");
     CHECK_THROWS_WITH(load_gpu("H300"), ContainsSubstring("Known are: H200"));
@@ -176,10 +206,10 @@ TEST_CASE("reads the data file of each GPU, the default first") {
 TEST_CASE("the text names time, GPU, limiter, and runner-up, and marks itself as a model's") {
     LaunchFacts facts = idle_launch();
     read_array(facts, 1e8);
-    const Gpu gpu = load_gpu("H200");
+    const Gpu gpu = load_gpu("H100");
     const std::string text = estimate(facts, gpu).text(gpu);
     CHECK(text.starts_with("~ "));
-    CHECK_THAT(text, ContainsSubstring("on H200, limited by DRAM bandwidth ("));
+    CHECK_THAT(text, ContainsSubstring("on H100, limited by DRAM bandwidth ("));
     CHECK_THAT(text, ContainsSubstring("; next: "));
 }
 
