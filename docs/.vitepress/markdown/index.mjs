@@ -90,7 +90,7 @@ export function bookMarkdown(md, { book, base = '/', failed, untranslated = () =
     md.use(katex.default ?? katex, { output: 'mathml', throwOnError: true });
     for (const rule of ['math_inline', 'math_inline_block', 'math_block', 'math_inline_bare_block']) {
         const render = md.renderer.rules[rule];
-        if (render) md.renderer.rules[rule] = (...args) => render(...args).replace(/<(span class="katex"|p class="katex-block[^"]*")/, '<$1 v-pre');
+        if (render) md.renderer.rules[rule] = (...args) => render(...args).replace(/<(span class="katex"|p class="katex-block[^"]*")/, '<$1 v-pre').replace('<p class="katex-block', '<p tabindex="0" class="katex-block');
     }
 
     md.use(container, 'predict', {
