@@ -28,6 +28,11 @@ else()
         -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1 -fno-vectorize -fno-slp-vectorize)
 endif()
 
+# These stand on cpu_device_base alone, which is built sooner than the whole CPU device.
+set(WARPWISE_PARTS_OF_FIRST_LESSON checks_cpu first_lesson_parts_cpu first_lesson_cpu)
+# The base calls the time model only where a program has it: this brings it into a program.
+set(WARPWISE_TIME_MODEL -Wl,--undefined=cpu_device_has_time_model)
+
 # A rewritten file begins with cuda_runtime.h; for those that are instrumented, it is there precompiled, which is most of
 # their time: compiling an exercise takes 0.3 s with it, and 1.4 s without. Where options differ (WARPWISE_SANITIZE), or
 # with clang, the compiler reads the header itself.
@@ -94,13 +99,20 @@ function(add_device_sources target device options)
                 set_source_files_properties(${rewritten} PROPERTIES OBJECT_DEPENDS ${WARPWISE_INSTRUMENTED_HEADER}.gch)
             endif()
             target_sources(${target} PRIVATE ${rewritten})
+            list(APPEND all_rewritten ${rewritten})
         else()
             target_sources(${target} PRIVATE ${source})
         endif()
     endforeach()
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_WARNINGS}>")
-    if(device STREQUAL "cpu")
+    if(target IN_LIST WARPWISE_PARTS_OF_FIRST_LESSON)
+        if(all_rewritten)
+            # A target without libraries: so the files are written, and compiled, before the libraries are built.
+            add_custom_target(${target}_rewritten DEPENDS ${all_rewritten})
+        endif()
+        target_link_libraries(${target} PUBLIC cpu_device_base)
+    elseif(device STREQUAL "cpu")
         target_link_libraries(${target} PUBLIC cpu_device)
     else()
         target_link_libraries(${target} PUBLIC CUDA::cudart_static)
@@ -219,6 +231,11 @@ function(add_exercise chapter name kind)
         endif()
         target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
+        # A learner waits for it once. What it calls for every element of an answer is in the library, optimized.
+        target_compile_options(${name}_grader_${device} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_QUICK_TO_BUILD}>)
+        if(grader MATCHES "cpp$")
+            target_precompile_headers(${name}_grader_${device} REUSE_FROM grader_main_${device})
+        endif()
         add_answer(${name} ${device} ${folder} ${name} ${answer})
         add_answer(${name} ${device} ${folder} ${name}_original ${folder}/${name}.cu)
         add_answer(${name} ${device} ${folder} ${name}_solution ${solution})
@@ -280,8 +297,8 @@ endfunction()
 function(write_answer_tools name folder solution)
     set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<TARGET_OBJECTS:grader_main_cpu>)
     # Twice: the CPU device's library and the helpers need each other.
-    set(libraries $<TARGET_FILE:grading_cpu> $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device>
-        $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+    set(libraries ${WARPWISE_TIME_MODEL} $<TARGET_FILE:grading_cpu> $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device>
+        $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
         $<TARGET_FILE:Catch2::Catch2>
         -pthread)
     set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
@@ -307,8 +324,8 @@ objects=($<JOIN:${objects}, >)
 libraries=($<JOIN:${libraries}, >)
 ")
     add_custom_target(${name}_judge)
-    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu json_helpers helpers_cpu host_helpers cpu_device
-        cuda_to_cpp instrumented_headers)
+    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu json_helpers helpers_cpu checks_cpu host_helpers cpu_device
+        cpu_device_base cuda_to_cpp instrumented_headers)
     add_dependencies(answers ${name}_judge)
 endfunction()
 
@@ -357,10 +374,10 @@ function(write_try_tools)
         ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_INSTRUMENT_OPTIONS})
     json_strings(headers ${CPU_DEVICE_HEADERS})
     json_strings(include_folders ${PROJECT_SOURCE_DIR})
-    json_strings(libraries $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu>
+    json_strings(libraries ${WARPWISE_TIME_MODEL} $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu>
         $<TARGET_FILE:first_lesson_parts_cpu> $<TARGET_FILE:lesson_counts> $<TARGET_FILE:lesson_text> $<TARGET_FILE:time_model>
-        $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
-        $<TARGET_FILE:fmt::fmt> -pthread)
+        $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:cpu_device_base>
+        $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context> $<TARGET_FILE:fmt::fmt> -pthread)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
 "{\"compiler\": \"${CMAKE_CXX_COMPILER}\",
  \"options\": [${options}],

@@ -344,7 +344,7 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
     if (instrumenting().diagnostics) record.data.pointer = pointer_set_at(site);
     {
         Registry& all = registry();
-        std::lock_guard lock(all.mutex);
+        const RuntimeLock lock(all.mutex);
         if (kind == MemoryKind::device && bytes > total_device_bytes() - all.device_bytes) {
             return cudaErrorMemoryAllocation;
         }
@@ -383,7 +383,7 @@ cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const Ap
     std::vector<Record> leaving;
     {
         Registry& all = registry();
-        std::lock_guard lock(all.mutex);
+        const RuntimeLock lock(all.mutex);
         if (const Record* holding = all.holding(pointer))
             live = *holding;
         else if (const Record* old = all.freed_holding(pointer))
@@ -416,7 +416,7 @@ cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const Ap
 
 bool remember(const Allocation& range) {
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     if (all.overlaps(range.address, range.bytes)) return false;
     Record record;
     record.data = range;
@@ -426,7 +426,7 @@ bool remember(const Allocation& range) {
 
 bool forget(const void* pointer, MemoryKind kind) {
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     const auto found = all.records.find(static_cast<const std::byte*>(pointer));
     if (found == all.records.end() || found->second.data.kind != kind) return false;
     all.records.erase(found);
@@ -435,13 +435,13 @@ bool forget(const void* pointer, MemoryKind kind) {
 
 void give_device_address(const void* pointer) {
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     if (Record* record = all.holding(pointer)) record->data.has_device_address = true;
 }
 
 std::optional<Allocation> find_allocation(const void* pointer) {
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     const Record* record = all.holding(pointer);
     if (record == nullptr) return std::nullopt;
     return record->data;
@@ -457,7 +457,7 @@ std::optional<Allocation> find_freed(const void* pointer) {
     std::optional<Record> found;
     {
         Registry& all = registry();
-        std::lock_guard lock(all.mutex);
+        const RuntimeLock lock(all.mutex);
         if (const Record* record = all.kept_back_holding(pointer)) found = *record;
     }
     if (!found) return std::nullopt;
@@ -467,7 +467,7 @@ std::optional<Allocation> find_freed(const void* pointer) {
 std::optional<Allocation> find_missed(const void* pointer) {
     const auto* address = static_cast<const std::byte*>(pointer);
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     const auto next = all.records.upper_bound(address);
     const auto surrounds = [address](const Record& record) {
         return record.is_ours() && !record.data.holds(address, 1) && address >= record.begin - record.guard_bytes &&
@@ -480,7 +480,7 @@ std::optional<Allocation> find_missed(const void* pointer) {
 
 std::vector<Allocation> live_allocations() {
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     std::vector<Allocation> found;
     for (const auto& [address, record] : all.records) found.push_back(record.data);
     return found;
@@ -490,7 +490,7 @@ std::vector<Allocation> freed_allocations() {
     std::vector<Record> records;
     {
         Registry& all = registry();
-        std::lock_guard lock(all.mutex);
+        const RuntimeLock lock(all.mutex);
         for (const std::byte* address : all.quarantine_order) records.push_back(all.quarantine.at(address));
     }
     std::vector<const void*> code;
@@ -506,7 +506,7 @@ std::vector<Allocation> freed_allocations() {
 
 void note_reported(const void* address) {
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     if (Record* record = all.holding(address)) record->access_reported = true;
 }
 
@@ -520,7 +520,7 @@ void report_leaks() {
     std::map<std::tuple<std::string, int, MemoryKind>, Group> groups;  // by place
     {
         Registry& all = registry();
-        std::lock_guard lock(all.mutex);
+        const RuntimeLock lock(all.mutex);
         for (auto& [address, record] : all.records) {
             if (!record.is_ours() || std::exchange(record.leak_reported, true)) continue;
             Group& group = groups[{record.data.made_at.file, record.data.made_at.line, record.data.kind}];
@@ -550,7 +550,7 @@ void report_leaks() {
 std::string describe_address(const void* pointer) {
     const auto* address = static_cast<const std::byte*>(pointer);
     Registry& all = registry();
-    std::lock_guard lock(all.mutex);
+    const RuntimeLock lock(all.mutex);
     if (const Record* record = all.holding(pointer)) return "in " + describe(record->data);
     if (const Record* record = all.freed_holding(pointer)) return "in " + describe(record->data) + " that were freed";
 
@@ -571,7 +571,7 @@ std::string describe_address(const void* pointer) {
 }
 
 MemoryInfo device_memory() {
-    std::lock_guard lock(registry().mutex);
+    const RuntimeLock lock(registry().mutex);
     return {total_device_bytes() - registry().device_bytes, total_device_bytes()};
 }
 
@@ -581,7 +581,7 @@ void release_all() {
     std::vector<Record> leaving;
     {
         Registry& all = registry();
-        std::lock_guard lock(all.mutex);
+        const RuntimeLock lock(all.mutex);
         for (auto next = all.records.begin(); next != all.records.end();) {
             Record& record = next->second;
             if (record.data.kind == MemoryKind::symbol) {

@@ -190,7 +190,7 @@ cudaError_t cudaDeviceReset() {
     release_all();
     forget_streams();
     forget_events();
-    forget_arrays();
+    if (forget_arrays != nullptr) forget_arrays();
     forget_objects();
     forget_function_settings();
     forget_kernel_failure();

@@ -22,8 +22,6 @@
 
 namespace cpu_device {
 
-inline std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
 /// A `__shared__` variable's place in the arena, or that of the dynamic part.
 struct SharedRange {
     std::size_t begin;

@@ -337,7 +337,7 @@ std::string position(const uint3& at) {
 }
 
 /// A line of source, and below it who did what there.
-struct Side {
+struct DiagnosticSide {
     Site site;
     const std::vector<Site>& callers;
     const void* code;
@@ -345,7 +345,7 @@ struct Side {
 };
 
 /// `again`: the line was shown above already.
-void add_side(std::string& text, const Side& side, bool again, const Palette& paint) {
+void add_side(std::string& text, const DiagnosticSide& side, bool again, const Palette& paint) {
     if (again) {
         // Only who did what.
     } else if (side.site.line > 0) {
@@ -483,7 +483,7 @@ void write_file(const State& all) {
 }
 
 /// A program with errors does not end as if it had none.
-void at_exit(int status, void*) {
+void report_at_exit(int status, void*) {
     publish_diagnostics();
     const State& all = state();
     if (!all.file.empty()) write_file(all);
@@ -511,7 +511,7 @@ void at_exit(int status, void*) {
 }
 
 // Registered before everything else, so that it runs after everything else that waits for the end of the process.
-__attribute__((constructor(101))) void register_at_exit() { on_exit(at_exit, nullptr); }
+__attribute__((constructor(101))) void register_report() { on_exit(report_at_exit, nullptr); }
 
 struct Names {
     const char* name;

@@ -136,14 +136,14 @@ void report_unseen_failure() {
     report(std::move(found));
 }
 
-void at_exit(int, void*) {
+void unseen_errors_at_exit(int, void*) {
     flush_unseen_output();
     if (instrumenting().diagnostics) report_unseen_failure();
 }
 
 // The number is a place among all that runs before main: behind diagnostics.cpp, whose handler therefore runs after
 // this one, and ahead of the program's own variables.
-__attribute__((constructor(102))) void register_at_exit() { on_exit(at_exit, nullptr); }
+__attribute__((constructor(102))) void register_unseen_errors() { on_exit(unseen_errors_at_exit, nullptr); }
 
 }  // namespace
 

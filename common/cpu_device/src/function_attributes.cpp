@@ -11,35 +11,35 @@
 namespace cpu_device {
 namespace {
 
-struct Settings {
+struct AllFunctionSettings {
     std::mutex mutex;
     std::unordered_map<const void*, FunctionSettings> of_kernel;
     int most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
 };
 
-Settings& settings() {
-    static Settings* all = new Settings;  // still needed when the process exits
+AllFunctionSettings& all_function_settings() {
+    static AllFunctionSettings* all = new AllFunctionSettings;  // still needed when the process exits
     return *all;
 }
 
 }  // namespace
 
 FunctionSettings function_settings(const void* kernel) {
-    std::lock_guard lock(settings().mutex);
-    const auto found = settings().of_kernel.find(kernel);
-    return found == settings().of_kernel.end() ? FunctionSettings{} : found->second;
+    std::lock_guard lock(all_function_settings().mutex);
+    const auto found = all_function_settings().of_kernel.find(kernel);
+    return found == all_function_settings().of_kernel.end() ? FunctionSettings{} : found->second;
 }
 
 void forget_function_settings() {
-    std::lock_guard lock(settings().mutex);
-    settings().of_kernel.clear();
-    settings().most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
+    std::lock_guard lock(all_function_settings().mutex);
+    all_function_settings().of_kernel.clear();
+    all_function_settings().most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
 }
 
 std::size_t dynamic_shared_limit(const void* kernel) {
     if (kernel != nullptr) return static_cast<std::size_t>(function_settings(kernel).max_dynamic_shared_bytes);
-    std::lock_guard lock(settings().mutex);
-    return static_cast<std::size_t>(settings().most_dynamic_shared_bytes);
+    std::lock_guard lock(all_function_settings().mutex);
+    return static_cast<std::size_t>(all_function_settings().most_dynamic_shared_bytes);
 }
 
 }  // namespace cpu_device
@@ -51,7 +51,7 @@ using namespace cpu_device;
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
     const cudaError_t error = api_call(Waits::no, [&]() -> cudaError_t {
         if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-        Settings& all = settings();
+        AllFunctionSettings& all = all_function_settings();
         std::lock_guard lock(all.mutex);
         switch (attribute) {
             case cudaFuncAttributeMaxDynamicSharedMemorySize:

@@ -67,15 +67,15 @@ struct Counted {
     Tally tally;
 };
 
-struct State {
+struct InstrumentState {
     std::mutex mutex;
     InstrumentOptions options = options_from_environment();
     std::vector<Counted> launches;
     Coverage coverage;
 };
 
-State& state() {
-    static State* all = new State;  // still needed when the process exits
+InstrumentState& instrument_state() {
+    static InstrumentState* all = new InstrumentState;  // still needed when the process exits
     return *all;
 }
 
@@ -111,13 +111,13 @@ std::vector<LineCounters> lines_of(const Tally& tally) {
 }  // namespace
 
 InstrumentOptions instrument(const InstrumentOptions& options) {
-    std::lock_guard lock(state().mutex);
-    return std::exchange(state().options, options);
+    const RuntimeLock lock(instrument_state().mutex);
+    return std::exchange(instrument_state().options, options);
 }
 
 InstrumentOptions instrumenting() {
-    std::lock_guard lock(state().mutex);
-    return state().options;
+    const RuntimeLock lock(instrument_state().mutex);
+    return instrument_state().options;
 }
 
 bool can_instrument() { return has_instrumented_code(); }
@@ -167,8 +167,8 @@ Counters& Counters::operator+=(const Counters& other) {
 }
 
 void note_coverage(const Launch& launch) {
-    std::lock_guard lock(state().mutex);
-    Coverage& all = state().coverage;
+    const RuntimeLock lock(instrument_state().mutex);
+    Coverage& all = instrument_state().coverage;
     ++all.launches;
     all.blocks += launch.finished_blocks;
     all.instrumented_blocks += launch.instrumented_blocks;
@@ -179,13 +179,13 @@ void note_coverage(const Launch& launch) {
 }
 
 void note_skipped_launch() {
-    std::lock_guard lock(state().mutex);
-    ++state().coverage.skipped_launches;
+    const RuntimeLock lock(instrument_state().mutex);
+    ++instrument_state().coverage.skipped_launches;
 }
 
 Coverage coverage() {
-    std::lock_guard lock(state().mutex);
-    return state().coverage;
+    const RuntimeLock lock(instrument_state().mutex);
+    return instrument_state().coverage;
 }
 
 namespace {
@@ -268,23 +268,23 @@ void keep_counters(const Launch& launch, const Tally& tally) {
     for (const auto& [site, times] : tally.barriers()) counters.total.barriers += times;
     for (const auto& [name, array] : arrays) counters.arrays.push_back({name, array});
     if (launch.instrument.traced_blocks > 0) counters.trace = trace_of(launch, tally);
-    counters.model = memory_facts(launch, tally, counters.registers);
+    if (memory_facts != nullptr) counters.model = memory_facts(launch, tally, counters.registers);
     counted.tally = tally;
     counted.tally.model().distinct.clear();
-    std::lock_guard lock(state().mutex);
-    state().launches.push_back(std::move(counted));
+    const RuntimeLock lock(instrument_state().mutex);
+    instrument_state().launches.push_back(std::move(counted));
 }
 
 std::vector<LaunchCounters> take_counters(bool with_lines) {
     std::vector<Counted> launches;
     {
-        std::lock_guard lock(state().mutex);
-        launches = std::exchange(state().launches, {});
+        const RuntimeLock lock(instrument_state().mutex);
+        launches = std::exchange(instrument_state().launches, {});
     }
     std::vector<LaunchCounters> result;
     for (Counted& launch : launches) {
         if (with_lines) launch.counters.lines = lines_of(launch.tally);
-        add_code_facts(launch.counters.model, launch.tally);
+        if (add_code_facts != nullptr) add_code_facts(launch.counters.model, launch.tally);
         if (!launch.counters.trace.warps.empty()) find_lines(launch.counters.trace, launch.counters.site);
         result.push_back(std::move(launch.counters));
     }

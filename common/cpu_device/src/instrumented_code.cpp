@@ -92,7 +92,7 @@ NEVER_INLINE void unusual_step(const void* code, const void* stack) {
 
 /// Host code that follows a device pointer. On a GPU's host this ends the process.
 NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEvent::Kind event, const void* code) {
-    if (!instrumenting().diagnostics) return;
+    if (instrumented_thread.holds_lock || !instrumenting().diagnostics) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
     if (!allocation || allocation->kind != MemoryKind::device) return;
     Diagnostic found{};

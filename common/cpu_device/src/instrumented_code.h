@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "instrumented_thread.h"
 
@@ -20,6 +21,22 @@ public:
 
 private:
     bool was_active_;
+};
+
+/// Holds a mutex that a callback for host code takes, too. The same functions of the standard library, called by the
+/// runtime meanwhile, would wait for it forever.
+class RuntimeLock {
+public:
+    explicit RuntimeLock(std::mutex& mutex) : held_before_(instrumented_thread.holds_lock), lock_(mutex) {
+        instrumented_thread.holds_lock = true;
+    }
+    ~RuntimeLock() { instrumented_thread.holds_lock = held_before_; }
+    RuntimeLock(const RuntimeLock&) = delete;
+    RuntimeLock& operator=(const RuntimeLock&) = delete;
+
+private:
+    bool held_before_;
+    std::lock_guard<std::mutex> lock_;
 };
 
 /// Device memory, which host code must not touch, lies in between; noted while errors are looked for.

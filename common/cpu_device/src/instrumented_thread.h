@@ -24,6 +24,7 @@ struct RecentSteps {
 struct InstrumentedThread {
     bool active = false;
     volatile unsigned char stop = 0;  ///< counted up by the watchdog: not 0, and the next callback ends the kernel
+    bool holds_lock = false;          ///< a RuntimeLock: host code that runs now is the runtime's own
     bool awaits_step = false;         ///< after a shuffle: the block wants to know where it goes on
     RecentSteps* steps = nullptr;     ///< null while no errors are looked for
     TraceEvent* next = nullptr;       ///< where its next event goes; null while no counters are taken

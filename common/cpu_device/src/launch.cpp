@@ -51,14 +51,14 @@ double number_from_environment(const char* name, double otherwise) {
     return value;
 }
 
-struct Settings {
+struct LaunchSettings {
     std::atomic<std::uint64_t> seed{static_cast<std::uint64_t>(number_from_environment("CPU_DEVICE_SEED", 0))};
     std::atomic<double> watchdog_seconds{number_from_environment("CPU_DEVICE_TIMEOUT", 20)};
     std::atomic<unsigned> cores{0};
 };
 
-Settings& settings() {
-    static Settings all;
+LaunchSettings& launch_settings() {
+    static LaunchSettings all;
     return all;
 }
 
@@ -229,7 +229,7 @@ public:
 
 private:
     static unsigned cores_in_use() {
-        std::atomic<unsigned>& chosen = settings().cores;
+        std::atomic<unsigned>& chosen = launch_settings().cores;
         if (chosen == 0) {
             const unsigned host = std::max(1u, std::thread::hardware_concurrency());
             chosen =
@@ -277,7 +277,7 @@ private:
                 progress = Clock::now();
                 continue;
             }
-            const double limit = settings().watchdog_seconds;
+            const double limit = launch_settings().watchdog_seconds;
             const std::chrono::duration<double> quiet = Clock::now() - progress;
             if (limit == 0 || quiet.count() < limit) continue;
             // Interrupts whoever still runs a device thread; asked again until all have stopped.
@@ -362,9 +362,9 @@ std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const
     return "";
 }
 
-void set_schedule_seed(std::uint64_t seed) { settings().seed = seed; }
-void set_watchdog_seconds(double seconds) { settings().watchdog_seconds = seconds; }
-void set_cores(unsigned cores) { settings().cores = std::clamp(cores, 1u, kMostCores); }
+void set_schedule_seed(std::uint64_t seed) { launch_settings().seed = seed; }
+void set_watchdog_seconds(double seconds) { launch_settings().watchdog_seconds = seconds; }
+void set_cores(unsigned cores) { launch_settings().cores = std::clamp(cores, 1u, kMostCores); }
 
 void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
     if (in_kernel()) {
@@ -396,7 +396,7 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.code = code;
     launch.cooperative = cooperative;
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
-    launch.seed = settings().seed;
+    launch.seed = launch_settings().seed;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     if (can_instrument()) {
         launch.instrument = instrumenting();

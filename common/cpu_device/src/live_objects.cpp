@@ -12,23 +12,23 @@
 namespace cpu_device {
 namespace {
 
-struct Registry {
+struct LiveObjects {
     std::mutex mutex;
     std::map<std::pair<ObjectKind, const void*>, const void*> created_by;  ///< code, by kind and handle
 };
 
-Registry& registry() {
-    static auto* all = new Registry;  // still needed when the process exits
+LiveObjects& live_objects() {
+    static auto* all = new LiveObjects;  // still needed when the process exits
     return *all;
 }
 
-struct Names {
+struct ObjectNames {
     const char* one;
     const char* many;
     const char* undo;
 };
 
-Names names_of(ObjectKind kind) {
+ObjectNames names_of(ObjectKind kind) {
     switch (kind) {
         case ObjectKind::stream:
             return {"a stream", "streams", "cudaStreamDestroy"};
@@ -48,19 +48,19 @@ Names names_of(ObjectKind kind) {
 
 void note_created(ObjectKind kind, const void* handle, const void* code) {
     if (!instrumenting().diagnostics) return;
-    Registry& all = registry();
+    LiveObjects& all = live_objects();
     std::lock_guard lock(all.mutex);
     all.created_by[{kind, handle}] = code;
 }
 
 void note_destroyed(ObjectKind kind, const void* handle) {
-    Registry& all = registry();
+    LiveObjects& all = live_objects();
     std::lock_guard lock(all.mutex);
     all.created_by.erase({kind, handle});
 }
 
 void forget_objects() {
-    Registry& all = registry();
+    LiveObjects& all = live_objects();
     std::lock_guard lock(all.mutex);
     all.created_by.clear();
 }
@@ -68,12 +68,12 @@ void forget_objects() {
 void report_leaked_objects() {
     std::map<std::pair<ObjectKind, const void*>, std::uint64_t> counts;  // by kind and code
     {
-        Registry& all = registry();
+        LiveObjects& all = live_objects();
         std::lock_guard lock(all.mutex);
         for (const auto& [object, code] : std::exchange(all.created_by, {})) ++counts[{object.first, code}];
     }
     for (const auto& [group, count] : counts) {
-        const Names names = names_of(group.first);
+        const ObjectNames names = names_of(group.first);
         Diagnostic found{};
         found.kind = DiagnosticKind::memory_leak;
         found.message =

@@ -11,6 +11,10 @@
 #include "replay.h"
 #include "source_lines.h"
 
+/// Every program but the first lesson is linked with this symbol, and so with the time model.
+extern "C" const char cpu_device_has_time_model;
+const char cpu_device_has_time_model = 1;
+
 namespace cpu_device {
 namespace {
 

@@ -24,7 +24,7 @@ void* map_zeros(std::size_t bytes) {
     return mapped;
 }
 
-struct Registry {
+struct Shadows {
     std::mutex mutex;
     std::map<std::uintptr_t, std::unique_ptr<AllocationShadow>> shadows;  ///< by address
     std::atomic<std::size_t> unwritten{0};  ///< shadows of memory of which a part may never have been written
@@ -49,12 +49,10 @@ struct Registry {
     }
 };
 
-Registry& registry() {
-    static Registry* all = new Registry;  // still needed when the process exits
+Shadows& all_shadows() {
+    static Shadows* all = new Shadows;  // still needed when the process exits
     return *all;
 }
-
-std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 }  // namespace
 
@@ -111,7 +109,7 @@ bool AllocationShadow::holds_poison(const std::byte* seen, std::uintptr_t addres
 }
 
 AllocationShadow& shadow_of(const std::byte* begin, std::size_t bytes) {
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     std::lock_guard lock(all.mutex);
     const std::uintptr_t address = number_of(begin);
     const auto found = all.shadows.find(address);
@@ -121,7 +119,7 @@ AllocationShadow& shadow_of(const std::byte* begin, std::size_t bytes) {
 }
 
 void keep_shadows(const std::function<bool(std::uintptr_t begin, std::size_t bytes)>& is_live) {
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     std::lock_guard lock(all.mutex);
     for (auto at = all.shadows.begin(); at != all.shadows.end();) {
         at = is_live(at->first, at->second->bytes) ? std::next(at) : all.erase(at);
@@ -129,7 +127,7 @@ void keep_shadows(const std::function<bool(std::uintptr_t begin, std::size_t byt
 }
 
 std::unique_ptr<ShadowMemory> take_shared_shadow(std::size_t bytes) {
-    std::vector<std::unique_ptr<ShadowMemory>>& spare = registry().spare;
+    std::vector<std::unique_ptr<ShadowMemory>>& spare = all_shadows().spare;
     if (spare.empty() || spare.back()->bytes() < bytes) return std::make_unique<ShadowMemory>(bytes);
     std::unique_ptr<ShadowMemory> shadow = std::move(spare.back());
     spare.pop_back();
@@ -137,10 +135,10 @@ std::unique_ptr<ShadowMemory> take_shared_shadow(std::size_t bytes) {
     return shadow;
 }
 
-void give_back_shared_shadow(std::unique_ptr<ShadowMemory> shadow) { registry().spare.push_back(std::move(shadow)); }
+void give_back_shared_shadow(std::unique_ptr<ShadowMemory> shadow) { all_shadows().spare.push_back(std::move(shadow)); }
 
 void forget_unwritten_memory() {
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     if (all.unwritten == 0) return;
     std::lock_guard lock(all.mutex);
     for (auto& [begin, shadow] : all.shadows) all.set_all_written(*shadow);
@@ -148,14 +146,14 @@ void forget_unwritten_memory() {
 
 void forget_accesses() {
     forget_unwritten_memory();
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     std::lock_guard lock(all.mutex);
     all.shadows.clear();
     all.spare.clear();
 }
 
 void note_host_write(const void* memory, std::size_t bytes) {
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     if (all.unwritten == 0 || bytes == 0) return;
     std::lock_guard lock(all.mutex);
     const std::uintptr_t first = number_of(memory);
@@ -175,7 +173,7 @@ void note_allocation(const void* memory, std::size_t bytes, bool host_writes_uns
     if (memory == nullptr || bytes == 0) return;
     note_release(memory, bytes);
     if (!instrumenting().diagnostics) return;
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     std::lock_guard lock(all.mutex);
     const std::uintptr_t begin = number_of(memory);
     all.shadows.emplace(begin, std::make_unique<AllocationShadow>(begin, bytes, false, host_writes_unseen));
@@ -183,7 +181,7 @@ void note_allocation(const void* memory, std::size_t bytes, bool host_writes_uns
 }
 
 void note_release(const void* memory, std::size_t bytes) {
-    Registry& all = registry();
+    Shadows& all = all_shadows();
     std::lock_guard lock(all.mutex);
     if (!all.shadows.empty()) all.erase_overlapping(number_of(memory), bytes);
 }

@@ -13,6 +13,8 @@
 
 namespace cpu_device {
 
+inline std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
 /// Who did something and when. From the top: 30 bits for the block (counted over the whole process), 10 for the thread
 /// in the block, 24 for the block's own time. 0: nobody, never.
 using Stamp = std::uint64_t;

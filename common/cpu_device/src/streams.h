@@ -10,6 +10,6 @@ bool stream_exists(cudaStream_t stream);
 
 void forget_streams();
 void forget_events();
-void forget_arrays();
+[[gnu::weak]] void forget_arrays();  ///< null in programs without textures
 
 }  // namespace cpu_device
