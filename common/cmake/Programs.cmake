@@ -31,7 +31,7 @@ endif()
 # These stand on cpu_device_base alone, which is built sooner than the whole CPU device.
 set(WARPWISE_PARTS_OF_FIRST_LESSON checks_cpu first_lesson_parts_cpu first_lesson_cpu)
 # The base calls the time model only where a program has it: this brings it into a program.
-set(WARPWISE_TIME_MODEL -Wl,--undefined=cpu_device_has_time_model)
+set(WARPWISE_TIME_MODEL -ucpu_device_has_time_model)
 
 # A rewritten file begins with cuda_runtime.h; for those that are instrumented, it is there precompiled, which is most of
 # their time: compiling an exercise takes 0.3 s with it, and 1.4 s without. Where options differ (WARPWISE_SANITIZE), or
@@ -295,7 +295,8 @@ endfunction()
 
 # Writes what try_answer.sh needs to make a program of an answer, and adds the target `NAME_judge`: all of that.
 function(write_answer_tools name folder solution)
-    set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<TARGET_OBJECTS:grader_main_cpu>)
+    # Without its precompiled header.
+    set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<FILTER:$<TARGET_OBJECTS:grader_main_cpu>,EXCLUDE,gch$>)
     # Twice: the CPU device's library and the helpers need each other.
     set(libraries ${WARPWISE_TIME_MODEL} $<TARGET_FILE:grading_cpu> $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device>
         $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
