@@ -1,7 +1,7 @@
 // Runs a kernel of a lesson that was compiled to WebAssembly (docs/scripts/live.mjs), and turns what its threads accessed into the requests
 // of warps: the trace that the views of common/views draw, and counts of the whole launch. The rules of counting are those of the views.
 /** @import { Launch, TraceEvent } from '../../common/views/trace.mjs' */
-import { costOf, efficiency, totalsOf } from '../../common/views/request.mjs';
+import { costOf } from '../../common/views/request.mjs';
 
 const lanesOfWarp = 32;
 const barrierSite = 0xffff;
@@ -153,7 +153,6 @@ export function runLive(kernels, launch, shown = 0) {
     device.live_shape(...launch.grid, ...launch.block);
 
     const ofLaunch = arrays.map(({ name, begin, bytes }) => ({ name, space: 'global', address: begin, bytes, begin: begin % 128 }));
-    const costs = [];
     const counts = {};
     let warps;
     let all = ofLaunch;
@@ -169,19 +168,18 @@ export function runLive(kernels, launch, shown = 0) {
                 .map((one) => eventOf(one, built, all));
             for (const { event, cost } of done) {
                 if (!cost) continue;
-                costs.push(cost);
-                const sums = (counts[event.kind] ??= { requests: 0, lanes: 0, bytes: 0, sectors: 0, wavefronts: 0, least_wavefronts: 0 });
+                const sums = (counts[event.kind] ??= { requests: 0, lanes: 0, bytes: 0, used: 0, sectors: 0, wavefronts: 0, least_wavefronts: 0 });
                 const active = event.at?.length ?? parseInt(event.lanes, 16).toString(2).replaceAll('0', '').length;
                 sums.requests += 1;
                 sums.lanes += active;
                 sums.bytes += active * event.bytes;
+                sums.used += cost.used ?? 0; // different bytes of each request
                 for (const key of ['sectors', 'wavefronts', 'least_wavefronts']) sums[key] += event[key] ?? 0;
             }
             ofBlock.push({ block: [...place, 0], warp: first / lanesOfWarp, threads: lanes.length, cut: false, events: done.map(({ event }) => event) });
         }
         if (block === Math.min(shown, launch.grid[0] * launch.grid[1] - 1)) warps = ofBlock;
     }
-    const { global, shared } = totalsOf(costs);
     return {
         trace: {
             warpwise_trace: 1,
@@ -204,9 +202,6 @@ export function runLive(kernels, launch, shown = 0) {
             ],
         },
         counts,
-        global,
-        shared,
-        efficiency: efficiency(global),
         /** What an array holds after the launch. @param {string} name */
         values(name) {
             const { begin, count, type } = arrays.find((one) => one.name === name);

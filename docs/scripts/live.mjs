@@ -5,6 +5,7 @@
 //
 // The definitions that a lesson takes from its source stay as they are, except that
 //   - `__shared__ float tile[8];` is followed by a call that tells the block where the array is,
+//   - `#pragma unroll` is left out, because g++ does not know it either,
 //   - `return;` is `co_return;` in a kernel with barriers (docs/live/cpp/cuda_runtime.h says why).
 // clang inserts calls at every load, every store (those of its thread sanitizer), and every basic block, as g++ does for the CPU device. Each
 // call gets the number of its place in the code, and the sanitizer's library is replaced by docs/live/cpp/block.cpp.
@@ -35,7 +36,7 @@ const hasBarrier = (code) => /\b__sync(threads|warp)\b/.test(code);
 export function sourceOf(lesson) {
     const names = [];
     const parts = partsOf(lesson).map(({ path: file, first, lines }) => {
-        let code = lines.join('\n');
+        let code = lines.join('\n').replace(/^#pragma unroll.*$/gm, '');
         if (hasBarrier(code)) code = code.replace(/\breturn\s*;/g, 'co_return;');
         code = code.replace(/__shared__\s+[^;=]*?(\w+)((?:\[[^;]*?\])*);/g, (all, name) => {
             if (!names.includes(name)) names.push(name);
@@ -108,7 +109,7 @@ function inOrder(assembly, sites) {
 
 const common = ['--target=wasm32', '-std=c++20', '-O1', '-fno-exceptions', '-fno-rtti', '-ffreestanding', '-nostdlibinc', '-Wno-unknown-attributes'];
 // What keeps one access of the source one access of the code.
-const watched = ['-g1', '-fno-unroll-loops', '-fno-vectorize', '-fno-slp-vectorize', '-fsanitize-coverage=bb,no-prune,trace-pc', '-Xclang', '-fsanitize=thread', '-mllvm', '-tsan-instrument-func-entry-exit=0', '-mllvm', '-tsan-instrument-read-before-write'];
+const watched = ['-g1', '-fno-unroll-loops', '-fno-vectorize', '-fno-slp-vectorize', '-fsanitize-coverage=bb,no-prune,trace-pc', '-Xclang', '-fsanitize=thread', '-mllvm', '-tsan-instrument-func-entry-exit=0', '-mllvm', '-tsan-instrument-read-before-write', '-mllvm', '-disable-vector-combine'];
 
 export const compiler = () => {
     try {

@@ -111,17 +111,18 @@ export const listed = (counts) =>
 
 const digest = (text) => crypto.createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/// What each warp of a block asked for, request by request: which lanes, and where.
+/// What each warp of a block asked for: the requests of each, with lanes and places, in an order of their own, because the order of two loads
+/// in one expression is up to the compiler.
 export const requestsInWords = (warps, arrays) =>
     warps
         .map(({ warp, events }) =>
             events
-                .filter(({ kind }) => kind !== 'step')
+                .filter(({ kind }) => kind !== 'step' && kind !== 'barrier')
                 .map((event) => {
-                    if (event.kind === 'barrier') return `${warp} barrier ${event.lanes}`;
                     const offsets = event.at ?? lanesOf(event.lanes).map((_, rank) => event.first + rank * event.stride);
                     return `${warp} ${event.kind} ${arrays[event.array].bytes} ${event.lanes} ${event.bytes} ${offsets.join(' ')}`;
                 })
+                .sort()
                 .join('\n'),
         )
         .join('\n');
