@@ -10,11 +10,12 @@
 
 /**
  * `takes`: definitions of `file`, in the order of the source; those with a body are shown. `kernels`: what can be launched. `only`: which
- * controls mean something for these values. `cases`: values with which the counts are compared.
+ * controls mean something for these values. `line`: part of the line whose requests are shown first. `result`: the array that a kernel writes.
+ * `cases`: values with which the counts are compared.
  *
  * @typedef {{ file: string, takes: string[], kernels: string[], controls: Record<string, Control>,
  *      only?: (values: Record<string, any>) => string[], launch: (values: Record<string, any>) => LiveLaunch,
- *      result: string, cases: Record<string, any>[] }} LiveLesson
+ *      line?: string, result: string, cases: Record<string, any>[] }} LiveLesson
  */
 
 const blocksFor = (count, block) => Math.max(1, Math.ceil(count / block));
@@ -129,6 +130,7 @@ export const lessons = {
             arrays: [{ name: 'places', type: 'unsigned', count: 32, fill: (i) => (i * stride) % 1024 }, floats('sums', block)],
             args: ['places', 'sums', repeats],
         }),
+        line: 'k < repeats',
         result: 'sums',
         cases: all(each('type', 'float', 'float2', 'float4'), each('stride', 0, 1, 2, 8, 32, 33), each('block', 32, 96), each('repeats', 3)),
     },
@@ -148,6 +150,7 @@ export const lessons = {
             arrays: [floats('in', 32 * rows), floats('out', 32 * rows)],
             args: ['in', 'out', rows],
         }),
+        line: 'sum += tile',
         result: 'out',
         cases: all(each('kernel', 'sums_in_tile', 'sums_in_padded_tile', 'sums_in_swizzled_tile'), each('rows', 1, 50, 160)),
     },
@@ -194,6 +197,7 @@ export const lessons = {
             arrays: [floats('in', rows * cols), floats('out', rows * cols)],
             args: ['in', 'out', rows, cols],
         }),
+        line: '= tile[x]',
         result: 'out',
         cases: all(
             each('kernel', 'transpose_naive', 'transpose_tile', 'transpose_padded_tile', 'transpose_swizzled_tile'),
@@ -222,6 +226,7 @@ export const lessons = {
                 args: ['a', 'b', count, 'block_sums'],
             };
         },
+        line: '] += part[',
         result: 'block_sums',
         cases: all(each('kernel', 'dot_modulo', 'dot_strided_index', 'dot_halves', 'dot_grid_stride'), each('count', 100, 700), each('grid', 2)),
     },

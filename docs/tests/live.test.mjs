@@ -65,7 +65,7 @@ test('all lessons are built anew and count the same', { skip: compiler() ? false
     }
 });
 
-test('a block whose threads wait at different barriers is not run to a wrong end', async () => {
+test('a kernel that was not compiled is named', async () => {
     const kernels = await loadKernels(read(fileOf('dot_product')));
     assert.throws(() => runLive(kernels, { ...lessons.dot_product.launch(startValues(lessons.dot_product)), kernel: 'nobody' }), /there is no kernel/);
 });

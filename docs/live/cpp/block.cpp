@@ -1,4 +1,5 @@
-// Runs the threads of a block, one after the other, and writes down what each of them accesses. Compiled without instrumentation.
+// Runs the threads of a block, one after the other, and writes down what each of them accesses. Compiled without
+// instrumentation.
 #include <stddef.h>
 
 struct uint3 {
@@ -23,7 +24,8 @@ constexpr unsigned kFrameBytes = 1u << 20;
 constexpr unsigned kSharedArrays = 8;
 constexpr unsigned kBarrier = 0xffff;  // in the place of a site
 
-// Of each event: site << 16 | thread, and the address of an access; or of a barrier its line, and 1 << 31 if it is one of the warp.
+// Of each event: site << 16 | thread, and the address of an access; or of a barrier its line, and 1 << 31 if it is one
+// of the warp.
 unsigned events[kEvents][2];
 unsigned event_count;
 

@@ -1,9 +1,9 @@
-// What the kernels of a live view need of CUDA, for clang and WebAssembly. docs/scripts/live.mjs includes it before the definitions that
-// it takes from a lesson.
+// What the kernels of a live view need of CUDA, for clang and WebAssembly. docs/scripts/live.mjs includes it before the
+// definitions that it takes from a lesson.
 //
-// A kernel with a barrier is a coroutine. The body of such a kernel stays as it is: __syncthreads() becomes a co_await, the return type
-// void gets a promise type, and the script writes co_return for its `return;`. So each thread of a block keeps its own place and its own
-// variables while it waits, as it does on the CPU device and on a GPU.
+// A kernel with a barrier is a coroutine. The body of such a kernel stays as it is: __syncthreads() becomes a co_await,
+// the return type void gets a promise type, and the script writes co_return for its `return;`. So each thread of a
+// block keeps its own place and its own variables while it waits, as it does on the CPU device and on a GPU.
 #pragma once
 
 #include <stddef.h>
@@ -76,8 +76,10 @@ struct std::coroutine_traits<void, Arguments...> {
 #define __host__
 #define __shared__ static __attribute__((aligned(128)))
 #define __launch_bounds__(...)
-#define __syncthreads() co_await live::Barrier { live::Waits::block, __LINE__ }
-#define __syncwarp() co_await live::Barrier { live::Waits::warp, __LINE__ }
+#define __syncthreads() \
+    co_await live::Barrier { live::Waits::block, __LINE__ }
+#define __syncwarp() \
+    co_await live::Barrier { live::Waits::warp, __LINE__ }
 
 struct uint3 {
     unsigned x, y, z;
