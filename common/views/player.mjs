@@ -84,10 +84,10 @@ export function createPlayer(text, changed) {
         position = Math.min(last(), Math.max(0, Math.round(target)));
         show();
     }
-    /** From the start, with so many steps. */
-    function restart(steps) {
+    /** With so many steps, from the start or from one of them. */
+    function restart(steps, first = 0) {
         count = steps;
-        goTo(0);
+        goTo(first);
     }
 
     /** Keys anywhere in the view, except where they mean something else. */
@@ -106,5 +106,5 @@ export function createPlayer(text, changed) {
         event.preventDefault();
     }
 
-    return { element, show, goTo, restart, stop, onKeydown };
+    return { element, show, goTo, restart, stop, onKeydown, position: () => position };
 }

@@ -98,7 +98,8 @@ function wantedLaunches(launches, { step, left, right, steps = [step, left, righ
 }
 
 /**
- * A view in an empty element. `destroy` takes it away again.
+ * A view in an empty element. `destroy` takes it away again. `update` shows another trace of as many launches of the same kernels, and
+ * stays at the step that is shown, as far as there still is one.
  *
  * @param {HTMLElement} element
  * @param {ViewOptions} options
@@ -109,7 +110,7 @@ export function traceView(element, options, kindOf) {
     const text = viewMessages[language];
     const kind = kindOf(text);
     const traces = [options.trace].flat();
-    const launches = traces.flatMap((trace) => trace.launches);
+    let launches = traces.flatMap((trace) => trace.launches);
     const names = namesOf(launches, language);
     const player = createPlayer(text, (position, playing) => panels.forEach((panel) => panel.show(position, playing)));
 
@@ -129,7 +130,7 @@ export function traceView(element, options, kindOf) {
         player.element,
         make('div', { class: 'ww-panels' }, ...panels.map((panel) => panel.element)),
         ...kind.hints.map((hint) => make('p', { class: 'ww-small' }, hint)),
-        ...traces.map((trace) => provenance(trace, text, language)),
+        ...traces.filter(({ command }) => command.length > 0).map((trace) => provenance(trace, text, language)),
     );
 
     function createPanel(first) {
@@ -179,10 +180,11 @@ export function traceView(element, options, kindOf) {
         return panel;
     }
 
-    function restart() {
+    function restart(first = 0) {
         if (kind.oneWarp) {
             const numbers = panels.flatMap((panel) => launches[panel.launch].warps.map((one) => one.warp));
             const warps = [...new Set(numbers)].sort((a, b) => a - b);
+            if (!warps.includes(warp)) warp = warps[0];
             showWarps(
                 warps.map((one) => [one, one]),
                 warp,
@@ -190,12 +192,17 @@ export function traceView(element, options, kindOf) {
         }
         panels.forEach((panel) => panel.choose());
         section.setAttribute('aria-label', `${kind.title}: ${panels.map(({ launch }) => names[launch]).join(' | ')}`);
-        player.restart(Math.max(...panels.map((panel) => panel.count)));
+        player.restart(Math.max(...panels.map((panel) => panel.count)), first);
     }
 
     element.append(section);
     restart();
     return {
+        /** @param {Trace} trace */
+        update(trace) {
+            launches = trace.launches;
+            restart(player.position());
+        },
         destroy() {
             player.stop();
             panels.forEach((panel) => panel.stop());

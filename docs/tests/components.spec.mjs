@@ -525,6 +525,33 @@ test('drawings compute what they say', async () => {
     await says('/thread_hierarchy', 'hierarchy', [[nothing, /thread 70 of block 1.*lane 6 of warp 2, because 70 = 2 · 32 \+ 6/]]);
 });
 
+test('a kernel runs in the page while its sliders move, and its view stays at the step that is shown', async () => {
+    for (const [place, counted, request] of [
+        ['/2_memory_model/coalescing', [/8 sectors/, /12 sectors/], /^Request 2 of 2/],
+        ['/zh/2_memory_model/coalescing', [/8 个扇区/, /12 个扇区/], /第 2 次/],
+    ]) {
+        await visit(
+            place,
+            async (page) => {
+                const live = page.locator('.ww-live');
+                const counts = live.locator('.live-counts');
+                await counts.waitFor();
+                await reads(() => counts.innerText(), counted[0]);
+                await live.locator('.ww-warp-view .ww-button').nth(2).click();
+                await live.locator('.d-controls input[type=range]').first().focus();
+                await page.keyboard.press('ArrowRight'); // stride 3
+                await reads(() => counts.innerText(), counted[1]);
+                await says(live, request);
+                await page.emulateMedia({ media: 'print' });
+                assert.equal(await live.locator('.live-moves').isVisible(), false);
+                assert.equal(await live.locator('.live-only-print').isVisible(), true);
+            },
+            {},
+            '.ww-live',
+        );
+    }
+});
+
 test('nothing of a drawing moves by itself, and no transition runs where the reader wants none', async () => {
     await visit(
         '/2_memory_model/coalescing',

@@ -25,6 +25,7 @@ const words = {
         english: '', of: (one, other) => (other ? `\`${one}\` beside \`${other}\`` : `\`${one}\``),
         WarpView: (what, trace) => `The book's site plays the requests of ${what} here, lane by lane, from [the trace](${trace}): \`./warpwise docs\`.`,
         BlockView: (what, trace) => `The book's site shows here which threads of ${what} work and where they wait, from [the trace](${trace}): \`./warpwise docs\`.`,
+        LiveKernel: 'The book\'s site runs a kernel of this lesson here, with sliders: `./warpwise docs`.',
         TraceLoader: 'The book\'s site shows traces of your own kernels here: `./warpwise docs`.',
         OccupancyExplorer: 'The book\'s site has a calculator of occupancy here: `./warpwise docs`.',
         AmdahlExplorer: 'The book\'s site has a calculator of Amdahl\'s law here: `./warpwise docs`.',
@@ -36,6 +37,7 @@ const words = {
         english: '这一页还没有中文翻译。\n\n', of: (one, other) => (other ? `\`${one}\` 和 \`${other}\`` : `\`${one}\``),
         WarpView: (what, trace) => `在网站版 (\`./warpwise docs\`) 里，这里逐个请求、逐个 lane 播放 ${what} 的[轨迹](${trace})。`,
         BlockView: (what, trace) => `在网站版 (\`./warpwise docs\`) 里，这里按[轨迹](${trace})显示 ${what} 的哪些线程在工作、在哪里等待。`,
+        LiveKernel: '在网站版 (`./warpwise docs`) 里，这里可以用滑块运行这节课的 kernel。',
         TraceLoader: '在网站版 (`./warpwise docs`) 里，这里可以载入你自己的 kernel 的轨迹。',
         OccupancyExplorer: '在网站版 (`./warpwise docs`) 里，这里有占用率计算器。',
         AmdahlExplorer: '在网站版 (`./warpwise docs`) 里，这里有 Amdahl 定律计算器。',
@@ -204,7 +206,7 @@ function plainPage(page, book, folder) {
             .replace(/<Literature\b([^>]*)>([^]*?)<\/Literature>/g, (whole, tag, content) => `${content} (${attribute(tag, 'source')})`)
             .replace(/<OurRun\b([^>]*)>([^]*?)<\/OurRun>/g, noted)
             .replace(/\]\(([^)\s]+)[^)]*\)/g, link)
-            .replace(/<(WarpView|BlockView|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline|Drawing)\b((?:\s+\w+(?:="[^"]*")?)*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
+            .replace(/<(WarpView|BlockView|LiveKernel|TraceLoader|OccupancyExplorer|AmdahlExplorer|Roofline|Drawing)\b((?:\s+\w+(?:="[^"]*")?)*)\s*\/>/g, (whole, name, tag) => component(tag, name)));
     // A tag may hold `code`, and a link's text, too; they are no longer in one piece above.
     result = result
         .replace(/<\/?Measured\b[^>]*>/g, '')

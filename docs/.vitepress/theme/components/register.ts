@@ -17,6 +17,10 @@ export function registerViews(app: App) {
         defineAsyncComponent(() => import('./BlockView.vue')),
     );
     app.component(
+        'LiveKernel',
+        defineAsyncComponent(() => import('./LiveKernel.vue')),
+    );
+    app.component(
         'TraceLoader',
         defineAsyncComponent(() => import('./TraceLoader.vue')),
     );
