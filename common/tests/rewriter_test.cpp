@@ -832,6 +832,8 @@ TEST_CASE("a device variable that host code writes becomes the host's copy") {
     CHECK(host_uses("n::w = 1; ::n::w++; ::v = 2;") == "<n::w=> = 1; <::n::w=>++; <::v=> = 2;");
     CHECK(host_uses("if (x) v = 1; else v = 2; for (v = 0; i < 3; ++v) {} switch (i) { case 1: v = 1; }") ==
           "if (x) <v=> = 1; else <v=> = 2; for (<v=> = 0; i < 3; ++<v=>) {} switch (i) { case 1: <v=> = 1; }");
+    CHECK(host_uses("*p = 1; if (x) *p = 2; else *p = 3;") ==
+          "*<p> = 1; if (x) *<p> = 2; else *<p> = 3;");  // the pointer is read
     CHECK(host_uses("x = v = 0; while ((v = g())) {}") == "x = <v=> = 0; while ((<v=> = g())) {}");
 }
 
@@ -889,13 +891,28 @@ TEST_CASE("a device variable whose address or a reference to which may be meant 
 }
 
 TEST_CASE("a local name that hides a device variable is left alone") {
-    for (const char* statements :
-         {"int v = 1; v = 2; ++v;", "int x = 1, v = 2; v = x;", "int x, v; v = 1;", "T* v = 0; v++;",
-          "std::vector<int> v(3); v[1] = 2;", "auto [x, v] = g(); v = x;", "auto& [v, x] = g(); v = x;",
-          "for (int v = 0; v < 3; ++v) {}", "for (int i = 0, v = 1; v < 3; ++v) {}", "for (auto& v : x) v = 1;",
-          "g([](int v) { return v + 1; }); v = 1;", "g([v = 1] {}); v = 1;", "enum { u, v }; x = v + 1;",
-          "enum E : int { v }; x = v + 1;", "struct T { int v; }; v = 1;", "try {} catch (T& v) { v = 1; }",
-          "const n::T& v = x; y = v + 1;"})
+    for (const char* statements : {"int v = 1; v = 2; ++v;",
+                                   "int x = 1, v = 2; v = x;",
+                                   "int x, v; v = 1;",
+                                   "T* v = 0; v++;",
+                                   "std::vector<int> v(3); v[1] = 2;",
+                                   "auto [x, v] = g(); v = x;",
+                                   "auto& [v, x] = g(); v = x;",
+                                   "for (int v = 0; v < 3; ++v) {}",
+                                   "for (int i = 0, v = 1; v < 3; ++v) {}",
+                                   "for (auto& v : x) v = 1;",
+                                   "g([](int v) { return v + 1; }); v = 1;",
+                                   "g([v = 1] {}); v = 1;",
+                                   "enum { u, v }; x = v + 1;",
+                                   "enum E : int { v }; x = v + 1;",
+                                   "struct T { int v; }; v = 1;",
+                                   "try {} catch (T& v) { v = 1; }",
+                                   "const n::T& v = x; y = v + 1;",
+                                   "int x, *v; v++;",
+                                   "unsigned long x = g(y), *const *v, w; *v = x;",
+                                   "n::T<3> x, &v = y; v.z = 1;",
+                                   "int T::*v = 0; v = 0;",
+                                   "decltype(x)* v = x; *v = 1;"})
         CHECK(host_uses(statements) == statements);
     CHECK(host_uses("v = 1; w = v + 1;", "void f(int v, T& w)") == "v = 1; w = v + 1;");
     CHECK(host_uses("v = 1;", "void T::f()") == "v = 1;");

@@ -111,6 +111,7 @@ private:
     // ---- read
 
     bool is_read() const {
+        if (is(begin_ - 1, "*") && is(end_, "=") && !scopes_.begins_statement(begin_ - 1)) return false;
         if (is(begin_ - 1, "&&")) {
             if (!ends_operand(begin_ - 2)) return false;
         } else if (is(begin_ - 1, "<") || is(begin_ - 1, ">")) {

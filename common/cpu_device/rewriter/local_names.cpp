@@ -1,8 +1,16 @@
 #include "local_names.h"
 
+#include <array>
+
 #include "words.h"
 
 namespace cpu_device::rewriter {
+namespace {
+
+/// Words whose parentheses make a type.
+constexpr std::array<std::string_view, 4> type_operators{"decltype", "typeof", "__typeof__", "__attribute__"};
+
+}  // namespace
 
 bool LocalNames::declares(std::size_t head, std::size_t bracket, std::string_view name) {
     look_at(head, bracket);
@@ -39,10 +47,15 @@ bool LocalNames::hides_at(std::size_t i, std::size_t head) const {
     if (is(i - 1, "*") || is(i - 1, "&") || is(i - 1, "&&")) {
         std::size_t type = i - 1;  // int* const* name
         while (type > head && (is(type - 1, "*") || is(type - 1, "const"))) --type;
+        if (type > head && is(type - 1, ",")) return is_in_list_of_names(i, head);  // int one, *name
+        if (type > head && is(type - 1, "::")) return true;                         // int Type::*name
+        if (type > head && is(type - 1, ")") && tokens_.match(type - 1) != none && tokens_.match(type - 1) > head)
+            return one_of(tokens_[tokens_.match(type - 1) - 1].text, type_operators);  // decltype(other)* name
         if (type == head || !(is(type - 1, ">") || tokens_.identifier_at(type - 1)))
             return !is(i + 1, "=") && is_declared_at(i);  // (*name)(int)
         if (is(type - 1, ">")) return tokens_.opening_angle(type - 1) != none;
         --type;
+        if (one_of(tokens_[type].text, expression_keywords)) return false;  // return *name
         if (one_of(tokens_[type].text, builtin_types)) return true;
         while (type > head + 1 && is(type - 1, "::") && tokens_.identifier_at(type - 2)) type -= 2;
         if (type == head) return true;
