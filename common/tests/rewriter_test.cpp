@@ -105,6 +105,35 @@ std::string names_in(const std::string& parameters) {
     return parameters_of_launch("__global__ void k(" + parameters + ") {}", "k<<<1, 2>>>(a...);");
 }
 
+/// What the rewriter makes of a name that host code uses.
+std::string host_copy(const std::string& name, bool writes, bool is_array = false, int line = 1) {
+    return std::string("::cpu_device::host_copy<") + (is_array ? "true" : "false") + ">(" + name + ", " +
+           (writes ? "true" : "false") + ", {__FILE__, " + std::to_string(line) + "})";
+}
+
+/// Variables of the device: `v` is a number, `p` a pointer, `s` has members, `a` and `b` are arrays of one and two
+/// dimensions, and `w` is in a namespace.
+const std::string device_variables =
+    "__device__ int v; __device__ float* p; __constant__ S s; __device__ float a[9], b[2][3]; "
+    "namespace n { __device__ int w; } ";
+
+/// What becomes of `statements` in a host function, with `<v>` for each variable that is read, and `<v=>` for each that
+/// is written.
+std::string host_uses(const std::string& statements, const std::string& head = "void f()") {
+    const std::string before = rewritten(device_variables) + head + " { ";
+    std::string text = rewritten(device_variables + head + " { " + statements + " }");
+    REQUIRE(text.substr(0, before.size()) == before);
+    text = text.substr(before.size(), text.size() - before.size() - 2);
+    for (const char* name : {"v", "p", "s", "a", "b", "n::w", "::n::w", "::v"})
+        for (const bool writes : {false, true})
+            for (const bool is_array : {false, true}) {
+                const std::string call = host_copy(name, writes, is_array);
+                for (std::size_t at; (at = text.find(call)) != std::string::npos;)
+                    text.replace(at, call.size(), std::string("<") + name + (writes ? "=>" : ">"));
+            }
+    return text;
+}
+
 struct Refusal {
     int line;
     std::string message;
@@ -790,6 +819,126 @@ TEST_CASE("what is no definition of a device variable is left alone") {
         CHECK(unchanged(source));
 }
 
+// ---- device variables in host code ---------------------------------------------------------------------
+
+TEST_CASE("a device variable that host code writes becomes the host's copy") {
+    CHECK(rewritten("__device__ int v;\nvoid f(int i) {\n  v = i;\n}") ==
+          "__device__ int v;" + registered("v") + "\nvoid f(int i) {\n  " + host_copy("v", true, false, 3) +
+              " = i;\n}");
+    CHECK(host_uses("v = 0; v += 1; v <<= 2; v >>= 2; v++; --v;") ==
+          "<v=> = 0; <v=> += 1; <v=> <<= 2; <v=> >>= 2; <v=>++; --<v=>;");
+    CHECK(host_uses("a[i + 1] = 2; b[1][j] *= 3; p[2] = 1; s.low = 1; s.at[3].x++; s = {1, 2};") ==
+          "<a=>[i + 1] = 2; <b=>[1][j] *= 3; <p=>[2] = 1; <s=>.low = 1; <s=>.at[3].x++; <s=> = {1, 2};");
+    CHECK(host_uses("n::w = 1; ::n::w++; ::v = 2;") == "<n::w=> = 1; <::n::w=>++; <::v=> = 2;");
+    CHECK(host_uses("if (x) v = 1; else v = 2; for (v = 0; i < 3; ++v) {} switch (i) { case 1: v = 1; }") ==
+          "if (x) <v=> = 1; else <v=> = 2; for (<v=> = 0; i < 3; ++<v=>) {} switch (i) { case 1: <v=> = 1; }");
+    CHECK(host_uses("*p = 1; if (x) *p = 2; else *p = 3;") ==
+          "*<p> = 1; if (x) *<p> = 2; else *<p> = 3;");  // the pointer is read
+    CHECK(host_uses("x = v = 0; while ((v = g())) {}") == "x = <v=> = 0; while ((<v=> = g())) {}");
+}
+
+TEST_CASE("a device variable that host code reads becomes the host's copy") {
+    CHECK(host_uses("int x = v, y = n * v + 1; x = v; auto z = a[2] - b[0][1]; const S t = s; float* q = p;") ==
+          "int x = <v>, y = n * <v> + 1; x = <v>; auto z = <a>[2] - <b>[0][1]; const S t = <s>; float* q = <p>;");
+    CHECK(host_uses("int x(v); int y{v}; float u = float(v), t = (float)v, w = static_cast<float>(v);") ==
+          "int x(<v>); int y{<v>}; float u = float(<v>), t = (float)<v>, w = static_cast<float>(<v>);");
+    CHECK(host_uses("if (v) g(); while (!v && x && v) g(); if (v > 3 || 2 < v) g(); x = v ? 1 : 2; y = z[v];") ==
+          "if (<v>) g(); while (!<v> && x && <v>) g(); if (<v> > 3 || 2 < <v>) g(); x = <v> ? 1 : 2; y = z[<v>];");
+    CHECK(host_uses("printf(\"%d %g\", v, a[1]); std::printf(\"%d\", v); std::cout << v << a[0] << std::endl;") ==
+          "printf(\"%d %g\", <v>, <a>[1]); std::printf(\"%d\", <v>); std::cout << <v> << <a>[0] << std::endl;");
+    CHECK(host_uses("g(v + 1, v == 2); assert(v == 3);") == "g(<v> + 1, <v> == 2); assert(<v> == 3);");
+    CHECK(host_uses("return v;", "unsigned f()") == "return <v>;");
+    const std::string kernel = "__device__ int v; __global__ void k(int n) {} ";
+    CHECK_THAT(rewritten(kernel + "void f() { k<<<v / 2, 1>>>(v); }"),
+               ContainsSubstring("LaunchConfig(" + host_copy("v", false) + " / 2, 1)") &&
+                   EndsWith(".run(" + host_copy("v", false) + "); }"));
+    // Where it is not certain which kernel is launched, arguments move.
+    CHECK_THAT(rewritten("__device__ int v; void f() { k<<<1, v>>>(v, nullptr, v + 1); }"),
+               ContainsSubstring("(" + host_copy("v", false)) && ContainsSubstring(host_copy("v", false) + " + 1)"));
+}
+
+TEST_CASE("a device variable whose address or a reference to which may be meant is left alone") {
+    for (const char* statements : {"cudaMemcpyToSymbol(v, &x, sizeof v);",
+                                   "cudaMemcpyToSymbol(v, &x, sizeof(v), 0, cudaMemcpyHostToDevice);",
+                                   "cudaMemcpyFromSymbol(&x, a[1], sizeof x);",
+                                   "cudaMemcpyFromSymbol(&x, s.low, 4);",
+                                   "cudaGetSymbolAddress((void**)&d, a);",
+                                   "check(cudaMemcpyToSymbolAsync(v, p, 4, 0, k));",
+                                   "copy_to(v, x); set<int>(v, 1); object.put(v); new T(v); T t(v); T u{v};",
+                                   "int* x = &v; x = &a[1];",
+                                   "auto& x = v; const int& y = v, & z = v; int&& u = std::move(v); auto& [i, j] = s;",
+                                   "float* x = a;",
+                                   "float* x = a + 1; float (*y)[3] = b; float* z = b[1];",
+                                   "x = sizeof v / 2 + sizeof(v + 1) + sizeof *p;",
+                                   "decltype(v + 1) x; static_assert(noexcept(v = 1));",
+                                   "T<v> x; g<v>(); g<1, v>();",
+                                   "for (float x : a) {}",
+                                   "(void)v; v; (v);",
+                                   "x = y ? v : z; return y ? v : z;",
+                                   "std::cin >> v; v.store(1); s.f(2);",
+                                   "auto x = [](int i) { v = i; return v; }; auto y = [&v = v] {};",
+                                   "T x{.v = 1}; T y{.x = v, .y = 1};",
+                                   "x.v = 1; x->v++; x.y.v += x.v + 1; X::v = 1; goto v; v: g();",
+                                   "asm_(\"v = 1\"); /* v = 1 */"}) {
+        const std::string dropped = "::cpu_device::dropped(";
+        std::string text = host_uses(statements);
+        for (std::size_t at; (at = text.find(dropped)) != std::string::npos;)
+            text.erase(at, text.find(", ", text.find('}', at)) + 2 - at);
+        CHECK(text == statements);
+    }
+    CHECK(host_uses("return v;", "const int& f()") == "return v;");
+    CHECK(host_uses("return v;", "auto f()") == "return v;");
+}
+
+TEST_CASE("a local name that hides a device variable is left alone") {
+    for (const char* statements : {"int v = 1; v = 2; ++v;",
+                                   "int x = 1, v = 2; v = x;",
+                                   "int x, v; v = 1;",
+                                   "T* v = 0; v++;",
+                                   "std::vector<int> v(3); v[1] = 2;",
+                                   "auto [x, v] = g(); v = x;",
+                                   "auto& [v, x] = g(); v = x;",
+                                   "for (int v = 0; v < 3; ++v) {}",
+                                   "for (int i = 0, v = 1; v < 3; ++v) {}",
+                                   "for (auto& v : x) v = 1;",
+                                   "g([](int v) { return v + 1; }); v = 1;",
+                                   "g([v = 1] {}); v = 1;",
+                                   "enum { u, v }; x = v + 1;",
+                                   "enum E : int { v }; x = v + 1;",
+                                   "struct T { int v; }; v = 1;",
+                                   "try {} catch (T& v) { v = 1; }",
+                                   "const n::T& v = x; y = v + 1;",
+                                   "int x, *v; v++;",
+                                   "unsigned long x = g(y), *const *v, w; *v = x;",
+                                   "n::T<3> x, &v = y; v.z = 1;",
+                                   "int T::*v = 0; v = 0;",
+                                   "decltype(x)* v = x; *v = 1;"})
+        CHECK(host_uses(statements) == statements);
+    CHECK(host_uses("v = 1; w = v + 1;", "void f(int v, T& w)") == "v = 1; w = v + 1;");
+    CHECK(host_uses("v = 1;", "void T::f()") == "v = 1;");
+    CHECK(host_uses("x = 2 * v; y = v < 3; z = x > v;") == "x = 2 * <v>; y = <v> < 3; z = x > <v>;");
+    CHECK_THAT(rewritten(device_variables + "struct T { int v; void f() { v = 1; } };"), EndsWith("{ v = 1; } };"));
+}
+
+TEST_CASE("a device variable is left alone where its own memory is meant, or that is not certain") {
+    for (const char* head : {"__device__ void f()", "__host__ __device__ void f()", "constexpr void f()",
+                             "template <class T> void f()", "UNKNOWN void f()"})
+        CHECK(host_uses("v = 1; x = v + 1;", head) == "v = 1; x = v + 1;");
+    for (const char* variable :
+         {"__managed__ int v;", "__device__ __managed__ int v;", "__managed__ __device__ int v;",
+          "__device__ const int v = 3;", "const __device__ int v = 3;", "__device__ int* const v = 0;"}) {
+        const std::string source = std::string(variable) + " void f() { v = 1; x = v + 1; }";
+        CHECK_THAT(rewritten(source), EndsWith(" void f() { v = 1; x = v + 1; }"));
+    }
+    CHECK_THAT(rewritten("__device__ const int* v; void f() { v++; }"), EndsWith(host_copy("v", true) + "++; }"));
+    for (const char* source :
+         {"__device__ int v;\n#define SET(x) x = 1\nvoid f() { SET(v); SET(v = 2); }",
+          "__device__ int v;\n#define SET v = 1\nvoid f() { SET; }",
+          "__device__ int v;\n#define v (x.v)\nvoid f() { v = 1; }",
+          "__device__ int v;\nint x = v + 1;\nint y[] = {v};\n", "int v;\nvoid f() { v = 1; x = v + 1; }"})
+        CHECK_THAT(rewritten(source), !ContainsSubstring("host_copy"));
+}
+
 // ---- __shared__ ------------------------------------------------------------------------------------------
 
 TEST_CASE("a shared variable becomes a reference") {
@@ -1275,6 +1424,18 @@ TEST_CASE("included files with device variables are rewritten") {
     cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out");
     CHECK_THAT(read(files_in(folder.path() / "out").at(0)),
                EndsWith("#pragma once\ninline __device__ int v = 3;" + registered("v", 2) + "\n"));
+}
+
+TEST_CASE("host code that uses device variables of included files gets the host's copy, but not of includers") {
+    const TemporaryFolder folder;
+    const fs::path main_file = folder.write("a.cu", "#include \"b.h\"\n__device__ int own;\nvoid f() { far = 1; }\n");
+    folder.write("b.h", "#pragma once\n#include \"c.h\"\ninline void g() { own = 1; ++far; }\n");
+    folder.write("c.h", "#pragma once\ninline __device__ int far;\n");
+    const auto result = cpu_device::rewriter::rewrite_file(main_file, folder.path() / "out");
+    CHECK_THAT(result.text, EndsWith("void f() { " + host_copy("far", true, false, 3) + " = 1; }\n"));
+    for (const fs::path& file : files_in(folder.path() / "out"))
+        if (file.filename().string()[0] == 'b')
+            CHECK_THAT(read(file), EndsWith("{ own = 1; ++" + host_copy("far", true, false, 3) + "; }\n"));
 }
 
 TEST_CASE("an error in an included file names that file") {

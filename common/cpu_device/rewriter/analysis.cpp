@@ -7,6 +7,7 @@
 #include "device_variables.h"
 #include "device_versions.h"
 #include "functions.h"
+#include "host_uses.h"
 #include "kernels.h"
 #include "launches.h"
 #include "runtime_calls.h"
@@ -132,6 +133,7 @@ private:
     /// Handles any other word of a file.
     void visit_name(std::size_t i) {
         const Token& token = tokens_[i];
+        note_host_use(i, tokens_, scopes_, analysis_);
         const bool in_code = scopes_.scope() == Scope::code;
         if (one_of(token.text, device_variable_qualifiers)) {
             register_device_variables(i, tokens_, scopes_, analysis_);

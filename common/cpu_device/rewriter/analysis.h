@@ -8,6 +8,7 @@
 //     device_variables    __device__, __constant__, __managed__
 //     device_versions     what depends on __CUDA_ARCH__
 //     functions           other functions and calls, for checks
+//     host_uses           device variables that host code reads or writes by their names
 //     runtime_calls       cudaLaunchKernel, and calls whose status is dropped
 //     unsupported         inline PTX and texture references
 // launch_parameters then adds to each launch what the included files say about its kernel.
@@ -80,6 +81,24 @@ struct NamedCall {
     bool is_in_std;      ///< std::name
 };
 
+/// A `__device__`, `__constant__` or `__managed__` variable at namespace scope.
+struct DeviceVariableName {
+    std::string name;
+    std::size_t dimensions;  ///< of an array; 0 for any other variable
+    bool is_for_host;        ///< host code may use it: it is `__managed__` or constant
+    std::set<std::string> namespaces;
+};
+
+/// A name that host code surely reads or writes, if it is a variable's.
+struct HostUse {
+    std::string name;        ///< without namespaces
+    std::string scope;       ///< the one right in front of it; may be empty
+    std::size_t begin, end;  ///< offsets of the name with its namespaces
+    std::string site;
+    std::size_t subscripts;  ///< right behind the name
+    bool writes;
+};
+
 struct Analysis {
     std::string file_name;
     std::vector<Edit> edits;  ///< none of them removes a line end; those that add some set the line's number, too
@@ -90,6 +109,8 @@ struct Analysis {
     std::vector<OtherFunction> functions;   ///< the same with what is known about each declaration
     std::set<std::string> members;          ///< names of functions of classes
     std::vector<NamedCall> calls;
+    std::vector<DeviceVariableName> device_variables;
+    std::vector<HostUse> host_uses;
 };
 
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.

@@ -49,6 +49,24 @@ std::size_t skip_specifiers(const TokenSequence& tokens, std::size_t i, bool& is
     return names == type_names + 1 && last_is_plain ? last : none;
 }
 
+/// Keeps what is known of the variable whose name is at `name`, in the present declaration.
+void note_name(std::size_t name, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis) {
+    DeviceVariableName variable{std::string(tokens[name].text), 0, false, {}};
+    for (const OpenBracket& open : scopes.open())
+        for (std::size_t at = open.head; at < open.at; ++at) variable.namespaces.emplace(tokens[at].text);
+    for (std::size_t at = name + 1; tokens.is(at, "[") && tokens.match(at) != none; at = tokens.match(at) + 1)
+        ++variable.dimensions;
+    // What `*` points to may be constant without the pointer being so.
+    bool is_constant = false;
+    for (std::size_t at = scopes.head(); at < name; ++at) {
+        if (tokens.is(at, "*")) is_constant = false;
+        is_constant = is_constant || tokens.is(at, "const") || tokens.is(at, "constexpr");
+        variable.is_for_host = variable.is_for_host || tokens.is(at, "__managed__");
+    }
+    variable.is_for_host = variable.is_for_host || is_constant;
+    analysis.device_variables.push_back(std::move(variable));
+}
+
 /// After one declarator and its initializer: at a `,` or `;`. Adds the name; `none` when it is no plain variable.
 std::size_t skip_declarator(const TokenSequence& tokens, std::size_t i, std::vector<std::size_t>& names) {
     while (tokens.is(i, "*") ||
@@ -109,6 +127,7 @@ void register_device_variables(std::size_t i, const TokenSequence& tokens, const
     if (!tokens.is(end, ";") || tokens.directive_between(scopes.head(), end)) return;
     std::string objects;
     for (std::size_t name : names) {
+        note_name(name, tokens, scopes, analysis);
         const std::string word(tokens[name].text);
         objects += " [[maybe_unused]] static const ::cpu_device::DeviceVariable cpu_device_variable_" + word + "{\"" +
                    word + "\", (const void*)__builtin_addressof(" + word + "), sizeof(" + word + "), " +

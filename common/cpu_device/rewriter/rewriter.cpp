@@ -15,6 +15,7 @@
 #include "analysis.h"
 #include "checks.h"
 #include "edits.h"
+#include "host_uses.h"
 #include "includes.h"
 #include "launch_parameters.h"
 
@@ -163,6 +164,7 @@ private:
 
     std::string rewritten_text(const File& file, const std::string& path) const {
         std::vector<Edit> edits = complete_launches(file.analysis, visible_from(path));
+        redirect_host_uses(file.analysis, visible_from(path), edits);
         for (std::size_t i = 0; i < file.included.size(); ++i) {
             const Include& include = file.includes[i];
             const std::string& found = file.included[i];
@@ -200,7 +202,9 @@ std::string rewrite(std::string_view source, const std::string& file_name) {
     const ProgramFacts program = combine_facts({&facts}, {source});
     const Analysis analysis = analyze(source, file_name, facts, program, {});
     check_uses(analysis, {&analysis}, {&analysis});
-    return apply_edits(source, complete_launches(analysis, {&analysis}), analysis.two_versions, file_name);
+    std::vector<Edit> edits = complete_launches(analysis, {&analysis});
+    redirect_host_uses(analysis, {&analysis}, edits);
+    return apply_edits(source, std::move(edits), analysis.two_versions, file_name);
 }
 
 Result rewrite_file(const fs::path& input, const fs::path& include_folder,

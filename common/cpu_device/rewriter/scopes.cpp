@@ -150,11 +150,21 @@ bool Scopes::has_clear_meaning(std::size_t k) const {
            word.size() == 1;
 }
 
-bool Scopes::is_local_name(std::string_view name) {
+const OpenBracket* Scopes::outermost_code() const {
     const auto around = std::find_if(state_.open.begin(), state_.open.end(), [](const OpenBracket& open) {
         return open.bracket != "{" || open.scope != Scope::name_space;
     });
-    return around != state_.open.end() && local_names_.declares(around->head, around->at, name);
+    return around != state_.open.end() ? &*around : nullptr;
+}
+
+bool Scopes::is_local_name(std::string_view name) {
+    const OpenBracket* around = outermost_code();
+    return around != nullptr && local_names_.declares(around->head, around->at, name);
+}
+
+bool Scopes::hides(std::string_view name) {
+    const OpenBracket* around = outermost_code();
+    return around != nullptr && local_names_.hides(around->head, around->at, name);
 }
 
 void Scopes::classify_brace(std::size_t i, OpenBracket& open) const {

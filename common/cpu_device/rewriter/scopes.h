@@ -85,6 +85,9 @@ public:
     /// Whether the function or class around the present token declares `name`: a pointer to a kernel, or a template
     /// parameter, that may be called like some kernel.
     bool is_local_name(std::string_view name);
+    /// Whether the function or class around the present token declares something of this name, so that a variable of
+    /// a namespace is not meant.
+    bool hides(std::string_view name);
     /// The `__shared__` variables that the present token can name.
     const std::vector<std::string_view>& shared_names() const { return state_.shared_names; }
 
@@ -95,6 +98,8 @@ private:
         std::vector<std::string_view> shared_names;
     };
 
+    /// The bracket of the function or class around the present token; null in none.
+    const OpenBracket* outermost_code() const;
     void classify_brace(std::size_t i, OpenBracket& open) const;
     void classify_lambda(std::size_t i, OpenBracket& open) const;
     std::uint8_t lambda_sides(std::size_t i, bool* is_lambda) const;

@@ -23,6 +23,7 @@
 #include "cpu_device/instrument.h"
 #include "device_printf.h"
 #include "environment.h"
+#include "host_copies.h"
 #include "json_text.h"
 #include "signals_held_back.h"
 #include "source_lines.h"
@@ -617,6 +618,7 @@ void publish_diagnostics() {
 
 std::vector<Diagnostic> take_diagnostics() {
     publish_diagnostics();
+    report_host_uses_again();
     std::lock_guard lock(state().mutex);
     state().were_taken = true;
     return std::exchange(state().kept, {});

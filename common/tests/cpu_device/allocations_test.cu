@@ -26,6 +26,67 @@ namespace {
 __constant__ float coefficients[4];
 __device__ int counters[8];
 
+__device__ unsigned events;
+__device__ const int fixed_number = 3;
+__managed__ int shared_number;
+
+struct Range {
+    float low, high;
+};
+__constant__ Range range;
+
+namespace hidden {
+__device__ int depth;
+}
+[[maybe_unused]] int depth;
+
+__global__ void count_events() { atomicAdd(&events, 1u); }
+
+// The rewriter reads no function that a macro begins, as TEST_CASE does.
+
+unsigned return_events() { return events; }
+
+constexpr int line_of_write = __LINE__ + 2;
+void write_events() {
+    for (unsigned i = 0; i < 4; ++i) events = i;
+}
+
+constexpr int line_of_read = __LINE__ + 1;
+float low_limit() { return range.low; }
+
+/// Changes the host's copies; they were zeros.
+void use_names() {
+    const unsigned two = 2;
+    events = two;
+    events += 1;
+    range.low = 7;
+    coefficients[2] = 9;
+}
+
+struct Names {
+    unsigned events;
+    Range range;
+    std::array<float, 4> coefficients;
+};
+
+Names names() {
+    const Range limits = range;
+    return {events + 0, limits, {coefficients[0] + 0, coefficients[1] + 0, coefficients[2] + 0, coefficients[3] + 0}};
+}
+
+/// What host code may do with names. `depth` is another variable than hidden::depth.
+int use_other_names() {
+    const unsigned& reference = events;
+    shared_number = 4;
+    depth = 3;
+    return &reference == &events ? shared_number + fixed_number + depth + 1 : 0;
+}
+
+template <class T>
+void set_symbol(const T& symbol, const T& value) {
+    REQUIRE(cudaMemcpyToSymbol(symbol, &value, sizeof value) == cudaSuccess);
+}
+
 __global__ void set_to(int* out, int value) { out[threadIdx.x] = value; }
 
 /// Looks for errors and keeps them off the screen while it lives; leaves the device usable.
@@ -753,4 +814,78 @@ TEST_CASE("finds copies of memory that was freed") {
     CHECK(is_at(found.other->site, line));
     CHECK(cudaMemset(d_gone, 0, 16) == cudaErrorInvalidValue);
     CHECK(only_diagnostic().kind == DiagnosticKind::use_after_free);
+}
+
+TEST_CASE("host code that uses a device variable's name gets a copy of the host's own") {
+    const auto before = cpu_device::instrument({});  // it gets it whether errors are looked for or not
+    set_symbol(events, 5u);
+    set_symbol(range, Range{1, 2});
+    const std::array<float, 4> four = {1, 2, 3, 4};
+    REQUIRE(cudaMemcpyToSymbol(coefficients, four.data(), sizeof four) == cudaSuccess);
+    CHECK(return_events() == 0);
+    use_names();
+    count_events<<<1, 4>>>();
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(return_events() == 3);
+    const Names of_host = names();
+    CHECK(of_host.events == 3);
+    CHECK(of_host.range.low == 7);
+    CHECK(of_host.range.high == 0);
+    CHECK(of_host.coefficients == std::array<float, 4>{0, 0, 9, 0});
+
+    Names of_device{};
+    REQUIRE(cudaMemcpyFromSymbol(&of_device.events, events, sizeof of_device.events) == cudaSuccess);
+    REQUIRE(cudaMemcpyFromSymbol(&of_device.range, range, sizeof of_device.range) == cudaSuccess);
+    REQUIRE(cudaMemcpyFromSymbol(&of_device.coefficients, coefficients, sizeof coefficients) == cudaSuccess);
+    CHECK(of_device.events == 9);
+    CHECK(of_device.range.low == 1);
+    CHECK(of_device.range.high == 2);
+    CHECK(of_device.coefficients == four);
+    CHECK(cpu_device::take_diagnostics().empty());
+    cpu_device::instrument(before);
+}
+
+TEST_CASE("a line of host code that uses a device variable's name is reported once") {
+    const Instrumented instrumented;
+    write_events();
+    const Diagnostic written = only_diagnostic();
+    CHECK(written.kind == DiagnosticKind::host_memory);
+    CHECK(written.message ==
+          "host code writes the __device__ variable 'events' directly: this changes the host's own copy, and no kernel "
+          "sees it");
+    CHECK(written.site.line == line_of_write);
+    CHECK_THAT(written.site.file, Catch::Matchers::EndsWith("allocations_test.cu"));
+    CHECK(written.array == "events");
+    CHECK(written.kernel.empty());
+    CHECK(written.count == 1);
+    CHECK_THAT(written.hint, ContainsSubstring("cudaMemcpyToSymbol"));
+    CHECK(cpu_device::text_of(written).find("\n  'events'") == std::string::npos);
+
+    low_limit();
+    const Diagnostic read = only_diagnostic();
+    CHECK(read.kind == DiagnosticKind::host_memory);
+    CHECK(read.message ==
+          "host code reads the __constant__ variable 'range' directly: this is the host's own copy, and not what "
+          "kernels use");
+    CHECK(read.site.line == line_of_read);
+    CHECK_THAT(read.hint, ContainsSubstring("cudaMemcpyFromSymbol"));
+
+    // The same line counts again for whoever asks later.
+    for (unsigned i = 0; i < 2; ++i) {
+        return_events();
+        CHECK(only_diagnostic().array == "events");
+    }
+}
+
+TEST_CASE("what host code may do with the names of variables is not reported") {
+    const Instrumented instrumented;
+    set_symbol(events, 1u);
+    void* address = nullptr;
+    CHECK(cudaGetSymbolAddress(&address, events) == cudaSuccess);
+    CHECK(address == &events);
+    std::size_t bytes = 0;
+    CHECK(cudaGetSymbolSize(&bytes, coefficients) == cudaSuccess);
+    CHECK(bytes == sizeof coefficients);
+    CHECK(use_other_names() == 4 + 3 + 3 + 1);
+    CHECK(cpu_device::take_diagnostics().empty());
 }

@@ -329,6 +329,30 @@ struct DeviceVariable {
     DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site);
 };
 
+/// The memory that the name of a device variable stands for in host code, zeros at first; null where no device
+/// variable begins at `address`. That host code uses the variable's name is reported, once for each line.
+void* host_copy_of(const void* address, std::size_t bytes, std::size_t alignment, bool writes, Site site);
+
+/// What host code reads or writes that uses a device variable by its name: the host's own copy, as on a GPU. The
+/// rewriter puts this around such a name. `is_array`: it is the name of an array, with enough subscripts.
+template <bool is_array, class T>
+CPU_DEVICE_UNSEEN constexpr T& host_copy(T& variable, bool writes, Site site) {
+    if constexpr (std::is_const_v<std::remove_all_extents_t<T>> || std::is_array_v<T> != is_array) {
+        return variable;  // a constant is the same for both; an array's name may be meant as its address
+    } else {
+        void* copy =
+            host_copy_of(const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(variable))),
+                         sizeof(T), alignof(T), writes, site);
+        return copy != nullptr ? *static_cast<T*>(copy) : variable;
+    }
+}
+
+/// What is no variable but has the name of one: an enumerator of another namespace.
+template <bool, class T>
+CPU_DEVICE_UNSEEN constexpr T host_copy(const T&& value, bool, Site) {
+    return value;
+}
+
 // ---- shared memory ---------------------------------------------------------------------------------------
 
 /// One `__shared__` declaration of one kernel (or of one instantiation of a kernel template). The rewriter makes it
