@@ -39,7 +39,7 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--page);color:var(--ink);
 font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:break-word}
 h1,h2,h3{line-height:1.25;margin:2.2rem 0 .6rem}h1{margin-top:.5rem}
-h2{border-bottom:2px solid var(--line);padding-bottom:.25rem}
+h2{border-bottom:2px solid var(--line);padding-bottom:.25rem}#summary{margin-top:1rem}
 p,ul,ol,dl{margin:.6rem 0;max-width:46rem}
 a{color:var(--link)}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
@@ -59,8 +59,9 @@ caption small{font-weight:400;display:block}
 caption span{position:sticky;left:0;display:inline-block;max-width:calc(100vw - 2rem)}
 th,td{padding:.28rem 1.1rem .28rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;
 overflow-wrap:normal}
-thead th{border-bottom:2px solid var(--line)}tbody th{font-weight:500}
+thead :is(th,td){border-bottom:2px solid var(--line)}tbody th{font-weight:500}
 .number{text-align:right}.number,.result,tbody th{white-space:nowrap}.wide{min-width:11rem}
+.scroll tr>:first-child{position:sticky;left:0}.scroll tr:not(.wrong)>:first-child{background:var(--page)}
 tr.wrong>*{background:var(--bad-panel)}tr.roof>*{color:var(--soft)}
 .bar{display:inline-block;width:8rem;height:.75rem;border:1px solid var(--ink);border-radius:.2rem;overflow:hidden;
 vertical-align:middle}.bar i{display:block;height:100%;background:var(--bar)}
@@ -73,7 +74,8 @@ max-width:46rem}
 .fold>summary>span{margin-left:.6rem;font-size:.9rem}.fold .fold{margin-left:1rem}.fold[open]{margin-bottom:1.5rem}
 .views>details{margin:.6rem 0}.views>details>summary{font-weight:600;cursor:pointer}
 .views .ww{margin:.6rem 0}.ww :is(p,ul,ol){max-width:none}.ww tbody th{white-space:normal}
-footer{margin-top:3rem;border-top:1px solid var(--line)}
+footer{margin-top:1.5rem;border-top:1px solid var(--line)}
+@media (max-width:40rem){.scroll tbody th{max-width:46vw;white-space:normal;overflow-wrap:anywhere}}
 @media print{:root{color-scheme:light;
 --ink:#000;--soft:#444;--page:#fff;--panel:#f4f4f4;--line:#aaa;--link:#000;--good:#17663a;--bad:#a61b1b;
 --bad-panel:#fdecec;--bar:#0b6bb8}
@@ -372,9 +374,8 @@ private:
         add(style);
         add(views_style);
         add("</style>\n</head>\n<body>\n<header>\n<h1>Warpwise report</h1>\n");
-        put("<p class=\"soft\">What was run and done in this copy of Warpwise, written on {} by <code>{} "
-            "report</code>.</p>\n",
-            escape_html(report_.date), escape_html(report_.typed));
+        put("<p class=\"soft\">What was run and done in this copy of Warpwise until {}.</p>\n",
+            escape_html(report_.date));
         put("<noscript><p class=\"soft\">With JavaScript on, this page draws its plots{}. Without it, tables hold "
             "their "
             "numbers.</p></noscript>\n",
