@@ -162,7 +162,7 @@ test('the highest point of each series is labelled: with its name, or on a phone
 test('labels cover neither each other nor points, and stay in the box', () => {
     const points = Array.from({ length: 24 }, (_, i) => ({ x: 100 + (i % 4) * 9, y: 150 + Math.floor(i / 4) * 4 }));
     const box = { left: 0, right: 500, top: 0, bottom: 300 };
-    const labels = placeLabels(points.map((point, i) => ({ ...point, text: `lesson_${i}` })), points, box);
+    const labels = placeLabels(points.map((point, i) => ({ ...point, text: `lesson_${i}` })), points, box, [160]);
     assert.equal(labels.length, points.length);
     const apart = (a, b) =>
         a.left >= b.left + b.width || b.left >= a.left + a.width || a.top >= b.top + b.height || b.top >= a.top + a.height;
@@ -170,6 +170,7 @@ test('labels cover neither each other nor points, and stay in the box', () => {
         assert.ok(label.left >= box.left && label.left + label.width <= box.right);
         assert.ok(label.top >= box.top && label.top + label.height <= box.bottom);
         for (const other of labels.slice(0, index)) assert.ok(apart(label, other), `${label.text}, ${other.text}`);
+        assert.ok(label.top >= 160 || label.top + label.height <= 160, `${label.text} covers the level line`);
         for (const { x, y } of points) assert.ok(apart(label, { left: x - 1, top: y - 1, width: 2, height: 2 }), label.text);
     });
 });

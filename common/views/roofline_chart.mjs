@@ -35,15 +35,17 @@ const spots = Array.from({ length: 12 * 60 }, (_, i) => ({ shift: 9 + 14 * (i % 
     .sort((a, b) => a.far - b.far);
 
 /**
- * Places for the labels of points, so that none covers another one or a point. Labels for which there is no place are
- * left out.
+ * Places for the labels of points, so that none covers another one, a point, or a level line at one of the heights. Labels for which
+ * there is no place are left out.
  *
  * @param {{ x: number, y: number, text: string }[]} labels
  * @param {{ x: number, y: number }[]} points
  * @param {{ left: number, right: number, top: number, bottom: number }} box
+ * @param {number[]} heights
  */
-export function placeLabels(labels, points, box) {
-    const taken = points.map(squareAround);
+export function placeLabels(labels, points, box, heights = []) {
+    const lines = heights.map((height) => ({ left: box.left, top: height - 2, width: box.right - box.left, height: 4 }));
+    const taken = [...points.map(squareAround), ...lines];
     return labels.flatMap((label) => {
         const width = textWidth(label.text);
         for (const { shift, side, down } of spots) {
@@ -112,7 +114,8 @@ export function rooflineChart(chart, width, id) {
         index,
         text: named ? series[index].name : String(index + 1),
     }));
-    const labels = placeLabels(wanted, all.map(pixels), { left: box.left + 2, right: width, top: 18, bottom: box.bottom });
+    const levels = [...(peak ? [peak] : []), ...others.map(({ gop_per_s }) => gop_per_s)].map(yAt);
+    const labels = placeLabels(wanted, all.map(pixels), { left: box.left + 2, right: width, top: 18, bottom: box.bottom }, levels);
     const labelOf = (index) => {
         const label = labels.find((one) => one.index === index);
         if (!label) return [];

@@ -519,7 +519,7 @@ test('drawings compute what they say', async () => {
     };
     const press = (name) => (figure) => figure.getByRole('button', { name, exact: true }).click();
     const put = (name, key) => async (figure, page) => {
-        await figure.getByRole('slider', { name }).focus(); // the value is part of the name
+        await figure.getByRole('slider', { name, exact: true }).focus();
         await page.keyboard.press(key);
     };
     const nothing = async () => {};

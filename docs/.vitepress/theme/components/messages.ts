@@ -16,7 +16,7 @@ export const languageOf = (tag: string | undefined): Language => (tag?.toLowerCa
 
 const en = {
     // while data come
-    loading: 'The trace is being loaded.',
+    loading: 'The data are being loaded.',
     notLoaded: (name: string) => `The trace ${name} could not be loaded.`,
 
     // trace loader
@@ -87,8 +87,8 @@ const en = {
     intensity: 'operations per byte',
     rate: '10⁹ operations per second',
     memoryRoof: (rate: string) => `memory: ${rate} GB/s`,
-    computeRoof: (rate: string) => `FP32 peak: ${rate} Gop/s`,
-    tensorRoof: (format: string, rate: string) => `tensor cores, ${format}: ${rate} Gop/s`,
+    computeRoof: (rate: string) => `FP32 peak: ${rate} Top/s`,
+    tensorRoof: (format: string, rate: string) => `tensor cores, ${format}: ${rate} Top/s`,
     rooflineOwn: 'Results of your own GPU',
     rooflineHow:
         'Record them, one file per chapter, then choose the files or drop them here. After ./warpwise report, such files are in build/results/cuda, too. They are read by this page only and sent nowhere.',
@@ -129,7 +129,7 @@ const en = {
 type Messages = typeof en;
 
 const zh: Messages = {
-    loading: '正在载入跟踪记录。',
+    loading: '正在载入数据。',
     notLoaded: (name) => `无法载入跟踪记录 ${name}。`,
 
     loaderTitle: '你自己的核函数的跟踪记录',
@@ -195,8 +195,8 @@ const zh: Messages = {
     intensity: '每字节的运算次数',
     rate: '每秒运算次数（10⁹）',
     memoryRoof: (rate) => `内存：${rate} GB/s`,
-    computeRoof: (rate) => `FP32 峰值：${rate} Gop/s`,
-    tensorRoof: (format, rate) => `张量核心 ${format}：${rate} Gop/s`,
+    computeRoof: (rate) => `FP32 峰值：${rate} Top/s`,
+    tensorRoof: (format, rate) => `张量核心 ${format}：${rate} Top/s`,
     rooflineOwn: '你自己的 GPU 的结果',
     rooflineHow:
         '先记录，每章一个文件，再选择这些文件或拖到这里。运行 ./warpwise report 之后，build/results/cuda 里也有这样的文件。文件只在本页读取，不会发送到任何地方。',
