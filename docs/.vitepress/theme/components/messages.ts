@@ -17,7 +17,7 @@ export const languageOf = (tag: string | undefined): Language => (tag?.toLowerCa
 const en = {
     // while data come
     loading: 'The data are being loaded.',
-    notLoaded: (name: string) => `The trace ${name} could not be loaded.`,
+    notLoaded: (name: string) => (name ? `The trace ${name} could not be loaded.` : 'The data could not be loaded.'),
 
     // trace loader
     loaderTitle: 'A trace of your own kernel',
@@ -130,7 +130,7 @@ type Messages = typeof en;
 
 const zh: Messages = {
     loading: '正在载入数据。',
-    notLoaded: (name) => `无法载入跟踪记录 ${name}。`,
+    notLoaded: (name) => (name ? `无法载入跟踪记录 ${name}。` : '无法载入数据。'),
 
     loaderTitle: '你自己的核函数的跟踪记录',
     loaderHow: '先记录，再选择文件或拖到这里。文件只在本页读取，不会发送到任何地方。',
