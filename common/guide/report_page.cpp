@@ -75,7 +75,7 @@ max-width:46rem}
 .views>details{margin:.6rem 0}.views>details>summary{font-weight:600;cursor:pointer}
 .views .ww{margin:.6rem 0}.ww :is(p,ul,ol){max-width:none}.ww tbody th{white-space:normal}
 footer{margin-top:1.5rem;border-top:1px solid var(--line)}
-@media (max-width:40rem){.scroll tbody th{max-width:46vw;white-space:normal;overflow-wrap:anywhere}}
+@media (max-width:40rem){.scroll tbody th{max-width:46vw;white-space:normal;overflow-wrap:break-word}}
 @media print{:root{color-scheme:light;
 --ink:#000;--soft:#444;--page:#fff;--panel:#f4f4f4;--line:#aaa;--link:#000;--good:#17663a;--bad:#a61b1b;
 --bad-panel:#fdecec;--bar:#0b6bb8}
