@@ -69,7 +69,7 @@ struct Interrupted {};
 
 // ---- telling how far it is ------------------------------------------------------------------------------------------
 
-/// "Chapter 1 of 4, Basics and pi: running, 12 s", in place on a terminal, else a line when it begins and ends.
+/// "Chapter 3, Optimization (1 of 2): running, 12 s", in place on a terminal, else a line when it begins and ends.
 class Activity {
 public:
     Activity(std::string what, const warpwise::Terminal& terminal)
@@ -320,7 +320,8 @@ private:
     };
 
     Activity activity_of(const ReportChapter& part, std::size_t position, std::size_t of) const {
-        return Activity(fmt::format("Chapter {} of {}, {}", position, of, part.chapter->title), terminal_);
+        const std::string progress = of > 1 ? fmt::format(" ({} of {})", position, of) : std::string();
+        return Activity(fmt::format("Chapter {}, {}{}", part.chapter->number, part.chapter->title, progress), terminal_);
     }
 
     bool build(ReportChapter& part, Activity& activity) {

@@ -351,12 +351,6 @@ Measurable measurable_steps(const LessonResult& lesson, std::optional<double> pe
     return measurable;
 }
 
-RooflinePoint point_of(const StepResult& step) {
-    RooflinePoint point{{}, *step.gop_per_s};
-    if (step.work.bytes > 0) point.intensity = step.work.operations / step.work.bytes;
-    return point;
-}
-
 const StepResult* fastest(const std::vector<const StepResult*>& steps) {
     const StepResult* best = nullptr;
     for (const StepResult* step : steps) {
@@ -373,6 +367,7 @@ std::optional<Chart> measured_roofline(const std::vector<const ChapterResults*>&
     // Small copies stay in the cache, or their time is mostly that of the launch.
     const warpwise::Roof* roof = nullptr;
     std::vector<std::string> left_out;
+    std::vector<std::string> without_bytes;  // which have no place on the axis of operations per byte
     for (const ChapterResults* chapter : chapters) {
         for (const LessonResult& lesson : chapter->lessons) {
             if (lesson.roof && lesson.roof->gb_per_s > 0 && (roof == nullptr || lesson.roof->bytes > roof->bytes)) {
@@ -388,10 +383,14 @@ std::optional<Chart> measured_roofline(const std::vector<const ChapterResults*>&
                 const StepResult* best = fastest(measurable.steps);
                 measurable.steps = best == nullptr ? std::vector<const StepResult*>{} : std::vector{best};
             }
-            if (measurable.steps.empty()) continue;
-            Series<RooflinePoint>& series = roofline.series.emplace_back();
-            series.name = lesson.name;
-            for (const StepResult* step : measurable.steps) series.points.push_back(point_of(*step));
+            Series<RooflinePoint> series{lesson.name, {}};
+            for (const StepResult* step : measurable.steps) {
+                if (step->work.bytes > 0) {
+                    series.points.push_back({step->work.operations / step->work.bytes, *step->gop_per_s});
+                }
+            }
+            if (series.points.size() < measurable.steps.size()) without_bytes.push_back(lesson.name);
+            if (!series.points.empty()) roofline.series.push_back(std::move(series));
         }
     }
     if (roof == nullptr || roofline.series.empty()) return std::nullopt;
@@ -418,7 +417,11 @@ std::optional<Chart> measured_roofline(const std::vector<const ChapterResults*>&
     }
     caption +=
         " A step above the dashed line reads more than it writes, or finds its data in the cache. Operations are those "
-        "that the lesson counts; where it counts no bytes, only the dotted line is a limit.";
+        "that the lesson counts.";
+    if (!without_bytes.empty()) {
+        caption += fmt::format(" Not drawn, because no bytes are counted and arithmetic alone is a limit: {}.",
+                               fmt::join(without_bytes, ", "));
+    }
     if (!left_out.empty()) {
         caption += fmt::format(" Not drawn, because the FP32 peak is no limit to tensor cores: {}.",
                                fmt::join(left_out, "; "));

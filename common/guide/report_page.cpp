@@ -39,7 +39,7 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--page);color:var(--ink);
 font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:break-word}
 h1,h2,h3{line-height:1.25;margin:2.2rem 0 .6rem}h1{margin-top:.5rem}
-h2{border-bottom:2px solid var(--line);padding-bottom:.25rem}
+h2{border-bottom:2px solid var(--line);padding-bottom:.25rem}#summary{margin-top:1rem}
 p,ul,ol,dl{margin:.6rem 0;max-width:46rem}
 a{color:var(--link)}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
@@ -47,7 +47,6 @@ code,pre{font-family:ui-monospace,"Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mo
 pre{background:var(--panel);padding:.7rem;border-radius:.4rem;overflow-x:auto;max-width:100%}
 .soft,.source,caption small{color:var(--soft)}.source{font-size:.82rem}
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:700}
-.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.5rem;background:var(--page);padding:.3rem}
 dl.facts{display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.15rem 1rem}
 dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;min-width:0}
 .counts{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.7rem;padding:0;
@@ -60,8 +59,9 @@ caption small{font-weight:400;display:block}
 caption span{position:sticky;left:0;display:inline-block;max-width:calc(100vw - 2rem)}
 th,td{padding:.28rem 1.1rem .28rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;
 overflow-wrap:normal}
-thead th{border-bottom:2px solid var(--line)}tbody th{font-weight:500}
+thead :is(th,td){border-bottom:2px solid var(--line)}tbody th{font-weight:500}
 .number{text-align:right}.number,.result,tbody th{white-space:nowrap}.wide{min-width:11rem}
+.scroll tr>:first-child{position:sticky;left:0}.scroll tr:not(.wrong)>:first-child{background:var(--page)}
 tr.wrong>*{background:var(--bad-panel)}tr.roof>*{color:var(--soft)}
 .bar{display:inline-block;width:8rem;height:.75rem;border:1px solid var(--ink);border-radius:.2rem;overflow:hidden;
 vertical-align:middle}.bar i{display:block;height:100%;background:var(--bar)}
@@ -69,19 +69,21 @@ figure{margin:1.2rem 0;max-width:38rem}figcaption{font-size:.92rem}
 .wrong-box{border-left:.35rem solid var(--bad);background:var(--bad-panel);padding:.4rem .9rem;margin:1rem 0;
 max-width:46rem}
 .wrong-box ul{padding-left:1.1rem}.wrong-box pre{background:none;padding:0}
-nav ul{padding-left:0;list-style:none}nav ul ul{padding-left:1.1rem;margin:.1rem 0 .5rem}
+.fold>summary{cursor:pointer;padding:.45rem 0;border-bottom:1px solid var(--line)}
+.fold>summary>:is(h2,h3){display:inline;border:0;margin:0;font-size:1.1rem}.fold>summary>h3{font-size:1rem}
+.fold>summary>span{margin-left:.6rem;font-size:.9rem}.fold .fold{margin-left:1rem}.fold[open]{margin-bottom:1.5rem}
 .views>details{margin:.6rem 0}.views>details>summary{font-weight:600;cursor:pointer}
 .views .ww{margin:.6rem 0}.ww :is(p,ul,ol){max-width:none}.ww tbody th{white-space:normal}
-footer{margin-top:3rem;border-top:1px solid var(--line)}
-@media (min-width:48rem){nav.contents>ul{columns:2}nav.contents li{break-inside:avoid}}
+footer{margin-top:1.5rem;border-top:1px solid var(--line)}
+@media (max-width:40rem){.scroll tbody th{max-width:46vw;white-space:normal;overflow-wrap:break-word}}
 @media print{:root{color-scheme:light;
 --ink:#000;--soft:#444;--page:#fff;--panel:#f4f4f4;--line:#aaa;--link:#000;--good:#17663a;--bad:#a61b1b;
 --bad-panel:#fdecec;--bar:#0b6bb8}
-body{max-width:none;padding:0;font-size:10pt}nav,.skip,.views{display:none}.scroll{overflow:visible}table{font-size:7.5pt}
+body{max-width:none;padding:0;font-size:10pt}.views{display:none}.scroll{overflow:visible}table{font-size:7.5pt}
 th,td{padding-right:.4rem}.wide{min-width:0}td.wide,tbody th,thead th.number{overflow-wrap:anywhere;
 white-space:normal}
 pre{white-space:pre-wrap}
-figure{max-width:13cm}h2[id^=chapter]{break-before:page}h1,h2,h3,caption{break-after:avoid}
+figure{max-width:13cm}h1,h2,h3,caption{break-after:avoid}
 figure,tr,.wrong-box,.counts li,pre{break-inside:avoid}table.short{break-inside:avoid}thead{display:table-header-group}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 )";
@@ -341,13 +343,13 @@ public:
 
     std::string write() {
         head();
-        contents();
-        add("<main id=\"main\">\n");
-        environment();
-        summary();
-        path();
+        add("<main>\n");
+        summary();  // what fits a screen; the details below are folded
+        best_steps();
         for (const ReportChapter& part : report_.chapters) chapter(part);
         exercises();
+        path();
+        environment();
         add("</main>\n");
         foot();
         return html_;
@@ -371,11 +373,9 @@ private:
         add("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Warpwise report</title>\n<style>");
         add(style);
         add(views_style);
-        add("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip the contents</a>\n<header>\n"
-            "<h1>Warpwise report</h1>\n");
-        put("<p class=\"soft\">What was run and done in this copy of Warpwise, written on {} by <code>{} "
-            "report</code>.</p>\n",
-            escape_html(report_.date), escape_html(report_.typed));
+        add("</style>\n</head>\n<body>\n<header>\n<h1>Warpwise report</h1>\n");
+        put("<p class=\"soft\">What was run and done in this copy of Warpwise until {}.</p>\n",
+            escape_html(report_.date));
         put("<noscript><p class=\"soft\">With JavaScript on, this page draws its plots{}. Without it, tables hold "
             "their "
             "numbers.</p></noscript>\n",
@@ -383,25 +383,10 @@ private:
         add("</header>\n");
     }
 
-    void contents() {
-        add("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n<li><a "
-            "href=\"#environment\">Environment</a></li>\n"
-            "<li><a href=\"#summary\">Summary</a></li>\n");
-        if (report_.path) add("<li><a href=\"#path\">The path</a></li>\n");
-        for (const ReportChapter& part : report_.chapters) {
-            put("<li><a href=\"#{}\">Chapter {}: {}</a>", chapter_id(*part.chapter), part.chapter->number,
-                escape_html(part.chapter->title));
-            if (part.results && !part.results->lessons.empty()) {
-                add("\n<ul>\n");
-                for (const LessonResult& result : part.results->lessons) {
-                    put("<li><a href=\"#{}\">{}</a>{}</li>\n", lesson_id(*part.chapter, result.name),
-                        escape_html(result.name), is_right(result) ? "" : " <span class=\"bad\">wrong</span>");
-                }
-                add("</ul>\n");
-            }
-            add("</li>\n");
-        }
-        add("<li><a href=\"#exercises\">Exercises</a></li>\n</ul>\n</nav>\n");
+    /// Begins a part that is closed until the reader opens it. `said`: HTML beside its title.
+    void begin_fold(const char* heading, const std::string& id, const std::string& title, const std::string& said) {
+        put("<details class=\"fold\"><summary><{0} id=\"{1}\">{2}</{0}>{3}</summary>\n", heading, id, title,
+            said.empty() ? "" : "<span class=\"soft\">" + said + "</span>");
     }
 
     static std::string chapter_id(const Chapter& chapter) { return "chapter-" + identifier(chapter.folder); }
@@ -412,7 +397,8 @@ private:
     // ---- environment and summary
 
     void environment() {
-        add("<section aria-labelledby=\"environment\">\n<h2 id=\"environment\">Environment</h2>\n");
+        add("<section aria-labelledby=\"environment\">\n");
+        begin_fold("h2", "environment", "Environment", "devices, this machine, and where the figures come from");
         devices();
         if (!report_.machine.empty()) {
             add("<h3>This machine</h3>\n");
@@ -427,7 +413,7 @@ private:
                 "report of <code>{} --device cpu report</code>.</p>\n",
                 escape_html(report_.typed));
         }
-        add("</section>\n");
+        add("</details>\n</section>\n");
     }
 
     using Facts = std::vector<std::pair<std::string, std::string>>;
@@ -540,14 +526,32 @@ private:
         count("exercises done", all.exercises_done, all.exercises);
         add("</ul>\n");
         wrong_list();
+        notes_of_chapters();
         add(table_html(table));
+        add("</section>\n");
+    }
+
+    /// Why chapters have no results, or old ones.
+    void notes_of_chapters() {
+        for (const ReportChapter& part : report_.chapters) {
+            if (part.note.empty()) continue;
+            put("<p><a href=\"#{}\">Chapter {}</a>: {}</p>\n", chapter_id(*part.chapter), part.chapter->number,
+                inline_html(part.note));
+        }
+    }
+
+    void best_steps() {
         std::vector<const ChapterResults*> results;
         for (const ReportChapter& part : report_.chapters) {
             if (part.results) results.push_back(&*part.results);
         }
+        const std::optional<Chart> roofline = roofline_of_all(results);
+        if (!roofline) return;
         source_ = "The runs are those under Environment.";
-        if (const std::optional<Chart> roofline = roofline_of_all(results)) figure(*roofline);
-        add("</section>\n");
+        add("<section aria-labelledby=\"roofline\">\n");
+        begin_fold("h2", "roofline", "Roofline", "the fastest step of each lesson");
+        figure(*roofline);
+        add("</details>\n</section>\n");
     }
 
     /// What is wrong, on top of the page where it cannot be overlooked.
@@ -574,8 +578,9 @@ private:
 
     void chapter(const ReportChapter& part) {
         const std::string id = chapter_id(*part.chapter);
-        put("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">Chapter {1}: {2}</h2>\n", id, part.chapter->number,
-            escape_html(part.chapter->title));
+        put("<section aria-labelledby=\"{}\">\n", id);
+        begin_fold("h2", id, fmt::format("Chapter {}: {}", part.chapter->number, escape_html(part.chapter->title)),
+                   lessons_in_words(part));
         if (!part.note.empty()) {
             add("<div class=\"wrong-box\">\n" + text_html(part.note));
             if (!part.output.empty()) add("<pre tabindex=\"0\">" + escape_html(part.output) + "</pre>\n");
@@ -589,7 +594,14 @@ private:
             if (const std::optional<Chart> roofline = roofline_of(*part.results)) figure(*roofline);
             for (std::size_t i = 0; i < part.results->lessons.size(); ++i) lesson(part, i);
         }
-        add("</section>\n");
+        add("</details>\n</section>\n");
+    }
+
+    static std::string lessons_in_words(const ReportChapter& part) {
+        if (!part.results) return "no results";
+        const std::vector<LessonResult>& lessons = part.results->lessons;
+        const std::size_t right = count_if(lessons, [](const LessonResult& lesson) { return is_right(lesson); });
+        return fmt::format("{} of {} lessons right", right, lessons.size());
     }
 
     std::string title_of(const ReportChapter& part, const LessonResult& result) const {
@@ -604,8 +616,9 @@ private:
     void lesson(const ReportChapter& part, std::size_t index) {
         const LessonResult& result = part.results->lessons[index];
         const warpwise::DeviceInfo& device = part.results->device;
-        put("<article aria-labelledby=\"{0}\">\n<h3 id=\"{0}\">{1}</h3>\n", lesson_id(*part.chapter, result.name),
-            title_of(part, result));
+        const std::string id = lesson_id(*part.chapter, result.name);
+        put("<article aria-labelledby=\"{}\">\n", id);
+        begin_fold("h3", id, title_of(part, result), is_right(result) ? "" : "<span class=\"bad\">wrong</span>");
         if (!result.failure.empty()) {
             put("<div class=\"wrong-box\"><p><span class=\"bad\">This lesson ended early:</span> {}</p></div>\n",
                 escape_html(result.failure));
@@ -632,7 +645,7 @@ private:
         std::for_each(figures, story.end(), [&](const auto& told) { lesson_text(part, result.name, told.text); });
         for (const std::string& text : result.texts) lesson_text(part, result.name, text);
         for (const warpwise::Drawing& drawing : result.drawings) add(text_html(drawing.text));
-        add("</article>\n");
+        add("</details>\n</article>\n");
     }
 
     void lesson_text(const ReportChapter& part, const std::string& lesson, const std::string& text) {
@@ -841,9 +854,10 @@ private:
         if (!report_.path) return;
         std::map<Mastery, std::size_t> counts;
         for (const Idea& idea : report_.path->ideas) ++counts[idea.mastery];
-        put("<section aria-labelledby=\"path\">\n<h2 id=\"path\">The path</h2>\n<p>Ideas: {} mastered, {} shaky, {} "
-            "begun, {} open.</p>\n",
-            counts[Mastery::mastered], counts[Mastery::shaky], counts[Mastery::begun], counts[Mastery::open]);
+        add("<section aria-labelledby=\"path\">\n");
+        begin_fold("h2", "path", "The path",
+                   fmt::format("ideas: {} mastered, {} shaky, {} begun, {} open", counts[Mastery::mastered],
+                               counts[Mastery::shaky], counts[Mastery::begun], counts[Mastery::open]));
         for (const ChapterMap& part : report_.path->chapters) {
             HtmlTable table{fmt::format("The path through chapter {}: {} of {} stops done", part.chapter->number,
                                         part.done, part.stops),
@@ -854,7 +868,7 @@ private:
             for (const Stretch& stretch : part.stretches) table.rows.push_back(stretch_row(stretch));
             if (!table.rows.empty()) add(table_html(table));
         }
-        add("</section>\n");
+        add("</details>\n</section>\n");
     }
 
     HtmlRow stretch_row(const Stretch& stretch) const {
@@ -897,7 +911,8 @@ private:
     // ---- exercises
 
     void exercises() {
-        add("<section aria-labelledby=\"exercises\">\n<h2 id=\"exercises\">Exercises</h2>\n");
+        add("<section aria-labelledby=\"exercises\">\n");
+        begin_fold("h2", "exercises", "Exercises", "which are done, with attempts and hints");
         bool any = false;
         for (const ReportChapter& part : report_.chapters) {
             if (part.chapter->exercises.empty()) continue;
@@ -911,7 +926,7 @@ private:
             add(table_html(table));
         }
         if (!any) add("<p>There are none yet.</p>\n");
-        add("</section>\n");
+        add("</details>\n</section>\n");
     }
 
     HtmlRow exercise_row(const Exercise& exercise) const {

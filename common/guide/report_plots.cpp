@@ -75,9 +75,8 @@ Json json_of(const Roofline& roofline) {
         {"bandwidth_name", roofline.bandwidth_name},
         {"x_title", "operations per byte"},
         {"y_title", "10\xE2\x81\xB9 operations per second"},
-        {"no_bytes", "no bytes"},
         {"series", series_json(roofline.series, [](const RooflinePoint& point) {
-             return Json{point.intensity ? Json(rounded(*point.intensity)) : Json(nullptr), rounded(point.gop_per_s)};
+             return Json{rounded(point.intensity), rounded(point.gop_per_s)};
          })}};
     if (roofline.gop_per_s) {
         json["gop_per_s"] = rounded(*roofline.gop_per_s);
@@ -105,8 +104,7 @@ NumberTable numbers_of(const Roofline& roofline) {
     NumberTable table{roofline.title, {"", "operations per byte", "Gop/s"}, {}};
     for (const Series<RooflinePoint>& series : roofline.series) {
         for (const RooflinePoint& point : series.points) {
-            table.rows.push_back({series.name, point.intensity ? three_digits(*point.intensity) : "no bytes",
-                                  three_digits(point.gop_per_s)});
+            table.rows.push_back({series.name, three_digits(point.intensity), three_digits(point.gop_per_s)});
         }
     }
     return table;

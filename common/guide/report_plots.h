@@ -53,8 +53,8 @@ struct Curves {
 };
 
 struct RooflinePoint {
-    std::optional<double> intensity;  ///< operations per byte, positive; absent for work without bytes
-    double gop_per_s = 0;             ///< 1e9 operations per second, positive
+    double intensity = 0;  ///< operations per byte, positive
+    double gop_per_s = 0;  ///< 1e9 operations per second, positive
 };
 
 /// Points under a limit of bandwidth and, where it is known, a ceiling of arithmetic; both axes logarithmic.
@@ -64,7 +64,7 @@ struct Roofline {
     std::string bandwidth_name;       ///< "copy: 4255 GB/s"
     std::optional<double> gop_per_s;  ///< the ceiling
     std::string ceiling_name;
-    std::vector<Series<RooflinePoint>> series;
+    std::vector<Series<RooflinePoint>> series;  ///< at least one, each with a point
 };
 
 using Plot = std::variant<BarChart, Curves, Roofline>;

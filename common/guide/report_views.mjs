@@ -48,3 +48,15 @@ for (const views of document.querySelectorAll('.views')) {
         details.addEventListener('toggle', () => openView(details), { once: true });
     }
 }
+
+/** Opens what is folded around the place that the address names: not all browsers do. */
+function openTarget() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let fold = target?.closest('.fold'); fold; fold = fold.parentElement.closest('.fold')) fold.open = true;
+    target?.scrollIntoView();
+}
+addEventListener('hashchange', openTarget);
+openTarget();
+addEventListener('beforeprint', () => {
+    for (const fold of document.querySelectorAll('.fold')) fold.open = true;
+});

@@ -3,16 +3,15 @@ import { axesParts, axisOf, axisWidth, chartFont, keyParts, keyRow, lineSample, 
 import { number } from './messages.mjs';
 
 /**
- * Points are operations per byte, and 1e9 operations per second; null stands for work without bytes, which has no
- * place on the axis: such points have a strip of their own beside the plot, where the ceiling alone limits them. The
- * highest point of each series has its name beside it, or on narrow drawings a number that the key explains.
+ * Points are operations per byte, and 1e9 operations per second; work without bytes has no place on the axis, and whoever shows the
+ * chart names it below. The highest point of each series has its name beside it, or on narrow drawings a number that the key explains.
  * `more_ceilings`: those of other units, such as tensor cores; a series with `ceiling` is limited by the one with this index.
  * `said`: what a series is in words; points can then be reached with the tab key. `shown`: the index of one that is
  * emphasized.
  *
  * @typedef {{ kind: 'roofline', title: string, description?: string, gb_per_s: number, bandwidth_name: string, gop_per_s?: number,
- *      ceiling_name?: string, more_ceilings?: { name: string, gop_per_s: number }[], x_title: string, y_title: string, no_bytes: string,
- *      shown?: number, series: { name: string, points: [number | null, number][], said?: string, ceiling?: number }[] }} RooflineChart
+ *      ceiling_name?: string, more_ceilings?: { name: string, gop_per_s: number }[], x_title: string, y_title: string,
+ *      shown?: number, series: { name: string, points: [number, number][], said?: string, ceiling?: number }[] }} RooflineChart
  */
 
 const plotHeight = 300;
@@ -36,15 +35,17 @@ const spots = Array.from({ length: 12 * 60 }, (_, i) => ({ shift: 9 + 14 * (i % 
     .sort((a, b) => a.far - b.far);
 
 /**
- * Places for the labels of points, so that none covers another one or a point. Labels for which there is no place are
- * left out.
+ * Places for the labels of points, so that none covers another one, a point, or a level line at one of the heights. Labels for which
+ * there is no place are left out.
  *
  * @param {{ x: number, y: number, text: string }[]} labels
  * @param {{ x: number, y: number }[]} points
  * @param {{ left: number, right: number, top: number, bottom: number }} box
+ * @param {number[]} heights
  */
-export function placeLabels(labels, points, box) {
-    const taken = points.map(squareAround);
+export function placeLabels(labels, points, box, heights = []) {
+    const lines = heights.map((height) => ({ left: box.left, top: height - 2, width: box.right - box.left, height: 4 }));
+    const taken = [...points.map(squareAround), ...lines];
     return labels.flatMap((label) => {
         const width = textWidth(label.text);
         for (const { shift, side, down } of spots) {
@@ -60,8 +61,8 @@ export function placeLabels(labels, points, box) {
     });
 }
 
-function rooflineInWords({ bandwidth_name, gop_per_s, ceiling_name, more_ceilings = [], no_bytes, series }) {
-    const place = ([x, y]) => `${number(y)} at ${x === null ? no_bytes : `${number(x)} operations per byte`}`;
+function rooflineInWords({ bandwidth_name, gop_per_s, ceiling_name, more_ceilings = [], series }) {
+    const place = ([x, y]) => `${number(y)} at ${number(x)} operations per byte`;
     const words = series.map(({ name, points }) => `${name}: ${points.map(place).join(', ')}`);
     return `${[bandwidth_name, ...(gop_per_s ? [ceiling_name] : []), ...more_ceilings.map(({ name }) => name), ...words].join('; ')}.`;
 }
@@ -72,23 +73,21 @@ function rooflineInWords({ bandwidth_name, gop_per_s, ceiling_name, more_ceiling
  * @param {string} id
  */
 export function rooflineChart(chart, width, id) {
-    const { gb_per_s: bandwidth, gop_per_s: peak, series, no_bytes: noBytes } = chart;
+    const { gb_per_s: bandwidth, gop_per_s: peak, series } = chart;
     const all = series.flatMap(({ points }) => points);
-    const finite = all.map(([x]) => x).filter((x) => x !== null);
     const others = chart.more_ceilings ?? [];
     const highestPeak = peak ? Math.max(peak, ...others.map(({ gop_per_s }) => gop_per_s)) : undefined;
     const ridge = peak ? highestPeak / bandwidth : undefined;
-    const inside = [...finite, ...(ridge ? [ridge] : [])];
-    const [from, to] = inside.length > 0 ? [Math.min(...inside) / 3, Math.max(...inside) * 3] : [0.1, 10];
+    const inside = [...all.map(([intensity]) => intensity), ...(ridge ? [ridge] : [])];
+    const [from, to] = [Math.min(...inside) / 3, Math.max(...inside) * 3];
     const attainable = (x, limit = highestPeak) => Math.min(limit ?? Infinity, x * bandwidth);
     const limitOf = ({ ceiling }) => (ceiling === undefined ? peak : others[ceiling].gop_per_s);
     const x = axisOf([], { from, to, log: true }, { most: Math.floor(width / 60) });
     const rates = [...all.map(([, rate]) => rate), attainable(from), attainable(to)];
     const y = axisOf([], { from: Math.min(...rates) / 1.5, to: Math.max(...rates) * 2, log: true }, { most: 7 });
 
-    const strip = finite.length < all.length ? Math.max(50, textWidth(noBytes) + 8) : 0;
-    const box = { left: axisWidth(y), right: width - 8 - (strip && strip + 10), top: 30, bottom: 30 + plotHeight };
-    const xAt = (value) => (value === null ? width - 8 - strip / 2 : box.left + x.place(value) * (box.right - box.left));
+    const box = { left: axisWidth(y), right: width - 8, top: 30, bottom: 30 + plotHeight };
+    const xAt = (value) => box.left + x.place(value) * (box.right - box.left);
     const yAt = (value) => box.bottom - y.place(value) * (box.bottom - box.top);
     const parts = axesParts(box, { ...x, title: chart.x_title }, { ...y, title: chart.y_title }, width);
     const entries = [];
@@ -106,14 +105,6 @@ export function rooflineChart(chart, width, id) {
         roof([xAt(height / bandwidth), height], [box.right, height], color, '8 3 2 3');
         entries.push({ name, sample: lineSample(color, { dashes: '8 3 2 3' }) });
     }
-    if (strip) {
-        const [left, right] = [width - 8 - strip, width - 8];
-        for (const tick of y.ticks) parts.push(svgLine(left, yAt(tick), right, yAt(tick), 'grid'));
-        parts.push(svgLine(left, box.bottom, right, box.bottom, 'text'));
-        parts.push(svgText((left + right) / 2, box.bottom + 17, noBytes, { 'text-anchor': 'middle' }));
-        if (peak) roof([left, peak], [right, peak], 'mark', '2 4');
-        for (const [index, { gop_per_s: height }] of others.entries()) roof([left, height], [right, height], ['vendor', 'wrong'][index % 2], '8 3 2 3');
-    }
 
     const named = width >= wide;
     const highest = series.map(({ points }) => points.reduce((best, point) => (point[1] > best[1] ? point : best)));
@@ -123,7 +114,8 @@ export function rooflineChart(chart, width, id) {
         index,
         text: named ? series[index].name : String(index + 1),
     }));
-    const labels = placeLabels(wanted, all.map(pixels), { left: box.left + 2, right: width, top: 18, bottom: box.bottom });
+    const levels = [...(peak ? [peak] : []), ...others.map(({ gop_per_s }) => gop_per_s)].map(yAt);
+    const labels = placeLabels(wanted, all.map(pixels), { left: box.left + 2, right: width, top: 18, bottom: box.bottom }, levels);
     const labelOf = (index) => {
         const label = labels.find((one) => one.index === index);
         if (!label) return [];
@@ -145,8 +137,8 @@ export function rooflineChart(chart, width, id) {
         });
         if (said) {
             const { x: cx, y: cy } = pixels(highest[index]);
-            const above = yAt(attainable(highest[index][0] ?? Infinity, limitOf(series[index])));
-            if (Number.isFinite(above)) drawn.unshift(svgLine(cx, cy, cx, above, 'text', { dashes: '3 3', class: 'ww-gap' }));
+            const above = yAt(attainable(highest[index][0], limitOf(series[index])));
+            drawn.unshift(svgLine(cx, cy, cx, above, 'text', { dashes: '3 3', class: 'ww-gap' }));
             const reached = { class: index === chart.shown ? 'ww-point ww-point-shown' : 'ww-point', tabindex: 0, role: 'img', 'aria-label': said, 'data-point': index };
             parts.push(svgTag('g', reached, ...drawn, ...labelOf(index)));
         } else {

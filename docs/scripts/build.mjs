@@ -19,6 +19,7 @@ if (!isForced && fs.existsSync(path.join(dist, 'index.html')) && fs.existsSync(m
     console.log('The site is there, and nothing has changed since it was built.');
     process.exit(0);
 }
+console.log('Building the book, which takes minutes');
 const vitepress = fileURLToPath(new URL('../node_modules/vitepress/bin/vitepress.js', import.meta.url));
 const { status } = spawnSync(process.execPath, [vitepress, 'build', ...process.argv.slice(2).filter((word) => word !== '--force')], { cwd: path.join(root, 'docs'), stdio: 'inherit' });
 if (status === 0) fs.writeFileSync(mark, now);

@@ -35,7 +35,7 @@ after(async () => {
 });
 
 /// In the browser: lines of code and how many of them end outside of what is visible, how much wider the page is than the window,
-/// and tables of results whose first column of figures is not to be seen.
+/// and tables of results whose first column of figures is not to be seen, or whose names stand in a column of a few letters.
 function measure() {
     const shown = (element) => element.getClientRects().length > 0;
     const result = { lines: 0, cut: 0, wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, hidden: [] };
@@ -52,6 +52,8 @@ function measure() {
     for (const table of document.querySelectorAll('.vp-doc figure.results table')) {
         if (!shown(table)) continue;
         const cell = table.querySelector('tbody tr > .number:not(:first-child)');
+        const name = table.querySelector('tbody tr > :first-child:not(.number)');
+        if (name && name.innerText.length > 8 && name.getBoundingClientRect().width < 50) result.hidden.push(`(names) ${table.closest('figure').innerText.slice(0, 60)}`);
         if (cell && cell.getBoundingClientRect().right > document.documentElement.clientWidth) result.hidden.push(table.closest('figure').innerText.slice(0, 60));
     }
     return result;

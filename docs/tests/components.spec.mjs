@@ -250,24 +250,26 @@ test('the occupancy explorer says what limits', async () => {
             await page.keyboard.press('Tab');
         };
         await reads(result, /^75 % 48 of 64 warps resident blocks: 6 Limited by registers\.$/);
-        await put('Registers a thread', 32);
+        await put('Registers per thread', 32);
         await reads(result, /^100 % .* Limited by warps and registers\.$/);
-        await put('Shared memory a block, bytes', 49152);
+        await put('Shared memory per block, bytes', 49152);
         await reads(result, /^50 % 32 of 64 warps resident blocks: 4 Limited by shared memory\.$/);
         await view.getByLabel('Compute capability').selectOption('8.6');
         await reads(result, /^33\.3 % 16 of 48 warps resident blocks: 2 Limited by shared memory\.$/);
-        await put('Threads a block', 1024);
-        await put('Registers a thread', 128);
+        await put('Threads per block', 1024);
+        await put('Registers per thread', 128);
         await reads(result, /does not fit/);
-        await put('Registers a thread', 9999);
+        await view.getByLabel('Kernel of a lesson').selectOption('sums_unrolled');
+        await reads(result, /^18\.8 % 12 of 64 warps resident blocks: 3 Limited by registers\.$/);
+        await put('Registers per thread', 9999);
         await eventually(async () =>
-            assert.equal(await view.getByRole('spinbutton', { name: 'Registers a thread' }).inputValue(), '255'),
+            assert.equal(await view.getByRole('spinbutton', { name: 'Registers per thread' }).inputValue(), '255'),
         );
-        const slider = view.getByRole('slider', { name: 'Threads a block' });
+        const slider = view.getByRole('slider', { name: 'Threads per block' });
         await slider.focus();
         await page.keyboard.press('Home');
         await eventually(async () =>
-            assert.equal(await view.getByRole('spinbutton', { name: 'Threads a block' }).inputValue(), '1'),
+            assert.equal(await view.getByRole('spinbutton', { name: 'Threads per block' }).inputValue(), '1'),
         );
     });
 });
@@ -294,10 +296,11 @@ test('lessons on the roofline are named on focus, and in a table', async () => {
             }).length,
         );
         assert.equal(outside, 0, 'lessons outside of the picture');
-        const unnamed = await view
-            .locator('[data-point]')
-            .evaluateAll((points) => points.filter((point) => !point.querySelector('text')).length);
-        assert.equal(unnamed, 0, 'lessons without a name beside them');
+        const boxes = await view.locator('.ww-label').evaluateAll((labels) => labels.map((label) => [label.textContent, label.getBoundingClientRect().toJSON()]));
+        assert.equal(boxes.length, await view.locator('[data-point]').count(), 'each lesson has its name beside it');
+        const apart = (one, other) => one.left >= other.right || other.left >= one.right || one.top + 3 >= other.bottom || other.top + 3 >= one.bottom;
+        boxes.forEach(([name, box], i) => boxes.slice(i + 1).forEach(([other, its]) => assert.ok(apart(box, its), `${name} covers ${other}`)));
+        await reads(() => view.innerText(), /they move no bytes .*: pi \([\d.]+ %\), pi_precision \([\d.]+ %\)\./);
         await view.locator('[data-point]').first().focus();
         await reads(() => view.locator('.ww-say').innerText(), /Gop\/s at .* operations per byte/);
         const first = await view.locator('.ww-say').innerText();
@@ -309,6 +312,21 @@ test('lessons on the roofline are named on focus, and in a table', async () => {
             () => view.locator('.ww-provenance').innerText(),
             /NVIDIA .*, build\/bin\/cuda\/.*, 20\d\d-\d\d-\d\d/,
         );
+    });
+});
+
+test('results of a reader are drawn when they are chosen, and the book\'s come back', async () => {
+    await visit('/warp_view', async (page) => {
+        const view = page.locator('.ww-roofline');
+        await view.locator('[data-point]').first().waitFor();
+        await view.getByText('Results of your own GPU').click();
+        const file = fileURLToPath(new URL('../results/h200_chapter_2.json', import.meta.url));
+        await view.locator('input[type=file]').setInputFiles([file]);
+        await eventually(async () => assert.ok(!(await view.locator('.ww-label').allTextContents()).includes('vector_add')));
+        await view.getByRole('button', { name: "Back to the book's results" }).click();
+        await eventually(async () => assert.ok((await view.locator('.ww-label').allTextContents()).includes('vector_add')));
+        await view.locator('input[type=file]').setInputFiles([{ name: 'x.json', mimeType: 'application/json', buffer: Buffer.from('{') }]);
+        await reads(() => view.getByRole('alert').innerText(), /no JSON/);
     });
 });
 
@@ -501,7 +519,7 @@ test('drawings compute what they say', async () => {
     };
     const press = (name) => (figure) => figure.getByRole('button', { name, exact: true }).click();
     const put = (name, key) => async (figure, page) => {
-        await figure.getByRole('slider', { name }).focus(); // the value is part of the name
+        await figure.getByRole('slider', { name, exact: true }).focus();
         await page.keyboard.press(key);
     };
     const nothing = async () => {};

@@ -115,7 +115,7 @@ examine=$(tr '\n' ' ' <<'END'
   for (const id of ['environment', 'summary', 'path', 'exercises']) {
     const heading = document.getElementById(id);
     if (!heading || heading.tagName != 'H2') faults.push('no part ' + id);
-    else if (heading.parentElement.children.length < 2) faults.push('nothing in ' + id);
+    else if (heading.closest('details,section').children.length < 2) faults.push('nothing in ' + id);
   }
   if (!all('h2[id^=chapter-]').length) faults.push('no chapter');
 
@@ -161,7 +161,7 @@ examine=$(tr '\n' ' ' <<'END'
   };
   const faint = new Map();
   for (const element of all('body *')) {
-    if (element.closest('desc,title,defs,.skip,.ww svg,script,noscript')) continue;
+    if (element.closest('desc,title,defs,.ww svg,script,noscript')) continue;
     if (![...element.childNodes].some(node => node.nodeType == 3 && node.data.trim())) continue;
     const style = getComputedStyle(element);
     if (!element.getClientRects().length || style.visibility == 'hidden') continue;
@@ -218,6 +218,20 @@ examine=$(tr '\n' ' ' <<'END'
 END
 )
 
+# The page as it is opened: details are folded, and what is not fits a desktop's screen. Then opens them all.
+unfold=$(tr '\n' ' ' <<'END'
+(async (width, height) => {
+  const tall = document.scrollingElement.scrollHeight;
+  const folds = [...document.querySelectorAll('.fold')];
+  const open = folds.filter(e => e.open).length;
+  for (const fold of folds) fold.open = true;
+  await new Promise(done => setTimeout(done, 500));  /* until the plots are drawn */
+  if (!folds.length || open) return folds.length + ' folded parts, of which ' + open + ' are open';
+  return width > 1000 && tall > height ? 'the front page has ' + tall + ' pixels, more than a screen' : '';
+})
+END
+)
+
 # Opens the first view of each kind, or every view, and steps it.
 step_views=$(tr '\n' ' ' <<'END'
 (async every => {
@@ -258,6 +272,7 @@ without_script=$(tr '\n' ' ' <<'END'
 (() => {
   const isShown = element => element && element.getClientRects().length > 0;
   const all = selector => [...document.querySelectorAll(selector)];
+  for (const fold of all('.fold')) fold.open = true;
   if (all('.views').some(isShown)) return 'views are shown';
   if (!isShown(document.querySelector('header noscript p'))) return 'nothing says what is missing';
   const hasNumbers = figure =>
@@ -313,6 +328,7 @@ examine_as() {
     call Page.navigate "{\"url\":\"file://$page\"}"
     [[ "$answer" != *'"errorText"'* ]] || cannot "the browser cannot open $page: $(value_of errorText)"
     wait_for_load
+    evaluate "$1, front page" "$unfold($2, $3)"
     evaluate "$1" "$examine($2, $paper)"
     picture "$1" "$2"
     [[ $views != 0 && $paper == false ]] || return 0

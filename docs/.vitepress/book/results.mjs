@@ -10,7 +10,10 @@ const cache = new Map();
 
 /// Names of all recorded runs: "h200_chapter_1" ...
 export const recordedRuns = () =>
-    fs.readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5)).sort();
+    fs.readdirSync(folder).filter((name) => /_chapter_\d+\.json$/.test(name)).map((name) => name.slice(0, -5)).sort();
+
+/// {compiler, date, kernels: {name: {registers, shared_bytes}}}, as scripts/record_registers.mjs writes it.
+export const recordedRegisters = () => JSON.parse(fs.readFileSync(path.join(folder, 'registers_sm_90.json'), 'utf8'));
 
 /// The run of that name; throws when there is none.
 export function recordedRun(name) {

@@ -8,6 +8,8 @@ import { viewMessages } from '../../../../common/views/messages.mjs';
 import { drawingNames, places, problemsOfDrawings, problemsOfShownDrawings, recordedFigures } from '../drawings/figures.mjs';
 import * as model from '../drawings/model.mjs';
 import { drawingWords } from '../drawings/words.mjs';
+import { kernelsIn } from '../../../scripts/record_registers.mjs';
+import { occupancyKernels } from './occupancy_kernels.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -80,6 +82,42 @@ test("occupancy of every compute capability is that of NVIDIA's calculator", () 
             `${name}: ${threads}, ${registers}, ${shared}`,
         );
     }
+});
+
+test('limits of the multiprocessors that the time model knows are those of the explorer', () => {
+    const folder = here('../../../../common/model/gpus/');
+    for (const file of fs.readdirSync(folder)) {
+        const gpu = JSON.parse(fs.readFileSync(folder + file, 'utf8'));
+        const known = capability(gpu.compute_capability);
+        if (!known) continue; // the explorer ends with 9.0
+        const { max_threads_per_sm: threads, max_blocks_per_sm: blocks, shared_kib_per_sm: shared } = gpu;
+        assert.deepEqual([known.warps * 32, known.blocks, known.sharedBytes], [threads, blocks, shared * 1024], file);
+    }
+});
+
+test("the lessons' kernels have the occupancy that was recorded", () => {
+    const { kernels } = occupancyKernels();
+    const of = (lesson, step) => {
+        const { threads, registers, shared } = kernels.find((one) => one.lesson === lesson && one.step === step);
+        return occupancy(capability('9.0'), threads, registers, shared);
+    };
+    assert.equal(of('occupancy', 'one_float').share, 1);
+    for (const step of ['one_float_one_block', 'four_floats_one_block', 'eight_floats_one_block', 'four_float4_one_block']) {
+        assert.equal(of('occupancy', step).blocks, 1, step);
+    }
+    const run = JSON.parse(fs.readFileSync(here('../../../results/h200_chapter_2.json'), 'utf8'));
+    const { tables } = run.lessons.find(({ name }) => name === 'registers_and_local');
+    for (const row of tables.find(({ name }) => name === 'resources').rows) {
+        assert.equal(of('registers_and_local', row[0]).warps * 32, Number(row.at(-1)), row[0]);
+    }
+    const steps = JSON.parse(fs.readFileSync(here('../../../results/h200_chapter_3.json'), 'utf8')).lessons.find(({ name }) => name === 'occupancy').steps;
+    for (const { lesson, step } of kernels) if (lesson === 'occupancy') assert.ok(steps.some(({ name }) => name === step), step);
+});
+
+test('registers are read from what nvcc says', () => {
+    const said = (name, how) => `ptxas info    : Function properties for ${name}\n    0 bytes stack frame\nptxas info    : Used ${how}\n`;
+    const kernels = kernelsIn(said('void a::(anonymous namespace)::scale<4u>(float const*, unsigned long)', '24 registers, used 0 barriers') + said('reverse(int*)', '10 registers, used 1 barriers, 256 bytes smem'));
+    assert.deepEqual(kernels, { 'scale<4>': { registers: 24, shared_bytes: 0 }, reverse: { registers: 10, shared_bytes: 256 } });
 });
 
 // ---- Amdahl's law, roofline, words ----
@@ -193,6 +231,13 @@ test('the recorded runs give a roofline', () => {
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
     assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['matrix_multiply', 'TF32'], ['matrix_multiply', 'BF16']]);
+    const drawn = [...data.points, ...data.tensorPoints].filter(roofline.hasPlace);
+    for (const point of drawn) assert.ok(Number.isFinite(roofline.intensityOf(point)), point.lesson);
+    assert.deepEqual(data.points.filter((point) => point.operations > 0 && !drawn.includes(point)).map(({ lesson }) => lesson), ['pi', 'pi_precision']);
+    assert.deepEqual([...new Set(drawn.filter(({ isLeast }) => isLeast).map(({ lesson }) => lesson))], ['matrix_multiply', 'linear_solver']);
+    // C = A B, each matrix once; A and B in 4 bytes, and in 2.
+    const [tf32, bf16] = data.tensorPoints.map(({ bytes }) => bytes);
+    assert.deepEqual([tf32, bf16], [12 * 4096 ** 2, 8 * 4096 ** 2]);
     for (const point of data.tensorPoints) assert.ok(roofline.rateOf(point) <= 1.05 * data.tensorCeilings[point.ceiling].gopPerS);
     // The same as the lesson prints, which selects them in C++.
     const counted = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_3.json'), 'utf8'));

@@ -8,12 +8,16 @@ import type { RooflineProblem } from './roofline';
 
 export type Language = 'en' | 'zh';
 
+/// Names, each with a share as text.
+type Shares = (readonly [name: string, share: string])[];
+const sharesText = (shares: Shares) => shares.map(([name, share]) => `${name} (${share})`).join(', ');
+
 export const languageOf = (tag: string | undefined): Language => (tag?.toLowerCase().startsWith('zh') ? 'zh' : 'en');
 
 const en = {
     // while data come
-    loading: 'The trace is being loaded.',
-    notLoaded: (name: string) => `The trace ${name} could not be loaded.`,
+    loading: 'The data are being loaded.',
+    notLoaded: (name: string) => (name ? `The trace ${name} could not be loaded.` : 'The data could not be loaded.'),
 
     // trace loader
     loaderTitle: 'A trace of your own kernel',
@@ -70,9 +74,11 @@ const en = {
     // occupancy
     occupancyTitle: 'Occupancy',
     capability: 'Compute capability',
-    blockSize: 'Threads a block',
-    registers: 'Registers a thread',
-    sharedMemory: 'Shared memory a block, bytes',
+    kernelOfLesson: 'Kernel of a lesson',
+    ownNumbers: 'none: your own numbers',
+    blockSize: 'Threads per block',
+    registers: 'Registers per thread',
+    sharedMemory: 'Shared memory per block, bytes',
     residentBlocks: 'resident blocks',
     residentWarps: (warps: number, most: number) => `${warps} of ${most} warps`,
     limits: {
@@ -89,6 +95,8 @@ const en = {
     tableOfValues: 'Table of values',
     occupancyFacts:
         "Theoretical occupancy, by the rules of NVIDIA's occupancy calculator; limits from the CUDA C++ Programming Guide, “Compute Capabilities”.",
+    occupancyKernels: (compiler: string, machine: string, dates: string) =>
+        `Registers of the lessons' kernels: ${compiler} for compute capability 9.0, and ${machine}, ${dates}.`,
 
     // amdahl
     amdahlTitle: "Amdahl's law",
@@ -112,14 +120,15 @@ const en = {
     intensity: 'operations per byte',
     rate: '10⁹ operations per second',
     memoryRoof: (rate: string) => `memory: ${rate} GB/s`,
-    computeRoof: (rate: string) => `FP32 peak: ${rate} Gop/s`,
-    tensorRoof: (format: string, rate: string) => `tensor cores, ${format}: ${rate} Gop/s`,
+    computeRoof: (rate: string) => `FP32 peak: ${rate} Top/s`,
+    tensorRoof: (format: string, rate: string) => `tensor cores, ${format}: ${rate} Top/s`,
     rooflineOwn: 'Results of your own GPU',
-    rooflineHow: 'Record them with --json, one file per chapter, and choose the files. They are read by this page only and sent nowhere:',
+    rooflineHow:
+        'Record them, one file per chapter, then choose the files or drop them here. After ./warpwise report, such files are in build/results/cuda, too. They are read by this page only and sent nowhere.',
     rooflineChoose: 'Choose files',
     rooflineBack: "Back to the book's results",
     rooflineProblems: {
-        not_json: 'This is no JSON. Choose a file that ./warpwise run --json wrote.',
+        not_json: 'This is no JSON. Choose a file that ./warpwise run --json wrote, or one of build/results/cuda.',
         not_results: 'These are no results of a chapter. Choose a file that ./warpwise run --json wrote.',
         no_times: 'These results hold no times: the CPU device only counts. Run the chapter on a GPU.',
         unknown_gpu: 'For this GPU, the FP32 peak or the copy bandwidth is not known, so there is no roof to draw.',
@@ -138,9 +147,12 @@ const en = {
     },
     rooflineFrom: (machine: string, commands: string, dates: string) => `${machine}, ${commands}, ${dates}`,
     rooflineRoofs: 'Memory: the fastest copy in these runs. Peak: SMs × FP32 units × 2 × highest clock.',
-    noOperations: (lessons: string) => `Not drawn, because no operations are counted: ${lessons}.`,
-    noBytes: '∞ (no bytes)',
-    withoutBytes: 'no bytes',
+    leastBytes: (lessons: string) =>
+        `These lessons count no bytes, and stand where each matrix moves once, which is the least; their steps move more: ${lessons}.`,
+    noOperations: (lessons: Shares) =>
+        `Not drawn, because they only move bytes and count no operations; in parentheses, the share of copy bandwidth: ${sharesText(lessons)}.`,
+    noBytes: (lessons: Shares) =>
+        `Not drawn, because they move no bytes from or to device memory, so that only arithmetic limits them; in parentheses, the share of the FP32 peak: ${sharesText(lessons)}.`,
     onTensorCores: (lessons: string) =>
         `Without the steps on tensor cores, to which the FP32 peak is no limit: ${lessons}.`,
 
@@ -150,8 +162,8 @@ const en = {
 type Messages = typeof en;
 
 const zh: Messages = {
-    loading: '正在载入跟踪记录。',
-    notLoaded: (name) => `无法载入跟踪记录 ${name}。`,
+    loading: '正在载入数据。',
+    notLoaded: (name) => (name ? `无法载入跟踪记录 ${name}。` : '无法载入数据。'),
 
     loaderTitle: '你自己的核函数的跟踪记录',
     loaderHow: '先记录，再选择文件或拖到这里。文件只在本页读取，不会发送到任何地方。',
@@ -204,6 +216,8 @@ const zh: Messages = {
 
     occupancyTitle: '占用率',
     capability: '计算能力',
+    kernelOfLesson: '课程里的核函数',
+    ownNumbers: '无：你自己的数值',
     blockSize: '每个线程块的线程数',
     registers: '每个线程的寄存器数',
     sharedMemory: '每个线程块的共享内存（字节）',
@@ -223,6 +237,8 @@ const zh: Messages = {
     tableOfValues: '数值表',
     occupancyFacts:
         '理论占用率，规则与 NVIDIA 的占用率计算器相同；各项上限出自《CUDA C++ Programming Guide》的 Compute Capabilities 一章。',
+    occupancyKernels: (compiler, machine, dates) =>
+        `课程里核函数的寄存器数：${compiler} 为计算能力 9.0 编译的结果，以及 ${machine}，${dates}。`,
 
     amdahlTitle: '阿姆达尔定律',
     serialShare: '串行部分占时间的比例',
@@ -244,14 +260,15 @@ const zh: Messages = {
     intensity: '每字节的运算次数',
     rate: '每秒运算次数（10⁹）',
     memoryRoof: (rate) => `内存：${rate} GB/s`,
-    computeRoof: (rate) => `FP32 峰值：${rate} Gop/s`,
-    tensorRoof: (format, rate) => `张量核心 ${format}：${rate} Gop/s`,
+    computeRoof: (rate) => `FP32 峰值：${rate} Top/s`,
+    tensorRoof: (format, rate) => `张量核心 ${format}：${rate} Top/s`,
     rooflineOwn: '你自己的 GPU 的结果',
-    rooflineHow: '用 --json 记录，每章一个文件，然后选择这些文件。文件只在本页读取，不会发送到任何地方：',
+    rooflineHow:
+        '先记录，每章一个文件，再选择这些文件或拖到这里。运行 ./warpwise report 之后，build/results/cuda 里也有这样的文件。文件只在本页读取，不会发送到任何地方。',
     rooflineChoose: '选择文件',
     rooflineBack: '回到书里的结果',
     rooflineProblems: {
-        not_json: '这不是 JSON。请选择 ./warpwise run --json 写的文件。',
+        not_json: '这不是 JSON。请选择 ./warpwise run --json 写的文件，或 build/results/cuda 里的文件。',
         not_results: '这不是一章的结果。请选择 ./warpwise run --json 写的文件。',
         no_times: '这些结果里没有时间：CPU 设备只计数。请在 GPU 上运行这一章。',
         unknown_gpu: '不知道这块 GPU 的 FP32 峰值或拷贝带宽，画不出屋顶线。',
@@ -270,9 +287,9 @@ const zh: Messages = {
     },
     rooflineFrom: (machine, commands, dates) => `${machine}，${commands}，${dates}`,
     rooflineRoofs: '内存：这些运行中最快的拷贝。峰值：SM 数 × FP32 单元数 × 2 × 最高时钟频率。',
-    noOperations: (lessons) => `没有统计运算次数、因此没有画出的课：${lessons}。`,
-    noBytes: '∞（无字节）',
-    withoutBytes: '无字节',
+    leastBytes: (lessons) => `这些课不统计字节数，图中按每个矩阵只搬运一次（最少的情形）来画，实际搬运的字节更多：${lessons}。`,
+    noOperations: (lessons) => `这些课只搬运字节，不统计运算次数，所以没有画出；括号里是达到拷贝带宽的比例：${sharesText(lessons)}。`,
+    noBytes: (lessons) => `这些课不从设备内存读写字节，只受运算限制，所以没有画出；括号里是达到 FP32 峰值的比例：${sharesText(lessons)}。`,
     onTensorCores: (lessons) => `不含在张量核心 (Tensor Core) 上运行的步骤，FP32 峰值不限制它们：${lessons}。`,
 
     drawings: drawingWords.zh,

@@ -9,6 +9,7 @@ export interface RooflinePoint {
     chapter?: string; // its folder
     operations: number;
     bytes: number;
+    isLeast?: boolean; // the bytes are the fewest that can move, and not those that were counted
     seconds: number;
 }
 
@@ -48,6 +49,7 @@ export interface ChapterResults {
     device: { name: string; kind: string; compute_capability: string; processors: number; clock_mhz?: number };
     lessons: {
         name: string;
+        size?: number[] | null;
         date?: string; // of a lesson that was recorded later than the others
         roof?: { gb_per_s: number } | null;
         steps: {
@@ -61,6 +63,13 @@ export interface ChapterResults {
         }[];
     }[];
 }
+
+/// The bytes of lessons that count none, because how many their steps move is no measure of them: those of the matrices, each counted
+/// once, as fewer cannot move. `width`: bytes of an element that is multiplied.
+const leastBytes: Record<string, (size: number[], width: number) => number> = {
+    matrix_multiply: ([m, n, k], width) => width * (m * k + k * n) + 4 * m * n,
+    linear_solver: ([n], width) => width * n * n,
+};
 
 /// SMs x FP32 units of an SM x 2 x clock, in 1e9 operations a second. 0 where the units are not known. The table is that of
 /// common/lesson/roofline.h, which a test compares with it.
@@ -123,14 +132,18 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
         for (const lesson of result.lessons) {
             const { below, above } = dividedAtFp32Peak(lesson.steps, gopPerS);
             if (above.length > 0) onTensorCores.push(lesson.name);
-            const pointOf = (best: Step) => ({
-                lesson: lesson.name,
-                step: best.name,
-                chapter: result.chapter.folder,
-                operations: best.operations ?? 0,
-                bytes: best.bytes ?? 0,
-                seconds: best.seconds!.median,
-            });
+            const pointOf = (best: Step, width = 4) => {
+                const least = best.bytes ? 0 : (lesson.size && leastBytes[lesson.name]?.(lesson.size, width)) || 0;
+                return {
+                    lesson: lesson.name,
+                    step: best.name,
+                    chapter: result.chapter.folder,
+                    operations: best.operations ?? 0,
+                    bytes: best.bytes || least,
+                    isLeast: least > 0,
+                    seconds: best.seconds!.median,
+                };
+            };
             for (const table of above) {
                 // The numbers of a table do not say in which format they were computed: it is under the lowest ceiling that allows
                 // them all, that of the vendor's routine, too.
@@ -140,7 +153,7 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
                 if (!best || !format) continue;
                 let ceiling = tensorCeilings.findIndex((each) => each.format === format);
                 if (ceiling < 0) ceiling = tensorCeilings.push({ format, gopPerS: tensorPeak(format) }) - 1;
-                tensorPoints.push({ ...pointOf(best), ceiling });
+                tensorPoints.push({ ...pointOf(best, format === 'BF16' ? 2 : 4), ceiling });
             }
             const best = fastest(below);
             if (best && (best.operations || best.bytes)) points.push(pointOf(best));
@@ -163,6 +176,9 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
 
 /// Operations for each byte that has to move; Infinity without bytes.
 export const intensityOf = (point: RooflinePoint) => (point.bytes > 0 ? point.operations / point.bytes : Infinity);
+
+/// Whether it has a place on the plot, whose axes are logarithmic.
+export const hasPlace = (point: RooflinePoint) => point.operations > 0 && point.bytes > 0;
 export const rateOf = (point: RooflinePoint) => (point.operations / point.seconds) * 1e-9;
 export const bandwidthOf = (point: RooflinePoint) => (point.bytes / point.seconds) * 1e-9;
 
