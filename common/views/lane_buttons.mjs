@@ -55,12 +55,12 @@ export function laneButtons(name, { point, stay }) {
         });
         if (buttons.findIndex((button) => button.tabIndex === 0) >= threads) reach(0);
     }
-    /** Marks lanes, all where none is given; `stays`: until the reader takes the mark away. */
-    function light(lanes, stays) {
+    /** Marks lanes, all where none is given; `staying`: those that stay marked until the reader takes the mark away. */
+    function light(lanes, staying = []) {
         buttons.forEach((button, lane) => {
             button.classList.toggle('ww-dim', lanes !== undefined && !lanes.includes(lane));
             button.classList.toggle('ww-lit', lanes?.includes(lane) ?? false);
-            button.setAttribute('aria-pressed', String(stays && lanes.includes(lane)));
+            button.setAttribute('aria-pressed', String(staying.includes(lane)));
         });
     }
     return { element, show, light };

@@ -33,11 +33,12 @@ export function number(value) {
 export const ranges = (runs) =>
     runs.map(([first, count]) => (count > 1 ? `${first}–${first + count - 1}` : first)).join(', ');
 
-/** "−28 (× 0.125)": from left to right; of shares in percent. */
-function differenceOf(counter, left, right) {
+/** "−28 (× 0.125)": from left to right; of shares in `points`. */
+function differenceOf(counter, [left, right], points) {
     if (left === right) return '0';
     const sign = right > left ? '+' : '−';
-    const size = counter === 'used' ? percent(Math.abs(right - left)) : number(Math.abs(right - left));
+    const far = Math.abs(right - left);
+    const size = counter === 'used' ? points(number(100 * far)) : number(far);
     return left > 0 && right > 0 ? `${sign}${size} (× ${number(right / left)})` : `${sign}${size}`;
 }
 
@@ -161,7 +162,7 @@ const english = {
     },
     compared: 'The two launches compared',
     differenceHead: 'difference',
-    difference: differenceOf,
+    difference: (counter, values) => differenceOf(counter, values, (points) => `${points} points`),
     cut: 'The warp did more than this trace holds.',
 
     /** @param {RequestInWords} what */
@@ -242,7 +243,7 @@ const chinese = {
     cpuDevice: 'CPU 设备',
     trimmed: (what) => `只显示 ${what}。`,
     array: '数组',
-    allArrays: '全部',
+    allArrays: '全部数组',
 
     warpView: '线程束视图',
     line: '代码行',
@@ -313,7 +314,7 @@ const chinese = {
     },
     compared: '两次启动的比较',
     differenceHead: '差',
-    difference: differenceOf,
+    difference: (counter, values) => differenceOf(counter, values, (points) => `${points} 个百分点`),
     cut: '这个线程束之后还有操作，跟踪记录里没有。',
 
     requestInWords({ request, cost, index, count, threads }) {

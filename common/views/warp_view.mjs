@@ -45,9 +45,12 @@ function countersTable(costs, index, { counters, countersHead }) {
 
 /** Two launches in numbers: these requests, and all that are shown. */
 function comparisonTable([left, right], names, text) {
+    const all = comparisonOf(left.all(), right.all());
+    const several = all.some(({ array }) => array !== undefined);
     const rowOf = ({ counter, array, values }, when) => {
-        const name = [array, text.counters[counter]].filter(Boolean).join(': ');
-        const difference = values.includes(undefined) ? '–' : text.difference(counter, ...values);
+        const whose = array ?? (several && !when ? text.allArrays : undefined);
+        const name = whose ? `${whose}: ${text.counters[counter]}` : text.counters[counter];
+        const difference = values.includes(undefined) ? '–' : text.difference(counter, values);
         return [when ? `${name}, ${when}` : name, ...values.map((value) => written(counter, value)), difference];
     };
     const now = comparisonOf(left.current(), right.current()).filter(
@@ -55,7 +58,7 @@ function comparisonTable([left, right], names, text) {
     );
     const rows = [
         ...now.filter(({ array }) => array === undefined).map((row) => rowOf(row, text.countersHead.now)),
-        ...comparisonOf(left.all(), right.all()).map((row) => rowOf(row)),
+        ...all.map((row) => rowOf(row)),
     ];
     // Names may break after each underscore.
     const heads = names.map((name) => make('span', {}, ...name.split(/(?<=_)/).flatMap((part) => [part, make('wbr')])));
@@ -141,10 +144,11 @@ function createTogether() {
         figures.forEach((figure) => figure.forget());
     }
     function light() {
-        const mark = hovered ?? pinned;
         figures.forEach((figure) => {
-            const meant = mark && (!mark.figure || mark.figure === figure);
-            figure.light(meant ? mark : undefined, meant && mark === pinned);
+            const [pointed, stays] = [hovered, pinned].map((mark) =>
+                mark && (!mark.figure || mark.figure === figure) ? mark : undefined,
+            );
+            figure.light(pointed ?? stays, stays);
         });
     }
     const isSame = (one, other) =>
@@ -315,7 +319,7 @@ function warpFigure(text, together, around) {
             const on = !mark || (here && lanesAt(piece).lanes.some((lane) => mark.lanes.includes(lane)));
             piece.setAttribute('opacity', on ? 1 : 0.2);
         }
-        buttons.light(mark?.lanes, Boolean(stays));
+        buttons.light(mark?.lanes, stays?.lanes);
         around.light(mark?.line ?? (mark?.lanes.some((lane) => request.lanes.includes(lane)) ? line : undefined));
         if (!mark) readout.textContent = text.pointHint;
         else if (mark.line !== undefined) readout.textContent = wordsOfLine(mark.line);
