@@ -100,7 +100,7 @@ function sourceLines(text, point) {
             element.setAttribute('aria-label', text.source(file.path));
             const items = file.lines.map((line, index) => {
                 const number = file.first + index;
-                const more = told.has(number) ? { type: 'button', tabindex: 0 } : {};
+                const more = told.has(number) ? { type: 'button' } : {};
                 const place = make(told.has(number) ? 'button' : 'span', { class: 'ww-line-number', ...more }, number);
                 return make('li', {}, place, make('span', { class: 'ww-code' }, line));
             });

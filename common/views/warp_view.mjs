@@ -96,7 +96,7 @@ function lanesTable(request, cost, layout, { tableHead }) {
     );
 }
 
-/** Elements in a row of an array, which the reader can change; nothing in the field stands for what is worked out. */
+/** Elements in a row of an array, which the reader can change; an empty field asks for what is worked out. */
 function rowLengthField(text, changed) {
     const input = make('input', {
         type: 'number',
@@ -119,9 +119,10 @@ function rowLengthField(text, changed) {
 }
 
 /**
- * What the figures of a view share: how arrays are laid out, one scale, and what the reader points at.
+ * What the figures of a view share: how arrays are laid out, and what the reader points at: lanes in all figures, or a
+ * source line in one of them.
  *
- * @typedef {{ lanes: number[], figure?: object, line?: number }} Mark of a source line only its figure is meant
+ * @typedef {{ lanes: number[], figure?: object, line?: number }} Mark
  */
 function createTogether() {
     const figures = [];
@@ -139,8 +140,10 @@ function createTogether() {
         const layout = layouts.get(key);
         return lengths.has(key) ? { ...layout, row: lengths.get(key) * layout.cell } : layout;
     }
+    /** What was worked out, and marks that may not be there any more. */
     function forget() {
         layouts = new Map();
+        hovered = pinned = undefined;
         figures.forEach((figure) => figure.forget());
     }
     function light() {
@@ -299,8 +302,9 @@ function warpFigure(text, together, around) {
     }
     /** The request of a line that is shown, or comes next, or came last. */
     function requestOfLine(line) {
-        if (requests[index]?.event.line === line) return index;
-        const isIt = ({ event }) => event.line === line;
+        const { file } = requests[index].event;
+        const isIt = ({ event }) => event.line === line && event.file === file;
+        if (isIt(requests[index])) return index;
         const next = requests.findIndex((request, i) => i > index && isIt(request));
         return next >= 0 ? next : requests.findLastIndex(isIt);
     }
