@@ -23,18 +23,19 @@ const wholeTile = 40; // rows: so many of a tile stay in sight all the time
  */
 export const arrayKey = ({ name, space, bytes }) => `${space} ${name} ${bytes}`;
 
-/** The most frequent of some numbers, of those the largest. */
-function mostFrequent(values) {
+/** The number that at least half of them are: others come about where accesses have no order. */
+function usual(values) {
     const counts = new Map();
     for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-    const ordered = [...counts].sort(([a, m], [b, n]) => n - m || b - a);
-    return ordered[0]?.[0];
+    const [[value, count]] = [...counts, [undefined, 0]].sort(([a, m], [b, n]) => n - m || b - a);
+    return 2 * count >= values.length ? value : undefined;
 }
 
-/** Distances between the starts of what neighboring lanes have without gaps. */
+/** Distances between the starts of what lanes touch without gaps. */
 function jumpsOf({ offsets, bytes }) {
-    const starts = offsets.filter((offset, rank) => rank === 0 || offset - offsets[rank - 1] !== bytes);
-    return starts.slice(1).map((start, rank) => Math.abs(start - starts[rank]));
+    const sorted = [...new Set(offsets)].sort((a, b) => a - b);
+    const starts = sorted.filter((offset, rank) => rank === 0 || offset - sorted[rank - 1] !== bytes);
+    return starts.slice(1).map((start, rank) => start - starts[rank]);
 }
 
 /** From one request to the next of the same line, and from one warp to the next: jumps that leave a gap. */
@@ -71,8 +72,7 @@ function stepsOf(warps) {
 export function layoutOf(array, warps) {
     const cell = Math.min(...warps.flat().map(({ bytes }) => bytes));
     const isRow = (length) => length > cell && length % cell === 0 && length < array.bytes;
-    const lanes = warps.flat().flatMap(jumpsOf).filter(isRow);
-    const row = mostFrequent(lanes) ?? mostFrequent(stepsOf(warps).filter(isRow));
+    const row = usual(warps.flat().flatMap(jumpsOf).filter(isRow)) ?? usual(stepsOf(warps).filter(isRow));
     return { cell, row: row ?? Math.max(cell, Math.floor(usualRow / cell) * cell), shift: 0 };
 }
 

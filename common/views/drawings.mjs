@@ -8,7 +8,7 @@ import { laneColor, laneInk } from './colors.mjs';
 /** @import { ViewMessages } from './messages.mjs' */
 
 const labelSize = 11; // pixels: the smallest that can be read
-const digit = 6.2; // width of a digit of that size
+const digit = 7; // width of a digit of that size, in the widest of usual fonts
 const headHeight = 16; // numbers of the columns
 const foldWidth = 16; // between runs of columns
 const foldHeight = 5; // between rows that are no neighbors
@@ -17,7 +17,7 @@ const mostRows = 64;
 /** Room for row numbers on the left, and for lanes on the right. */
 const marginsOf = ({ rows }) => ({
     left: Math.max(24, digit * String(rows.at(-1)).length + 8),
-    right: 5 * digit + 8,
+    right: 6 * digit + 5,
 });
 
 /** Rows are lower where there are many, and lower still where two maps are shown. */

@@ -97,7 +97,7 @@ function sourceLines(text, point) {
         const pointed = [...told.keys()].join(' ');
         if (file !== shown || pointed !== lines) {
             [shown, lines] = [file, pointed];
-            element.setAttribute('aria-label', text.source(file.path));
+            element.setAttribute('aria-label', text.source(`${file.path}:${file.first}`));
             const items = file.lines.map((line, index) => {
                 const number = file.first + index;
                 const more = told.has(number) ? { type: 'button' } : {};

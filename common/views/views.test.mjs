@@ -215,6 +215,8 @@ test('the row length is the distance of lanes, or of requests, or else 128 bytes
     assert.equal(rowOf([at(4, (lane) => 4 * lane)], [at(4, (lane) => 128 + 4 * lane)]), 128, 'one row after another');
     assert.equal(rowOf([at(16, (lane) => 16 * lane)]), 128, 'float4');
     assert.equal(rowOf([at(12, (lane) => 12 * lane)]), 120, 'whole elements');
+    assert.equal(rowOf([at(16, (lane) => 16 * (lane >> 2))]), 128, 'neighbors that want the same');
+    assert.equal(rowOf([at(4, (lane) => 4 * ((lane * lane * 37) % 1009))]), 128, 'no order');
 });
 
 test('recorded matrices and tiles have the rows that their kernels give them', () => {

@@ -16,7 +16,7 @@ import { traceView } from './trace_view.mjs';
 /** @import { ViewMessages } from './messages.mjs' */
 
 function tableOf(head, rows, attributes = {}) {
-    const headCells = head.map((name) => make('th', { scope: 'col' }, name));
+    const headCells = head.map((name) => (name === '' ? make('td') : make('th', { scope: 'col' }, name)));
     const bodyRows = rows.map(([first, ...values]) =>
         make('tr', {}, make('th', { scope: 'row' }, first), ...values.map((value) => make('td', {}, value))),
     );

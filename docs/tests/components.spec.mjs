@@ -205,7 +205,7 @@ test('two launches are compared in numbers, by array too', async () => {
         const table = () => view.locator('.ww-comparison').innerText();
         await reads(table, /sectors per request, this request 32 4 −28 \(× 0\.125\) a: sectors per request 32 4/);
         await reads(table, /all arrays: sectors per request 32 4 .* of them used 12\.5 % 100 % \+87\.5 points \(× 8\)/);
-        await view.getByLabel('Array').selectOption('sum');
+        await view.getByRole('combobox', { name: 'Array' }).selectOption('sum');
         await says(view, /^Request 1 of 1, .* to sum,/);
         await says(view, /^Request 1 of 1, .* to sum,/, 1);
         await reads(() => warpView(page, 2).locator('.ww-comparison').innerText(), /per request 32 1 −31/);
