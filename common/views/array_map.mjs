@@ -38,8 +38,11 @@ function jumpsOf({ offsets, bytes }) {
     return starts.slice(1).map((start, rank) => start - starts[rank]);
 }
 
-/** From one request to the next of the same line, and from one warp to the next: jumps that leave a gap. */
-function stepsOf(warps) {
+/**
+ * From one warp to the next on the same line, and in global memory from one request to the next: jumps that leave a gap.
+ * In shared memory a loop often goes on by the threads of the block, which says nothing of rows.
+ */
+function stepsOf(warps, { space }) {
     const firsts = new Map(); // by line: of each warp, where its requests begin
     warps.forEach((requests, warp) => {
         for (const { event, offsets, bytes, lanes } of requests) {
@@ -54,7 +57,7 @@ function stepsOf(warps) {
     };
     for (const lists of firsts.values()) {
         lists.forEach((list, warp) => {
-            list.forEach((one, index) => compare(one, list[index + 1]));
+            if (space !== 'shared') list.forEach((one, index) => compare(one, list[index + 1]));
             compare(list[0], lists[warp + 1]?.[0]);
         });
     }
@@ -72,7 +75,7 @@ function stepsOf(warps) {
 export function layoutOf(array, warps) {
     const cell = Math.min(...warps.flat().map(({ bytes }) => bytes));
     const isRow = (length) => length > cell && length % cell === 0 && length < array.bytes;
-    const row = usual(warps.flat().flatMap(jumpsOf).filter(isRow)) ?? usual(stepsOf(warps).filter(isRow));
+    const row = usual(warps.flat().flatMap(jumpsOf).filter(isRow)) ?? usual(stepsOf(warps, array).filter(isRow));
     return { cell, row: row ?? Math.max(cell, Math.floor(usualRow / cell) * cell), shift: 0 };
 }
 

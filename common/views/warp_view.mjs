@@ -263,7 +263,7 @@ function warpFigure(text, together, around) {
         const kinds = cost.space !== 'shared' ? ['array'] : ofAll.every(isBanks) ? ['banks'] : ['array', 'banks'];
         const beside = kinds.length > 1 && width >= 520;
         const room = beside ? (width - 16) / 2 : width;
-        const scale = Math.min(...ofAll.flatMap((one) => kinds.map((kind) => scaleOf(one[kind], room))));
+        const scaleFor = (kind) => Math.min(...ofAll.map((one) => scaleOf(one[kind], room)));
         const titleOf = (some) => some.map((lane) => words(lane)).join('\n');
         const inConflict = cost.space === 'shared' ? cost.passes.flat().filter(({ turns }) => turns > 1) : [];
         return kinds.map((kind) => {
@@ -271,7 +271,7 @@ function warpFigure(text, together, around) {
             const height = Math.max(...own.map((one) => mapHeight(one[kind], kinds.length > 1)));
             const svg = mapDrawing({
                 map: now[kind],
-                scale,
+                scale: scaleFor(kind),
                 text,
                 titleOf,
                 dense: kinds.length > 1,
