@@ -10,9 +10,9 @@ const colorOfKind = (kind) => (kind === 'barrier' ? 'var(--ww-text-2)' : `var(--
 /** The threads of a block at one step: a row for each warp, with what it does beside it. */
 function threadsDrawing({ timeline, column, width, left, text, label }) {
     const { warps, columns } = timeline;
-    const height = warps.length <= 8 ? 17 : warps.length <= 16 ? 12 : 8;
+    const height = warps.length <= 8 ? 17 : 13; // of letters that can be read
     const cellWidth = (width - left - notesWidth) / 32;
-    const words = { y: height - 4, 'font-size': Math.min(11, height - 1) };
+    const words = { y: height - 3.5, 'font-size': 11 };
     const rows = warps.map(({ warp, threads }, index) => {
         const cell = columns[column].cells[index];
         const state = stateOf(timeline, column, index);
@@ -89,9 +89,10 @@ function timelineDrawing({ timeline, width, left, text, goTo }) {
         const y = (index + 1) * warpHeight - 1.5;
         return make('line', { x1: left, x2: right, y1: y, y2: y, class: 'ww-between' });
     });
-    const labels = warps.map(({ warp }, index) => {
-        const y = index * warpHeight + 16 * laneHeight + 4;
-        return make('text', { x: left - 6, y, 'text-anchor': 'end', 'font-size': 10 }, warpLabel(warp, left, text));
+    const labeled = warps.filter((_, index) => index % Math.ceil(13 / warpHeight) === 0);
+    const labels = labeled.map((warp) => {
+        const y = warps.indexOf(warp) * warpHeight + 16 * laneHeight + 4;
+        return make('text', { x: left - 6, y, 'text-anchor': 'end', 'font-size': 11 }, warpLabel(warp.warp, left, text));
     });
     const cursor = make('rect', {
         y: -2,
@@ -125,9 +126,9 @@ function blockFigure(text, goTo) {
     const all = make('div');
     const element = make('div', {}, now, all);
 
-    function choose(launch, block) {
+    function choose(launch, choice) {
         const blocks = blocksOf(launch);
-        const part = blocks.includes(block) ? block : blocks[0];
+        const part = blocks.includes(choice.part) ? choice.part : blocks[0];
         timeline = timelineOf(launch, part);
         drawn = undefined;
         return { count: timeline.columns.length, parts: blocks.map((one) => [one, one]), part };
@@ -177,6 +178,6 @@ export function blockView(element, options) {
         hints: [text.blockHint, text.keys],
         oneWarp: false,
         firstPart: () => '',
-        figure: (goTo) => blockFigure(text, goTo),
+        figure: ({ goTo }) => blockFigure(text, goTo),
     }));
 }

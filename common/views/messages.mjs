@@ -1,5 +1,6 @@
 // All words of the views, in English and Simplified Chinese, and how numbers are written.
 import { efficiency, strideOf } from './request.mjs';
+import { runsOf } from './timeline.mjs';
 /** @import { Request } from './trace.mjs' */
 /** @import { RequestCost } from './request.mjs' */
 
@@ -32,12 +33,28 @@ export function number(value) {
 export const ranges = (runs) =>
     runs.map(([first, count]) => (count > 1 ? `${first}–${first + count - 1}` : first)).join(', ');
 
+/** "−28 (× 0.125)": from left to right; of shares in `points`. */
+function differenceOf(counter, [left, right], points) {
+    if (left === right) return '0';
+    const sign = right > left ? '+' : '−';
+    const far = Math.abs(right - left);
+    const size = counter === 'used' ? points(number(100 * far)) : number(far);
+    return left > 0 && right > 0 ? `${sign}${size} (× ${number(right / left)})` : `${sign}${size}`;
+}
+
 const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
 /**
  * What a view says of a request; `index` from 0, `threads` of the warp.
  *
  * @typedef {{ request: Request, cost: RequestCost, index: number, count: number, threads: number }} RequestInWords
+ */
+
+/**
+ * What a view says of a lane in a request; `place`: where it goes, counted from 0, sector and pass from 1.
+ *
+ * @typedef {{ lane: number, request: Request, cost: RequestCost, place: { offset: number, element: number, row: number,
+ *      column: number, sector?: number, bank?: string, pass?: string | number } }} LaneInWords
  */
 
 /**
@@ -62,6 +79,8 @@ const english = {
     source: (path) => `Source: ${path}`,
     cpuDevice: 'CPU device',
     trimmed: (what) => `Shown: ${what}.`,
+    array: 'Array',
+    allArrays: 'all arrays',
 
     // warp view
     warpView: 'Warp view',
@@ -70,37 +89,80 @@ const english = {
     lineWithRequests: (line, requests) => `${line} (${plural(requests, 'request')})`,
     noRequests: 'This warp makes no requests here.',
     finished: (count) => `No more: these are all ${count} requests.`,
-    lanes: 'lane',
-    laneInactive: (lane) => `lane ${lane} takes no part`,
+    lanesOfWarp: 'Lanes of the warp',
+    laneInactive: (lane) => `Lane ${lane} takes no part.`,
+    pointHint: 'Point at a lane, a colored cell, or a source line, or tap it: what belongs together is marked.',
+    /** @param {LaneInWords} what */
+    laneGoes({ lane, place, request, cost }) {
+        const { array, bytes, event } = request;
+        const how = {
+            global: () => `sector ${place.sector} of ${cost.fetched.length}`,
+            shared: () => `bank ${place.bank}, pass ${place.pass} of ${cost.wavefronts}`,
+            constant: () => `pass ${place.pass} of ${cost.wavefronts}`,
+        }[cost.space]();
+        return (
+            `Lane ${lane}, line ${event.line}: element ${place.element} of ${array.name} (row ${place.row}, ` +
+            `column ${place.column}), bytes ${place.offset} to ${place.offset + bytes - 1}, ${how}.`
+        );
+    },
+    lanesTogether: (lanes, first) => `Lanes ${lanes} together. ${first}`,
+    lineTouches: (line, lanes, name, index, count) =>
+        `Line ${line}: lanes ${lanes} access ${name} in request ${index} of ${count}.`,
     arrayOf: (name, bytes) => `${name}, ${number(bytes)} bytes`,
+    rowLength: 'Row length',
+    rowLengthOf: (name) => `Row length of ${name}, in elements`,
+    elementsOf: (bytes) => `elements of ${plural(bytes, 'byte')}`,
+    mapOf: (name) => `Map of ${name}`,
+    moreRows: (rows) => `and ${plural(rows, 'more row', 'more rows')}`,
+    mapLayout: ({ cell, row }, bytes) =>
+        `${plural(Math.ceil(bytes / row), 'row')} of ${plural(Math.round(row / cell), 'element')}`,
+    maps: { array: 'Rows and columns of the array', banks: 'By bank: 32 banks, 32 words per row' },
     spaces: { global: 'Global memory', shared: 'Shared memory', constant: 'Constant memory' },
     hints: {
-        global: 'Each row is a line of 128 bytes in four sectors of 32. Left: its first byte, counted from the start of the array.',
-        shared: 'Columns are the 32 banks, rows the passes (wavefronts). In which pass a bank serves whom is not known; here it goes by lane.',
-        constant: 'Columns are the 32 lanes, rows the addresses, one pass each. Left: the byte of the array.',
+        global: 'The array as rows and columns, of which only touched ones are shown. Left: numbers of the rows. Right: the lanes. A frame is a sector of 32 bytes.',
+        shared: 'The tile as rows and columns, with a pale color for each bank. Left: numbers of the rows. Right: the lanes.',
+        banks: 'Shared memory by bank: the columns are the 32 banks, and the rows are words that lie 128 bytes apart. Right: the lanes.',
+        constant: 'The array as rows and columns. Each address takes a pass of its own. Left: numbers of the rows. Right: the lanes.',
+    },
+    conflictsInWords({ conflicts, passes }) {
+        if (conflicts === 0) return 'No bank conflict.';
+        const words = passes.flat().filter(({ turns }) => turns > 1);
+        if (words.length === 0) return 'The passes serve different groups of lanes.';
+        const banks = [...new Set(words.map(({ bank }) => bank))].sort((a, b) => a - b);
+        const most = Math.max(...words.map(({ turns }) => turns));
+        return `Bank conflict: ${banks.length === 1 ? 'bank' : 'banks'} ${ranges(runsOf(banks))}, up to ${most} words per bank.`;
     },
     legend: {
-        used: 'used, with its lane',
+        used: 'used, in the color of its lane',
         fetched: 'fetched, not used',
         untouched: 'not fetched',
-        delivered: 'word for this lane',
-        idle: 'bank idle',
-        conflict: 'pass because of a conflict',
-        several: '+: for several lanes',
+        banks: 'not used, in the color of its bank',
+        idle: 'not used',
+        conflict: 'bank conflict',
         further: 'a further pass',
     },
-    laneAt: (lane, offset, bytes) => `lane ${lane}: bytes ${offset} to ${offset + bytes - 1}`,
     tableOfLanes: 'Table of lanes',
-    tableHead: { lane: 'lane', offset: 'byte of the array', sector: 'line, sector', bank: 'bank', pass: 'pass' },
+    tableHead: {
+        lane: 'lane',
+        offset: 'byte of the array',
+        row: 'row',
+        column: 'column',
+        sector: 'sector',
+        bank: 'bank',
+        pass: 'pass',
+    },
     countersHead: { now: 'this request', soFar: 'so far', all: 'all' },
     counters: {
         sectors: 'sectors per request',
         moved: 'bytes moved',
         used: 'of them used',
-        wavefronts: 'passes a request',
-        conflicts: 'passes by conflicts',
-        constant: 'passes a constant read',
+        wavefronts: 'wavefronts (passes) per request',
+        conflicts: 'wavefronts by conflicts',
+        constant: 'passes per constant read',
     },
+    compared: 'The two launches compared',
+    differenceHead: 'difference',
+    difference: (counter, values) => differenceOf(counter, values, (points) => `${points} points`),
     cut: 'The warp did more than this trace holds.',
 
     /** @param {RequestInWords} what */
@@ -180,6 +242,8 @@ const chinese = {
     source: (path) => `源代码：${path}`,
     cpuDevice: 'CPU 设备',
     trimmed: (what) => `只显示 ${what}。`,
+    array: '数组',
+    allArrays: '全部数组',
 
     warpView: '线程束视图',
     line: '代码行',
@@ -187,37 +251,70 @@ const chinese = {
     lineWithRequests: (line, requests) => `${line}（${requests} 次请求）`,
     noRequests: '这个线程束在这里没有请求。',
     finished: (count) => `到此为止，一共 ${count} 次请求。`,
-    lanes: 'lane',
-    laneInactive: (lane) => `lane ${lane} 没有参与`,
+    lanesOfWarp: '线程束的 lane',
+    laneInactive: (lane) => `lane ${lane} 没有参与。`,
+    pointHint: '指向或点按一个 lane、一个彩色格子或一行源代码，相关的部分就会标出来。',
+    laneGoes({ lane, place, request, cost }) {
+        const { array, bytes, event } = request;
+        const how = {
+            global: () => `${cost.fetched.length} 个扇区中的第 ${place.sector} 个`,
+            shared: () => `存储体 ${place.bank}，第 ${place.pass} 趟，共 ${cost.wavefronts} 趟`,
+            constant: () => `第 ${place.pass} 趟，共 ${cost.wavefronts} 趟`,
+        }[cost.space]();
+        return (
+            `lane ${lane}，第 ${event.line} 行：${array.name} 的元素 ${place.element}（行 ${place.row}，列 ${place.column}），` +
+            `第 ${place.offset} 到 ${place.offset + bytes - 1} 字节，${how}。`
+        );
+    },
+    lanesTogether: (lanes, first) => `lane ${lanes} 相同。${first}`,
+    lineTouches: (line, lanes, name, index, count) =>
+        `第 ${line} 行：lane ${lanes} 访问 ${name}，第 ${index} 次请求，共 ${count} 次。`,
     arrayOf: (name, bytes) => `${name}，${number(bytes)} 字节`,
+    rowLength: '行长',
+    rowLengthOf: (name) => `${name} 的行长，按元素计`,
+    elementsOf: (bytes) => `个元素，每个 ${bytes} 字节`,
+    mapOf: (name) => `${name} 的布局图`,
+    moreRows: (rows) => `还有 ${number(rows)} 行`,
+    mapLayout: ({ cell, row }, bytes) => `${number(Math.ceil(bytes / row))} 行，每行 ${number(Math.round(row / cell))} 个元素`,
+    maps: { array: '数组的行和列', banks: '按存储体：32 个存储体，每行 32 个字' },
     spaces: { global: '全局内存', shared: '共享内存', constant: '常量内存' },
     hints: {
-        global: '每行是一条 128 字节的缓存行，含四个 32 字节的扇区。左边是该行首字节在数组中的位置。',
-        shared: '列是 32 个存储体，行是一趟趟的访问（波前，wavefront）。存储体在哪一趟服务哪个 lane 无从得知，图中按 lane 的顺序排列。',
-        constant: '列是 32 个 lane，行是地址，每个地址一趟。左边是数组中的字节位置。',
+        global: '把数组画成行和列，只画触及的行列。左边是行号，右边是 lane。一个框是一个 32 字节的扇区。',
+        shared: '把分块画成行和列，每个存储体一种浅色。左边是行号，右边是 lane。',
+        banks: '按存储体画的共享内存：列是 32 个存储体，相邻两行的字相距 128 字节。右边是 lane。',
+        constant: '把数组画成行和列，每个地址单独一趟。左边是行号，右边是 lane。',
+    },
+    conflictsInWords({ conflicts, passes }) {
+        if (conflicts === 0) return '没有存储体冲突。';
+        const words = passes.flat().filter(({ turns }) => turns > 1);
+        if (words.length === 0) return '各趟服务的是不同的几组 lane。';
+        const banks = [...new Set(words.map(({ bank }) => bank))].sort((a, b) => a - b);
+        const most = Math.max(...words.map(({ turns }) => turns));
+        return `存储体冲突：存储体 ${ranges(runsOf(banks))}，每个存储体最多 ${most} 个字。`;
     },
     legend: {
-        used: '用到，数字是 lane',
+        used: '用到，颜色是它的 lane',
         fetched: '取来但没用到',
         untouched: '没有取',
-        delivered: '送给该 lane 的字',
-        idle: '存储体空闲',
-        conflict: '冲突造成的一趟',
-        several: '+：送给多个 lane',
+        banks: '没用到，颜色是它的存储体',
+        idle: '没用到',
+        conflict: '存储体冲突',
         further: '多出的一趟',
     },
-    laneAt: (lane, offset, bytes) => `lane ${lane}：第 ${offset} 到 ${offset + bytes - 1} 字节`,
     tableOfLanes: '各 lane 列表',
-    tableHead: { lane: 'lane', offset: '数组中的字节', sector: '缓存行、扇区', bank: '存储体', pass: '趟' },
+    tableHead: { lane: 'lane', offset: '数组中的字节', row: '行', column: '列', sector: '扇区', bank: '存储体', pass: '趟' },
     countersHead: { now: '本次请求', soFar: '到目前', all: '全部' },
     counters: {
         sectors: '每次请求的扇区数',
         moved: '搬运的字节',
         used: '其中用到',
-        wavefronts: '每次请求的趟数',
-        conflicts: '冲突造成的趟数',
+        wavefronts: '每次请求的波前（趟）数',
+        conflicts: '冲突造成的波前数',
         constant: '每次常量读取的趟数',
     },
+    compared: '两次启动的比较',
+    differenceHead: '差',
+    difference: (counter, values) => differenceOf(counter, values, (points) => `${points} 个百分点`),
     cut: '这个线程束之后还有操作，跟踪记录里没有。',
 
     requestInWords({ request, cost, index, count, threads }) {

@@ -94,7 +94,7 @@ export function createPlayer(text, changed) {
     function onKeydown(event) {
         if (event.ctrlKey || event.altKey || event.metaKey) return;
         const { target, key } = event;
-        if (target.closest('select')) return;
+        if (target.closest('select, input[type=number]')) return;
         const scrolls = target.hasAttribute('data-scrolls');
         const presses = target.closest('button, summary, a') !== null;
         if (key === ' ' && !presses) playOrPause();

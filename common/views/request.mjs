@@ -4,62 +4,38 @@
 /** @import { Request } from './trace.mjs' */
 
 const sectorBytes = 32;
-const lineBytes = 128;
 const bankCount = 32;
 
 const addressesOf = (request) => request.offsets.map((offset) => request.array.begin + offset);
 
 /**
- * `offset`: of its first byte in the array, below 0 where the array begins inside of the line. `fetched`: of the four
- * sectors. `pieces`: bytes of the line that lanes use, from `from` up to and without `to`.
+ * `fetched`: the different sectors, as the place of their first byte in the array, below 0 where the array begins inside of the
+ * sector. `sectors` as the counter has it: for atomics, repeated ones. `asked`: bytes, all lanes together; `used`:
+ * different bytes of them; `moved`: bytes of the different sectors.
  *
- * @typedef {{ offset: number, fetched: boolean[],
- *      pieces: { from: number, to: number, lanes: number[] }[] }} MemoryLine
- */
-
-/**
- * `lines` by address. `sectors` as the counter has it: for atomics, repeated ones. `asked`: bytes, all lanes together;
- * `used`: different bytes of them; `moved`: bytes of the different sectors.
- *
- * @typedef {{ space: 'global', lines: MemoryLine[], sectors: number, asked: number, used: number,
+ * @typedef {{ space: 'global', fetched: number[], sectors: number, asked: number, used: number,
  *      moved: number }} GlobalCost
  */
 
 /** @returns {GlobalCost} */
 function globalCost(request) {
     const addresses = addressesOf(request);
-    const lines = new Map();
+    const sectors = new Set();
     const bytes = new Set();
-    addresses.forEach((address, rank) => {
-        for (let byte = address; byte < address + request.bytes; ++byte) bytes.add(byte);
-        for (let from = address; from < address + request.bytes;) {
-            const number = Math.floor(from / lineBytes);
-            const to = Math.min(address + request.bytes, (number + 1) * lineBytes);
-            let line = lines.get(number);
-            if (!line) {
-                const offset = number * lineBytes - request.array.begin;
-                line = { offset, fetched: [false, false, false, false], pieces: [] };
-                lines.set(number, line);
-            }
-            const [begin, end] = [from - number * lineBytes, to - number * lineBytes];
-            const same = line.pieces.find((piece) => piece.from === begin && piece.to === end);
-            if (same) same.lanes.push(request.lanes[rank]);
-            else line.pieces.push({ from: begin, to: end, lanes: [request.lanes[rank]] });
-            for (let sector = Math.floor(begin / sectorBytes); sector * sectorBytes < end; ++sector) {
-                line.fetched[sector] = true;
-            }
-            from = to;
+    for (const address of addresses) {
+        for (let byte = address; byte < address + request.bytes; ++byte) {
+            bytes.add(byte);
+            sectors.add(Math.floor(byte / sectorBytes));
         }
-    });
-    const sorted = [...lines].sort(([a], [b]) => a - b).map(([, line]) => line);
-    const fetched = sorted.reduce((sum, line) => sum + line.fetched.filter(Boolean).length, 0);
+    }
+    const fetched = [...sectors].sort((a, b) => a - b).map((sector) => sector * sectorBytes - request.array.begin);
     return {
         space: 'global',
-        lines: sorted,
-        sectors: request.kind === 'global_atomic' ? sectorsOfAtomics(addresses) : fetched,
+        fetched,
+        sectors: request.kind === 'global_atomic' ? sectorsOfAtomics(addresses) : fetched.length,
         asked: request.bytes * addresses.length,
         used: bytes.size,
-        moved: fetched * sectorBytes,
+        moved: fetched.length * sectorBytes,
     };
 }
 
@@ -77,10 +53,11 @@ function sectorsOfAtomics(addresses) {
 
 /**
  * `passes`: the words that banks deliver in each, and to whom. In which of its passes a bank delivers which word is not
- * known: here it goes by lane.
+ * known: here it goes by lane. `turns`: words that this bank delivers to lanes which are served together; more than one
+ * is a conflict.
  *
- * @typedef {{ space: 'shared', passes: { bank: number, lanes: number[] }[][], wavefronts: number, least: number,
- *      conflicts: number }} SharedCost
+ * @typedef {{ space: 'shared', passes: { bank: number, lanes: number[], turns: number }[][], wavefronts: number,
+ *      least: number, conflicts: number }} SharedCost
  */
 
 /** How the lanes of an atomic operation of shared memory are served. A trace does not say which of them it was. */
@@ -123,11 +100,12 @@ function sharedCostAs(request, use) {
                     same.lanes.push(lane);
                     continue;
                 }
-                const delivered = { bank: word % bankCount, lanes: [lane] };
+                const delivered = { bank: word % bankCount, lanes: [lane], turns: 1 };
                 known.set(word, delivered);
                 inBank[delivered.bank].push(delivered);
             }
         });
+        for (const words of inBank) for (const word of words) word.turns = words.length;
         const most = Math.max(...inBank.map((words) => words.length));
         for (let pass = 0; pass < most; ++pass) passes.push(inBank.flatMap((words) => words.slice(pass, pass + 1)));
     }
@@ -204,4 +182,57 @@ export function totalsOf(costs) {
         for (const key of Object.keys(sums)) sums[key] += key === 'requests' ? 1 : cost[key];
     }
     return totals;
+}
+
+/**
+ * What views show of some requests: per request, in bytes, as a share of the bytes, or as a count; undefined where there
+ * are no requests to this memory.
+ *
+ * @typedef {{ sectors?: number, moved?: number, used?: number, wavefronts?: number, conflicts?: number,
+ *      constant?: number }} Counters
+ *
+ * @param {RequestCost[]} costs
+ * @returns {Counters}
+ */
+export function countersOf(costs) {
+    const { global, shared, constant } = totalsOf(costs);
+    const of = ({ requests }, value) => (requests > 0 ? value : undefined);
+    return {
+        sectors: of(global, global.sectors / global.requests),
+        moved: of(global, global.moved),
+        used: of(global, efficiency(global)),
+        wavefronts: of(shared, shared.wavefronts / shared.requests),
+        conflicts: of(shared, shared.conflicts),
+        constant: of(constant, constant.wavefronts / constant.requests),
+    };
+}
+
+/** Counters of one array: sectors or passes per request, without those that say the same in other units. */
+const countersOfArray = ['sectors', 'wavefronts', 'constant'];
+
+/**
+ * Counters of two launches side by side: of each array that both have, if there are several arrays, and of all requests.
+ *
+ * @typedef {{ requests: Request[], costs: RequestCost[] }} Requests
+ *
+ * @param {Requests} left
+ * @param {Requests} right
+ * @returns {{ counter: keyof Counters, array?: string, values: [number | undefined, number | undefined] }[]}
+ */
+export function comparisonOf(left, right) {
+    const both = [left, right];
+    const rowsOf = (costs, array) => {
+        const [one, other] = costs.map(countersOf);
+        return Object.keys(one)
+            .filter((counter) => one[counter] !== undefined || other[counter] !== undefined)
+            .map((counter) => ({ counter, array, values: [one[counter], other[counter]] }));
+    };
+    const [names, others] = both.map(({ requests }) => new Set(requests.map(({ array }) => array.name)));
+    const common = [...names].filter((name) => others.has(name));
+    const ofArrays = common.flatMap((name) => {
+        const costs = both.map(({ requests, costs }) => costs.filter((_, index) => requests[index].array.name === name));
+        return rowsOf(costs, name).filter(({ counter }) => countersOfArray.includes(counter));
+    });
+    const all = rowsOf(both.map(({ costs }) => costs));
+    return new Set([...names, ...others]).size > 1 ? [...ofArrays, ...all] : all;
 }

@@ -197,6 +197,31 @@ export function findLaunch(launches, which) {
 }
 
 /**
+ * Names of the arrays that launches access, each once.
+ *
+ * @param {Launch[]} launches
+ */
+export const namesOfArrays = (launches) => [...new Set(launches.flatMap(({ arrays }) => arrays.map(({ name }) => name)))];
+
+/**
+ * Of `candidates`, numbers of launches, the one to compare the first launch with: one that has an array in common with
+ * it; and from another run the same kernel, from the same run another one.
+ *
+ * @param {Launch[]} launches
+ * @param {number[]} candidates
+ * @param {boolean} sameRun
+ */
+export function partnerOf(launches, candidates, sameRun) {
+    const [{ kernel, arrays }] = launches;
+    const names = arrays.map(({ name }) => name);
+    const scoreOf = (index) => {
+        const shares = launches[index].arrays.some(({ name }) => names.includes(name));
+        return 2 * Number(shares) + Number((launches[index].kernel === kernel) !== sameRun);
+    };
+    return candidates.reduce((best, index) => (scoreOf(index) > scoreOf(best) ? index : best), candidates[0]);
+}
+
+/**
  * One load, store or atomic operation of a warp: `offsets` are places in the array, one for each of `lanes`.
  *
  * @typedef {{ event: TraceEvent, array: TracedArray, kind: AccessKind, lanes: number[], offsets: number[],
@@ -213,16 +238,17 @@ function requestOf(event, launch) {
 const placeOf = (event) => `${event.file}:${event.line}`;
 
 /**
- * The requests of a warp, of one source line if its place is given.
+ * The requests of a warp, of one source line if its place is given, to one array if its name is given.
  *
  * @param {TracedWarp} warp
  * @param {Launch} launch
- * @param {string} [place]
+ * @param {{ place?: string, array?: string }} [only]
  */
-export function requestsOf(warp, launch, place) {
+export function requestsOf(warp, launch, { place, array } = {}) {
     return warp.events
         .filter((event) => isAccess(event) && (!place || place === placeOf(event)))
-        .map((event) => requestOf(event, launch));
+        .map((event) => requestOf(event, launch))
+        .filter((request) => !array || request.array.name === array);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { make, watchWidth } from './dom.mjs';
 import { viewMessages } from './messages.mjs';
 import { createPlayer } from './player.mjs';
-import { findLaunch, namesOf } from './trace.mjs';
+import { findLaunch, namesOf, namesOfArrays } from './trace.mjs';
 /** @import { Launch, Trace } from './trace.mjs' */
 /** @import { ViewMessages } from './messages.mjs' */
 
@@ -19,23 +19,38 @@ import { findLaunch, namesOf } from './trace.mjs';
  */
 
 /**
- * What a view shows of one launch. `choose` sets launch, part (a line, a block) and warp, and says how many steps that
- * makes, which parts there are, and which is shown. `show` draws one step, and says where it is in the source, and what
- * happens.
+ * What is chosen of a launch: a part (a line, a block), a warp, an array, where the view has that.
+ *
+ * @typedef {{ part: string, warp: number, array: string }} Choice
+ */
+
+/**
+ * What a view shows of one launch. `choose` says how many steps the choice makes, which parts there are, and which is
+ * shown. `show` draws one step, and says where it is in the source, and what happens; `told`: of lines that can be
+ * pointed at, what is said of them. `point` is told which line that is, and whether it is to stay marked.
  *
  * @typedef {{ element: HTMLElement,
- *      choose: (launch: Launch, part: string, warp: number) =>
+ *      choose: (launch: Launch, choice: Choice) =>
  *          { count: number, parts: [value: string, name: string][], part: string },
- *      show: (position: number, width: number) => { file: number, lines: number[], words: string } }} Figure
+ *      show: (position: number, width: number) =>
+ *          { file: number, lines: number[], words: string, told?: Map<number, string> },
+ *      point?: (line: number | undefined, stay?: boolean) => void }} Figure
+ */
+
+/**
+ * What a figure can do to the view around it: go to a position, draw all anew, mark a line of the source.
+ *
+ * @typedef {{ goTo: (position: number) => void, redraw: () => void, light: (line: number | undefined) => void }} Around
  */
 
 /**
  * What one view is made of. `partLabel` names the choice of parts; `finished` is said of a launch that has fewer steps
- * than the other; `oneWarp`: it shows one warp at a time. `figure` gets what goes to a position.
+ * than the other; `oneWarp`: it shows one warp at a time, and the requests to all arrays or to one. `comparison`: two
+ * launches in numbers.
  *
  * @typedef {{ name: string, title: string, partLabel: string, finished: (count: number) => string, hints: string[],
- *      oneWarp: boolean, firstPart: (launch: Launch) => string,
- *      figure: (goTo: (position: number) => void) => Figure }} ViewKind
+ *      oneWarp: boolean, firstPart: (launch: Launch) => string, figure: (around: Around) => Figure,
+ *      comparison?: (names: string[]) => HTMLElement }} ViewKind
  */
 
 /** A choice, there while there is more than one thing to choose from. Returns what sets these, and the chosen one. */
@@ -50,23 +65,49 @@ function choiceField(place, label, changed) {
     };
 }
 
-/** Lines of source with the current ones marked, and scrolled into sight. */
-function sourceLines(text) {
+/**
+ * Lines of source with the current ones marked, and scrolled into sight. The number of a line that can be pointed at is a
+ * button; `point` is told of it.
+ */
+function sourceLines(text, point) {
     const list = make('ol');
-    const element = make('div', { class: 'ww-source', tabindex: 0, role: 'region', 'data-scrolls': '' }, list);
-    let shown;
+    const pointAt = ({ target }) => point(lineOf(target.closest('li')));
+    const element = make(
+        'div',
+        {
+            class: 'ww-source',
+            tabindex: 0,
+            role: 'region',
+            'data-scrolls': '',
+            pointerover: pointAt,
+            pointerleave: () => point(undefined),
+            focusin: ({ target }) => target.matches('button:focus-visible') && point(lineOf(target.closest('li'))),
+            focusout: ({ target }) => target.matches('button') && point(undefined),
+            click: ({ target }) => target.closest('button') && point(lineOf(target.closest('li')), true),
+        },
+        list,
+    );
+    let shown, lines;
 
-    function show(file, marked) {
+    const lineOf = (item) => (item?.querySelector('button') ? shown.first + [...list.children].indexOf(item) : undefined);
+
+    function show(file, marked, told = new Map()) {
         element.hidden = !file || file.lines.length === 0;
         if (element.hidden) return;
-        if (file !== shown) {
-            shown = file;
-            element.setAttribute('aria-label', text.source(file.path));
-            const lines = file.lines.map((line, index) => {
-                const place = make('span', { class: 'ww-line-number' }, file.first + index);
+        const pointed = [...told.keys()].join(' ');
+        if (file !== shown || pointed !== lines) {
+            [shown, lines] = [file, pointed];
+            element.setAttribute('aria-label', text.source(`${file.path}:${file.first}`));
+            const items = file.lines.map((line, index) => {
+                const number = file.first + index;
+                const more = told.has(number) ? { type: 'button' } : {};
+                const place = make(told.has(number) ? 'button' : 'span', { class: 'ww-line-number', ...more }, number);
                 return make('li', {}, place, make('span', { class: 'ww-code' }, line));
             });
-            list.replaceChildren(...lines);
+            list.replaceChildren(...items);
+        }
+        for (const [line, words] of told) {
+            list.children[line - file.first]?.querySelector('button').setAttribute('aria-label', words);
         }
         list.querySelectorAll('[aria-current]').forEach((line) => line.removeAttribute('aria-current'));
         const current = marked.map((line) => list.children[line - file.first]).filter(Boolean);
@@ -81,7 +122,12 @@ function sourceLines(text) {
         if (element.scrollTop > above) element.scrollTop = above;
         else if (element.scrollTop < below) element.scrollTop = below;
     }
-    return { element, show };
+    /** Marks the line that belongs to what the reader points at. */
+    function light(line) {
+        list.querySelector('.ww-lit')?.classList.remove('ww-lit');
+        if (line !== undefined && shown) list.children[line - shown.first]?.classList.add('ww-lit');
+    }
+    return { element, show, light };
 }
 
 /** Where a trace is from: command and date, and what was left out. */
@@ -112,15 +158,25 @@ export function traceView(element, options, kindOf) {
     const traces = [options.trace].flat();
     let launches = traces.flatMap((trace) => trace.launches);
     const names = namesOf(launches, language);
-    const player = createPlayer(text, (position, playing) => panels.forEach((panel) => panel.show(position, playing)));
+    const player = createPlayer(text, (position, playing) => {
+        panels.forEach((panel) => panel.show(position, playing));
+        if (panels.length < 2 || !kind.comparison) return;
+        comparison.replaceChildren(kind.comparison(panels.map(({ launch }) => names[launch])));
+    });
 
     const wanted = wantedLaunches(launches, options);
     let warp = Number(options.warp ?? launches[wanted[0]].warps[0].warp);
+    let array = '';
     const panels = wanted.map(createPanel);
+    const comparison = make('div');
 
     const shared = make('div', { class: 'ww-fields' });
     const showWarps = choiceField(shared, text.warp, (chosen) => {
         warp = Number(chosen);
+        restart();
+    });
+    const showArrays = choiceField(shared, text.array, (chosen) => {
+        array = chosen;
         restart();
     });
     const section = make(
@@ -129,6 +185,7 @@ export function traceView(element, options, kindOf) {
         shared,
         player.element,
         make('div', { class: 'ww-panels' }, ...panels.map((panel) => panel.element)),
+        comparison,
         ...kind.hints.map((hint) => make('p', { class: 'ww-small' }, hint)),
         ...traces.filter(({ command }) => command.length > 0).map((trace) => provenance(trace, text, language)),
     );
@@ -138,9 +195,13 @@ export function traceView(element, options, kindOf) {
         let part = kind.firstPart(launches[first]);
 
         const fields = make('div', { class: 'ww-fields' });
-        const source = sourceLines(text);
+        const source = sourceLines(text, (line, stay) => figure.point?.(line, stay));
         const say = make('p', { class: 'ww-say', 'aria-atomic': 'true' });
-        const figure = kind.figure((position) => player.goTo(position));
+        const figure = kind.figure({
+            goTo: (position) => player.goTo(position),
+            redraw: () => player.show(),
+            light: source.light,
+        });
         panel.element = make('div', { class: 'ww-panel' }, fields, source.element, say, figure.element);
 
         if (fixed || names.length < 2) {
@@ -162,15 +223,15 @@ export function traceView(element, options, kindOf) {
         });
 
         panel.choose = () => {
-            const { count, parts, part: shown } = figure.choose(launches[panel.launch], part, warp);
+            const { count, parts, part: shown } = figure.choose(launches[panel.launch], { part, warp, array });
             panel.count = count;
             showParts(parts, shown);
         };
         panel.show = (position, playing) => {
             const { files } = launches[panel.launch];
             const width = panel.element.clientWidth || 400; // as long as it is not on the page: any
-            const { file, lines, words } = figure.show(position, width);
-            source.show(files[file], lines);
+            const { file, lines, words, told } = figure.show(position, width);
+            source.show(files[file], lines, told);
             say.setAttribute('aria-live', playing ? 'off' : 'polite');
             const finished = panel.count > 0 && position >= panel.count;
             const said = finished ? `${words} ${kind.finished(panel.count)}` : words;
@@ -189,6 +250,9 @@ export function traceView(element, options, kindOf) {
                 warps.map((one) => [one, one]),
                 warp,
             );
+            const arrays = namesOfArrays(panels.map((panel) => launches[panel.launch]));
+            if (!arrays.includes(array)) array = '';
+            showArrays(arrays.length > 1 ? [['', text.allArrays], ...arrays.map((name) => [name, name])] : [], array);
         }
         panels.forEach((panel) => panel.choose());
         section.setAttribute('aria-label', `${kind.title}: ${panels.map(({ launch }) => names[launch]).join(' | ')}`);

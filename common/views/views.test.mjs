@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { arrayKey, asOneTile, bankLayout, bankOf, layoutOf, mapOf, placeIn, shownBytes } from './array_map.mjs';
 import { viewMessages } from './messages.mjs';
 import { unpackTrace } from './packed_trace.mjs';
-import { costOf, efficiency, totalsOf } from './request.mjs';
+import { comparisonOf, costOf, efficiency, totalsOf } from './request.mjs';
 import { blocksOf, runsOf, stateOf, summaryOf, timelineOf } from './timeline.mjs';
-import { checkTrace, findLaunch, namesOf, requestsOf } from './trace.mjs';
+import { checkTrace, findLaunch, namesOf, partnerOf, requestsOf } from './trace.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const folder = here('../../docs/public/traces/');
@@ -129,32 +130,24 @@ test('sectors and efficiency follow the stride', () => {
     }
 });
 
-test('a shifted start costs a fifth sector, and begins inside of a line', () => {
+test('a shifted start costs a fifth sector, which begins before the array', () => {
     const cost = costOf(made('global_load', 4, everyLane((lane) => 4 * lane), { begin: 4 }));
     assert.equal(cost.sectors, 5);
-    assert.equal(cost.lines.length, 2);
-    assert.equal(cost.lines[0].offset, -4);
+    assert.deepEqual(cost.fetched, [-4, 28, 60, 92, 124]);
 });
 
 test('lanes that want the same bytes share them', () => {
     const cost = costOf(made('global_load', 4, everyLane(() => 64)));
     assert.equal(cost.sectors, 1);
-    assert.equal(cost.lines[0].pieces.length, 1);
-    assert.equal(cost.lines[0].pieces[0].lanes.length, 32);
+    assert.deepEqual(cost.fetched, [64]);
     assert.equal(cost.asked, 128);
     assert.equal(cost.used, 4);
 });
 
-test('an access that crosses into another line is drawn in both', () => {
+test('an access that crosses into another sector fetches both', () => {
     const cost = costOf(made('global_load', 16, [120]));
     assert.equal(cost.sectors, 2);
-    assert.deepEqual(
-        cost.lines.map(({ pieces }) => [pieces[0].from, pieces[0].to]),
-        [
-            [120, 128],
-            [0, 8],
-        ],
-    );
+    assert.deepEqual(cost.fetched, [96, 128]);
 });
 
 test('atomics on one address follow each other', () => {
@@ -209,6 +202,141 @@ test('costs add up by memory', () => {
         shared: { requests: 1, wavefronts: 32, conflicts: 31 },
         constant: { requests: 0, wavefronts: 0 },
     });
+});
+
+// ---- the array as rows and columns ----
+
+test('the row length is the distance of lanes, or of requests, or else 128 bytes', () => {
+    const rowOf = (...warps) => layoutOf(warps[0][0].array, warps).row;
+    const at = (bytes, offsetOf) => made('global_load', bytes, everyLane(offsetOf));
+    assert.equal(rowOf([at(4, (lane) => 1536 * lane)]), 1536, 'a column of a matrix');
+    assert.equal(rowOf([at(4, (lane) => 1536 * (lane >> 3) + 4 * (lane % 8))]), 1536, 'a block 8 wide');
+    assert.equal(rowOf([at(4, (lane) => 4 * lane)], [at(4, (lane) => 512 + 4 * lane)]), 512, 'a row per warp');
+    assert.equal(rowOf([at(4, (lane) => 4 * lane)], [at(4, (lane) => 128 + 4 * lane)]), 128, 'one row after another');
+    assert.equal(rowOf([at(16, (lane) => 16 * lane)]), 128, 'float4');
+    assert.equal(rowOf([at(12, (lane) => 12 * lane)]), 120, 'whole elements');
+    assert.equal(rowOf([at(16, (lane) => 16 * (lane >> 2))]), 128, 'neighbors that want the same');
+    assert.equal(rowOf([at(4, (lane) => 4 * ((lane * lane * 37) % 1009))]), 128, 'no order');
+});
+
+test('recorded matrices and tiles have the rows that their kernels give them', () => {
+    for (const [file, step, name, length] of [
+        ['matrix_add.json', 'add_x_down_rows', 'a', 384],
+        ['matrix_add.json', 'add_x_along_rows', 'a', 384],
+        ['bank_conflicts.json', 'sums_in_tile', 'tiles', 32],
+        ['bank_conflicts.json', 'sums_in_padded_tile', 'tiles', 33],
+        ['transpose.json', 'transpose_naive', 'out', 256],
+        ['transpose.json', 'transpose_padded_tile', 'tile', 33],
+        ['coalescing.json', 'energy_from_structures', 'particles', 8],
+        ['coalescing.json', 'copy_with_gaps, stride 8', 'in', 8],
+    ]) {
+        const { launches } = open(file);
+        const launch = launches[findLaunch(launches, step)];
+        const array = launch.arrays.find((one) => one.name === name);
+        const warps = launch.warps.map((warp) => requestsOf(warp, launch, { array: name }));
+        const { cell, row } = layoutOf(array, warps);
+        assert.equal(row / cell, length, `${file}, ${step}, ${name}`);
+    }
+});
+
+test('a map holds all that lanes touch, once, and the fetched sectors within the array', () => {
+    for (const name of recorded) {
+        for (const launch of open(name).launches) {
+            for (const one of requestsOf(launch.warps[0], launch)) {
+                const cost = costOf(one);
+                for (const layout of [layoutOf(one.array, [[one]]), bankLayout(one.array), { cell: 4, row: 28, shift: 0 }]) {
+                    const map = mapOf(one, cost, layout);
+                    const length = (list) => list.reduce((sum, { from, to }) => sum + to - from, 0);
+                    const different = new Set(one.offsets).size;
+                    assert.equal(length(map.pieces), different * one.bytes, name);
+                    const lanes = new Set(map.pieces.flatMap((piece) => piece.lanes));
+                    assert.deepEqual([...lanes].sort((a, b) => a - b), one.lanes, name);
+                    if (cost.space === 'global') assert.ok(length(map.fetched) <= cost.moved, name);
+                    for (const { from, to, row } of [...map.pieces, ...map.fetched]) {
+                        assert.ok(map.rows.includes(row) && from >= 0 && to <= layout.row, name);
+                        assert.ok(map.runs.some((run) => run.from <= from && to <= run.to), name);
+                    }
+                }
+            }
+        }
+    }
+});
+
+test('of long rows only touched columns are shown', () => {
+    const far = made('global_load', 4, [0, 4, 2048]);
+    const map = mapOf(far, costOf(far), { cell: 4, row: 4096, shift: 0 });
+    assert.deepEqual(map.runs, [
+        { from: 0, to: 32 },
+        { from: 2048, to: 2080 },
+    ]);
+    assert.equal(shownBytes(map), 64);
+    assert.deepEqual(map.rows, [0]);
+});
+
+test('by bank, a column of a tile is one column, and a padded one is a diagonal', () => {
+    const banksOf = (stride) => {
+        const one = made('shared_load', 4, everyLane((lane) => stride * lane));
+        const map = mapOf(one, costOf(one), bankLayout(one.array));
+        return map.pieces.map(({ from, row, bad }) => [from / 4, row, bad]);
+    };
+    assert.deepEqual(banksOf(128), everyLane((lane) => [0, lane, true]));
+    assert.deepEqual(banksOf(132), everyLane((lane) => [lane, lane, false]));
+    assert.equal(bankOf(132), 1);
+    const shifted = made('shared_load', 4, [0], { begin: 160 });
+    assert.deepEqual(mapOf(shifted, costOf(shifted), bankLayout(shifted.array)).pieces[0].from, 32);
+});
+
+test('a tile keeps its rows from request to request, if they are few', () => {
+    const rows = (...lists) => asOneTile(lists.map((list) => ({ rows: list }))).map((map) => map.rows);
+    assert.deepEqual(rows([0], [2, 3]), [
+        [0, 2, 3],
+        [0, 2, 3],
+    ]);
+    const many = Array.from({ length: 41 }, (_, row) => row);
+    assert.deepEqual(rows([0], many), [[0], many]);
+});
+
+test('row, column and element of a byte', () => {
+    assert.deepEqual(placeIn(1540, { cell: 4, row: 1536, shift: 0 }), { row: 1, column: 1, element: 385 });
+    assert.deepEqual(placeIn(0, { cell: 4, row: 128, shift: 32 }), { row: 0, column: 8, element: 0 });
+});
+
+// ---- two launches ----
+
+test('two launches are compared by array and in sum', () => {
+    const { launches } = open('matrix_add.json');
+    const [left, right] = launches.map((launch) => {
+        const requests = requestsOf(launch.warps[0], launch);
+        return { requests, costs: requests.map(costOf) };
+    });
+    const shown = comparisonOf(left, right).map(({ counter, array = '', values }) => [array, counter, ...values].join(' '));
+    assert.deepEqual(shown, [
+        'a sectors 32 4',
+        'b sectors 32 4',
+        'sum sectors 32 4',
+        ' sectors 32 4',
+        ' moved 3072 384',
+        ' used 0.125 1',
+    ]);
+    const only = requestsOf(launches[0].warps[0], launches[0], { array: 'a' });
+    assert.ok(only.length > 0 && only.every(({ array }) => array.name === 'a'));
+    assert.equal(arrayKey(launches[0].arrays[0]), arrayKey(launches[1].arrays[0]));
+});
+
+test('differences are said as difference and factor', () => {
+    const { difference } = viewMessages.en;
+    assert.equal(difference('sectors', [32, 4]), '−28 (× 0.125)');
+    assert.equal(difference('used', [0.125, 1]), '+87.5 points (× 8)');
+    assert.equal(difference('conflicts', [496, 0]), '−496');
+    assert.equal(difference('wavefronts', [1, 1]), '0');
+});
+
+test('a launch is compared with one that has an array in common', () => {
+    const launch = (kernel, ...names) => ({ kernel, arrays: names.map((name) => ({ name })) });
+    const launches = [launch('fill', 'a'), launch('fill', 'a'), launch('other', 'b'), launch('sum', 'a', 'b')];
+    assert.equal(partnerOf(launches, [1, 2, 3], true), 3);
+    assert.equal(partnerOf(launches, [1, 2, 3], false), 1);
+    assert.equal(partnerOf(launches, [2], true), 2);
 });
 
 // ---- block view ----

@@ -103,6 +103,166 @@ test('the drawing shows fetched sectors and what is used of them', async () => {
     });
 });
 
+test('a lane marks its cell and its source line, and these mark the lanes: by pointer, keyboard, and touch', async () => {
+    for (const hasTouch of [false, true]) {
+        await visit(
+            '/warp_view',
+            async (page) => {
+                const panel = warpView(page).locator('.ww-panel').first();
+                const lane = (number) => panel.locator('.ww-lanes button').nth(number);
+                const lit = (what) => panel.locator(what);
+                const marked = async (cells, lanes, line) => {
+                    await eventually(async () => assert.equal(await lit('.ww-piece[opacity="1"]').count(), cells));
+                    await eventually(async () => assert.equal(await lit('.ww-lanes .ww-lit').count(), lanes));
+                    await eventually(async () => assert.equal(await lit('.ww-source .ww-lit').count(), line));
+                };
+                const readout = () => panel.locator('.ww-readout').innerText();
+                const of5 =
+                    /^Lane 5, line \d+: element 46 of particles \(row 5, column 6\), bytes 184 to 187, sector 6 of 32\.$/;
+                await lit('.ww-piece').first().waitFor();
+                if (hasTouch) {
+                    await lane(5).tap();
+                    await marked(1, 1, 1);
+                    await reads(readout, of5);
+                    await lane(5).tap();
+                    await marked(32, 0, 0);
+                    await panel.locator('.ww-source li button').first().tap();
+                    await marked(32, 32, 1);
+                    return;
+                }
+                await lane(5).hover();
+                await marked(1, 1, 1);
+                await reads(readout, of5);
+                await eventually(async () => assert.match(await lane(5).getAttribute('aria-label'), of5));
+                await panel.locator('.ww-source li[aria-current]').hover();
+                await marked(32, 32, 1);
+                await reads(readout, /^Line \d+: lanes 0–31 access particles in request 1 of 5\.$/);
+                await lit('.ww-piece').nth(7).hover();
+                await marked(1, 1, 1);
+                await reads(readout, /^Lane 7, /);
+
+                // A lane that was clicked stays marked while the warp goes on.
+                await lane(3).click();
+                await eventually(async () => assert.equal(await lane(3).getAttribute('aria-pressed'), 'true'));
+                await button(warpView(page), 'Step forward').click();
+                await says(warpView(page), /^Request 2 of 5/);
+                await marked(1, 1, 1);
+                await reads(readout, /^Lane 3, /);
+                await lane(3).click();
+
+                await lane(0).focus();
+                for (const [key, expected] of [
+                    ['ArrowRight', 1],
+                    ['End', 31],
+                    ['ArrowLeft', 30],
+                    ['Home', 0],
+                ]) {
+                    await page.keyboard.press(key);
+                    await reads(readout, new RegExp(`^Lane ${expected}, `), key);
+                    await says(warpView(page), /^Request 2 of 5/, 0, 'keys in lanes do not step');
+                }
+                await page.keyboard.press('Enter');
+                await eventually(async () => assert.equal(await lane(0).getAttribute('aria-pressed'), 'true'));
+                await page.keyboard.press('Escape');
+                await eventually(async () => assert.equal(await lane(0).getAttribute('aria-pressed'), 'false'));
+            },
+            { hasTouch },
+        );
+    }
+});
+
+test('an array is drawn with its rows, of which the reader can give the length', async () => {
+    await visit('/warp_view', async (page) => {
+        const panel = (view, side) => warpView(page, view).locator('.ww-panel').nth(side);
+        const length = (view, side) => panel(view, side).getByRole('spinbutton');
+        const caption = (view, side) => panel(view, side).locator('.ww-maps figcaption').first().innerText();
+        for (const side of [0, 1]) {
+            await eventually(async () => assert.equal(await length(1, side).inputValue(), '384'));
+            await reads(() => caption(1, side), /^512 rows of 384 elements$/);
+        }
+        // The same array has one row length on both sides.
+        await length(1, 0).fill('192');
+        await page.keyboard.press('Tab');
+        await reads(() => caption(1, 1), /^1,024 rows of 192 elements$/);
+        await length(1, 0).fill('');
+        await page.keyboard.press('Tab');
+        await reads(() => caption(1, 0), /^512 rows of 384 elements$/);
+
+        // Shared memory: rows and columns, and the same by bank.
+        await eventually(async () => assert.equal(await length(2, 1).inputValue(), '33'));
+        const maps = (side) => panel(2, side).locator('.ww-maps svg');
+        await eventually(async () => assert.equal(await maps(1).count(), 2));
+        await eventually(async () => assert.equal(await maps(0).nth(1).locator('.ww-conflict').count(), 32));
+        await eventually(async () => assert.equal(await maps(1).nth(1).locator('.ww-conflict').count(), 0));
+        await reads(() => panel(2, 0).innerText(), /Bank conflict: bank 0, up to 32 words per bank\./);
+        await reads(() => panel(2, 1).innerText(), /No bank conflict\./);
+    });
+});
+
+test('two launches are compared in numbers, by array too', async () => {
+    await visit('/warp_view', async (page) => {
+        const view = warpView(page, 1);
+        const table = () => view.locator('.ww-comparison').innerText();
+        await reads(table, /sectors per request, this request 32 4 −28 \(× 0\.125\) a: sectors per request 32 4/);
+        await reads(table, /all arrays: sectors per request 32 4 .* of them used 12\.5 % 100 % \+87\.5 points \(× 8\)/);
+        await view.getByRole('combobox', { name: 'Array' }).selectOption('sum');
+        await says(view, /^Request 1 of 1, .* to sum,/);
+        await says(view, /^Request 1 of 1, .* to sum,/, 1);
+        await reads(() => warpView(page, 2).locator('.ww-comparison').innerText(), /per request 32 1 −31/);
+    });
+});
+
+for (const width of [375, 768, 1440]) {
+    test(`text of the views can be read at ${width} pixels: 11 pixels high or more, none over another, none cut off`, async () => {
+        for (const [place, colorScheme] of [
+            ['/warp_view', 'light'],
+            ['/zh/warp_view', 'dark'],
+        ]) {
+            await visit(
+                place,
+                async (page) => {
+                    await page.locator('.ww-block-view .ww-timeline').last().waitFor();
+                    const wrong = await page.locator('.ww-warp-view, .ww-block-view').evaluateAll((views) => {
+                        const found = [];
+                        for (const view of views) {
+                            const frame = view.getBoundingClientRect();
+                            const texts = [...view.querySelectorAll('svg text, .ww-lanes button')].filter(
+                                (text) => text.textContent.trim() && text.getClientRects().length > 0,
+                            );
+                            const boxes = texts.map((text) => {
+                                const range = document.createRange();
+                                range.selectNodeContents(text);
+                                return [text.textContent, range.getBoundingClientRect()];
+                            });
+                            boxes.forEach(([words, box], i) => {
+                                if (box.left < frame.left || box.right > frame.right) found.push(`${words} is cut off`);
+                                for (const [others, other] of boxes.slice(i + 1)) {
+                                    const wide = Math.min(box.right, other.right) - Math.max(box.left, other.left);
+                                    const high = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
+                                    if (wide > 0.5 && high > 3) found.push(`${words} over ${others}`);
+                                }
+                            });
+                            const walker = document.createTreeWalker(view, NodeFilter.SHOW_TEXT);
+                            for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+                                if (!node.data.trim() || node.parentElement.closest('title')) continue;
+                                const size = parseFloat(getComputedStyle(node.parentElement).fontSize);
+                                if (size < 11) found.push(`${node.data} has ${size} pixels`);
+                            }
+                        }
+                        return found;
+                    });
+                    assert.deepEqual(wrong, [], place);
+                    const lefts = await warpView(page)
+                        .locator('.ww-panel')
+                        .evaluateAll((panels) => panels.map((panel) => panel.getBoundingClientRect().left));
+                    assert.equal(lefts[0] === lefts[1], width < 768, 'panels are stacked where it is narrow');
+                },
+                { viewport: { width, height: 900 }, colorScheme },
+            );
+        }
+    });
+}
+
 test('the keyboard steps, jumps and plays', async () => {
     await visit('/warp_view', async (page) => {
         const view = warpView(page);
@@ -229,6 +389,23 @@ test('readers load a trace of their own, and wrong files are explained', async (
         await eventually(async () => assert.equal(plain(await loader.getByRole('alert').first().innerText()), ''));
         await says(loader.locator('.ww-warp-view'), /^Request 1 of 3/);
         await says(loader.locator('.ww-block-view'), /^Step 1 of/);
+
+        // Two launches of one file, side by side, or one of them alone.
+        await eventually(async () => assert.equal(await loader.locator('.ww-warp-view .ww-panel').count(), 2));
+        await reads(() => loader.locator('.ww-comparison').innerText(), /add_x_down_ ?rows add_x_along_ ?rows difference/);
+        await loader.getByLabel('Compare two launches').uncheck();
+        await eventually(async () => assert.equal(await loader.locator('.ww-warp-view .ww-panel').count(), 1));
+        await loader.getByLabel('Compare two launches').check();
+
+        // A second file: the launches say which file they are of.
+        const chooser = page.waitForEvent('filechooser');
+        await loader.getByRole('button', { name: 'Add a second trace' }).click();
+        const other = { name: 'other.json', mimeType: 'application/json', buffer: Buffer.from(good) };
+        await (await chooser).setFiles(other);
+        await loader.getByRole('status').filter({ hasText: 'mine.json: 2 launches. other.json: 2 launches.' }).waitFor();
+        const chosen = () => loader.locator('.ww-warp-view select option:checked').allInnerTexts();
+        await reads(async () => (await chosen()).join(' '), /mine\.json: add_x_down_rows other\.json: add_x_down_rows/);
+        await reads(() => loader.locator('.ww-comparison').innerText(), /a: sectors per request 32 32 0/);
 
         // Dropped: the same.
         const data = await page.evaluateHandle((text) => {

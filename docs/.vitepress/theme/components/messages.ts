@@ -21,10 +21,14 @@ const en = {
 
     // trace loader
     loaderTitle: 'A trace of your own kernel',
-    loaderHow: 'Record one, then choose the file or drop it here. It is read by this page only and sent nowhere.',
-    chooseFile: 'Choose a trace',
-    dropHere: 'or drop it here',
+    loaderHow:
+        'Record one, then choose the file or drop it here. With two launches, or two files, you can compare them. Files are read by this page only and sent nowhere.',
+    chooseFile: 'Choose a trace, or two',
+    chooseAnother: 'Add a second trace',
+    dropHere: 'or drop them here',
     loaded: (name: string, launches: number) => `${name}: ${launches} ${launches === 1 ? 'launch' : 'launches'}.`,
+    compareTwo: 'Compare two launches',
+    atMostTwo: 'Two traces can be compared at a time. Choose one or two files.',
     fileTooLarge: (megabytes: number) =>
         `The file has ${number(megabytes)} MB; traces of up to 64 MB can be shown. Trace a smaller run.`,
     notReadable: 'The file could not be read.',
@@ -166,10 +170,13 @@ const zh: Messages = {
     notLoaded: (name) => (name ? `无法载入跟踪记录 ${name}。` : '无法载入数据。'),
 
     loaderTitle: '你自己的核函数的跟踪记录',
-    loaderHow: '先记录，再选择文件或拖到这里。文件只在本页读取，不会发送到任何地方。',
-    chooseFile: '选择跟踪记录',
+    loaderHow: '先记录，再选择文件或拖到这里。有两次启动或两个文件，就可以比较。文件只在本页读取，不会发送到任何地方。',
+    chooseFile: '选择一个或两个跟踪记录',
+    chooseAnother: '再加一个跟踪记录',
     dropHere: '或拖到这里',
     loaded: (name, launches) => `${name}：${launches} 次启动。`,
+    compareTwo: '比较两次启动',
+    atMostTwo: '一次只能比较两个跟踪记录。请选择一个或两个文件。',
     fileTooLarge: (megabytes) => `文件有 ${number(megabytes)} MB，最多能显示 64 MB。请跟踪规模更小的运行。`,
     notReadable: '无法读取文件。',
     problems: {

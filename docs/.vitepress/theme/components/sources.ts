@@ -12,7 +12,7 @@ export const traceSource: InjectionKey<LoadTrace> = Symbol('traces');
 export const rooflineSource: InjectionKey<() => Promise<RooflineData | undefined>> = Symbol('roofline');
 
 export interface TraceProps {
-    trace?: Trace;
+    trace?: Trace | Trace[];
     src?: string; // one name, or several with spaces between
 }
 
@@ -25,7 +25,7 @@ export function useTraces(props: TraceProps) {
     async function read() {
         failed.value = '';
         if (props.trace) {
-            traces.value = [props.trace];
+            traces.value = [props.trace].flat();
             return;
         }
         try {

@@ -18,8 +18,7 @@ const request = (kind, words, begin = 0) => ({
 export function strided(stride, offset = 0) {
     const words = lanes.map((lane) => lane * stride + offset);
     const cost = costOf(request('global_load', words));
-    const numbers = cost.lines.flatMap((line) => line.fetched.flatMap((is, sector) => (is ? [line.offset / 32 + sector] : [])));
-    return { words, sectors: numbers, used: cost.used, moved: cost.moved, share: efficiency(cost) };
+    return { words, sectors: cost.fetched.map((first) => first / 32), used: cost.used, moved: cost.moved, share: efficiency(cost) };
 }
 
 /// The word of shared memory where element (row, col) of a tile with 32 columns lies. `layout`: "plain", "padded", "swizzled";
