@@ -72,8 +72,7 @@ void BlockDiagnoser::State::report_misaligned(unsigned thread, const Access& acc
     const std::uintptr_t address = number_of(access.address);
     found.message = "an access of " + size + " bytes has to begin at a multiple of " + size + "; this one is " +
                     std::to_string(address % access.bytes) + " bytes after one";
-    found.hint =
-        "begin at an element whose index is a multiple of the vector's length, or load the elements one by one";
+    found.hint = "begin at an element whose address is a multiple of " + size + ", or load the elements one by one";
     describe(found, access);
     report(std::move(found));
 }

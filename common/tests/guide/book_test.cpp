@@ -95,9 +95,9 @@ TEST_CASE("the book: fetches once, builds, and says where the site is") {
         return std::string(std::istreambuf_iterator<char>(stream), {});
     };
     CHECK(show_book(project, {.build_only = true}, {}) == 0);
-    CHECK(log() == "ci\nrun build\n");
+    CHECK(log() == "ci\nrun --silent build\n");
     CHECK(show_book(project, {.port = 1234}, {}) == 0);
-    CHECK(log() == "ci\nrun build\nrun build\nrun serve -- --port 1234\n");
+    CHECK(log() == "ci\nrun --silent build\nrun --silent build\nrun serve -- --port 1234\n");
     fs::remove(root.path / "log");
     CHECK(show_book(project, {.markdown = true, .folder = "book"}, {}) == 0);
     CHECK(log() == "run --silent markdown -- -o " + (root.path / "book").string() + "\n");

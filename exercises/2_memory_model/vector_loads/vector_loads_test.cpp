@@ -170,7 +170,8 @@ grading::InstrumentedMatcher FewRequestsFor(std::size_t n) {
     };
     return {judge,
             "How many bytes does one request of a warp move, if each lane moves four and "
-            "if each lane moves sixteen?"};
+            "if each lane moves sixteen? (Members of a float4 that are read or written one "
+            "after the other are requests of their own.)"};
 }
 
 }  // namespace
