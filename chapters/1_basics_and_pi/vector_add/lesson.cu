@@ -151,7 +151,7 @@ void five_moves(VectorAdd& problem) {
 // Faster because nothing is copied between host and device. Still slow because each thread
 // computes a single element: it loads 8 bytes, waits for them, stores 4, and ends. (An
 // experiment showed that time is lost with one element per thread, but not why. Too few
-// bytes in flight are probably a second reason.)
+// bytes in flight are probably the main reason.)
 void one_per_thread(VectorAdd& problem) {
     const unsigned blocks = warpwise::blocks_for(problem.count, kThreads);
     add_one_per_thread<<<blocks, kThreads>>>(problem.d_a.data(), problem.d_b.data(),

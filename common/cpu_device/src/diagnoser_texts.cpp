@@ -85,7 +85,8 @@ constexpr const char* kGuarded =
 
 const char* bounds_hint(bool behind, bool is_shared) {
     if (!behind) return "the index is negative: check what is subtracted from it before it is used";
-    return is_shared ? "keep the index below the length of the array, or make the array longer"
+    return is_shared ? "keep the index below the length of the array; only if all of these elements are needed, make "
+                       "it longer"
                      : "let only threads whose index is inside do this: if (i < n) ...";
 }
 
