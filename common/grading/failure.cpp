@@ -317,7 +317,13 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
         if (!match->hint.empty()) failure.question = match->hint;
     }
     if (mismatch != nullptr) {
-        const std::string sentence = sentence_about(*mismatch);
+        std::string sentence = sentence_about(*mismatch);
+        // What is computed from memory that nobody wrote looks like such memory.
+        const bool has_writer = failure.place.find(": thread ") != std::string::npos &&
+                                failure.place.find(" wrote element ") != std::string::npos;
+        if (has_writer && sentence.ends_with(" was ever written")) {
+            sentence = "what its elements hold was computed from memory that nobody has written";
+        }
         const bool needs_noun = subject.empty() && sentence.starts_with("it ");
         failure.observation = needs_noun        ? "the value " + sentence.substr(3)
                               : subject.empty() ? sentence
