@@ -84,7 +84,8 @@ int show_book(const Project& project, const BookOptions& options, const warpwise
     }
     const std::string port = std::to_string(options.port);
     if (options.live) return npm(docs, {"run", "dev", "--", "--port", port}).status;
-    const CommandResult built = npm(docs, {"run", "--silent", "build"});  // says itself whether there is anything to build
+    const CommandResult built =
+        npm(docs, {"run", "--silent", "build"});  // says itself whether there is anything to build
     if (built.status != 0) return built.status;
     if (options.build_only) {
         fmt::print("The site is in {}: any web server can show it.\n", project.shown(docs / ".vitepress" / "dist"));

@@ -321,7 +321,8 @@ private:
 
     Activity activity_of(const ReportChapter& part, std::size_t position, std::size_t of) const {
         const std::string progress = of > 1 ? fmt::format(" ({} of {})", position, of) : std::string();
-        return Activity(fmt::format("Chapter {}, {}{}", part.chapter->number, part.chapter->title, progress), terminal_);
+        return Activity(fmt::format("Chapter {}, {}{}", part.chapter->number, part.chapter->title, progress),
+                        terminal_);
     }
 
     bool build(ReportChapter& part, Activity& activity) {
