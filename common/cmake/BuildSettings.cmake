@@ -28,8 +28,8 @@ if(WARPWISE_WERROR)
     list(APPEND WARPWISE_WARNINGS -Werror)
 endif()
 
-# The rewriter, the lesson runner, the guide, the texts of the CPU device, and tests of host code: a learner waits for them,
-# and their speed matters less. No kernel and nothing that is timed is compiled with this.
+# The rewriter, the lesson runner, the guide, graders, tests of host code, and what the CPU device does for its texts or once
+# a launch: a learner waits for them, and their speed matters less. No kernel and nothing that is timed is compiled with this.
 set(WARPWISE_QUICK_TO_BUILD -Og)
 # Most of their time goes into these headers; a target has them precompiled.
 set(WARPWISE_HEAVY_HEADERS <algorithm> <filesystem> <fmt/format.h> <functional> <map> <nlohmann/json.hpp> <optional> <string>

@@ -298,8 +298,9 @@ function(write_answer_tools name folder solution)
     # Without its precompiled header.
     set(objects $<TARGET_OBJECTS:${name}_grader_cpu> $<FILTER:$<TARGET_OBJECTS:grader_main_cpu>,EXCLUDE,gch$>)
     # Twice: the CPU device's library and the helpers need each other.
-    set(libraries ${WARPWISE_TIME_MODEL} $<TARGET_FILE:grading_cpu> $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device>
-        $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
+    set(libraries ${WARPWISE_TIME_MODEL} $<TARGET_FILE:grading_cpu> $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu>
+        $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:helpers_cpu>
+        $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device_base> $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context>
         $<TARGET_FILE:Catch2::Catch2>
         -pthread)
     set(options -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
@@ -325,8 +326,8 @@ objects=($<JOIN:${objects}, >)
 libraries=($<JOIN:${libraries}, >)
 ")
     add_custom_target(${name}_judge)
-    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu json_helpers helpers_cpu checks_cpu host_helpers cpu_device
-        cpu_device_base cuda_to_cpp instrumented_headers)
+    add_dependencies(${name}_judge ${name}_grader_cpu grader_main_cpu grading_cpu json_helpers helpers_cpu checks_cpu host_helpers
+        cpu_device cpu_device_base cuda_to_cpp instrumented_headers)
     add_dependencies(answers ${name}_judge)
 endfunction()
 
