@@ -131,11 +131,14 @@ TEST_CASE("a program that is just being written is started once that is done") {
     std::filesystem::copy_file("/bin/true", program);
     // In another process: a child of this one would have the file open, too.
     const std::string began = beside.path() + "_began";
+    int written = -1;
     std::thread writer(
-        [&] { CHECK(std::system(("(touch '" + began + "'; sleep 0.2) 3>>'" + program + "'").c_str()) == 0); });
-    REQUIRE(becomes_true([&] { return std::filesystem::exists(began); }));
+        [&] { written = std::system(("(touch '" + began + "'; sleep 0.2) 3>>'" + program + "'").c_str()); });
+    const bool has_begun = becomes_true([&] { return std::filesystem::exists(began); });
     const CommandResult result = run_command({program});
     writer.join();
+    REQUIRE(has_begun);
+    REQUIRE(written == 0);
     CHECK(result.status == 0);
     CHECK(result.output.empty());
     std::filesystem::remove(program);
