@@ -216,7 +216,7 @@ function(add_chapter)
     find_lesson_sources(sources "${lessons}")
     list(PREPEND sources ${main})
 
-    add_device_program(${name} INSTRUMENTED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
+    add_device_program(${name} HEADER ${WARPWISE_LESSON_HEADER} INSTRUMENTED_SOURCES ${sources} DEVICE_LIBRARIES lesson)
     set(cuda_programs ${name}_cuda)
     if(number EQUAL 1)
         list(APPEND cuda_programs first_lesson_cuda)

@@ -33,37 +33,61 @@ set(WARPWISE_PARTS_OF_FIRST_LESSON checks_cpu first_lesson_parts_cpu first_lesso
 # The base calls the time model only where a program has it: this brings it into a program.
 set(WARPWISE_TIME_MODEL -ucpu_device_has_time_model)
 
-# A rewritten file begins with cuda_runtime.h; for those that are instrumented, it is there precompiled, which is most of
-# their time: compiling an exercise takes 0.3 s with it, and 1.4 s without. Where options differ (WARPWISE_SANITIZE), or
-# with clang, the compiler reads the header itself.
+# Rewritten files begin with a header: with cuda_runtime.h, those of chapters with all that lessons include. For those that
+# are instrumented it is there precompiled, which is most of their time: compiling an exercise takes 0.3 s with it, and 1.4 s
+# without. Where options differ (WARPWISE_SANITIZE), or with clang, the compiler reads the header itself.
 set(WARPWISE_INSTRUMENTED_HEADER ${PROJECT_BINARY_DIR}/instrumented_headers/cuda_runtime.h)
+set(WARPWISE_LESSON_HEADER ${PROJECT_BINARY_DIR}/instrumented_headers/lesson.h)
+set(WARPWISE_PRECOMPILED_HEADERS ${WARPWISE_INSTRUMENTED_HEADER} ${WARPWISE_LESSON_HEADER})
+
+# precompile_instrumented(HEADER OPTION..): HEADER.gch, for files that are compiled with the same options.
+function(precompile_instrumented header)
+    cmake_path(GET header FILENAME name)
+    add_custom_command(
+        OUTPUT ${header}.gch
+        COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES} ${ARGN}
+                ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_INSTRUMENT_OPTIONS} -w
+                -MD -MF ${header}.d -x c++-header ${header} -o ${header}.gch
+        DEPFILE ${header}.d
+        COMMENT "Precompiling ${name} for instrumented kernels"
+        VERBATIM
+        COMMAND_EXPAND_LISTS)
+endfunction()
+
 if("cpu" IN_LIST WARPWISE_DEVICES)
     include(${PROJECT_SOURCE_DIR}/common/cpu_device/headers.cmake)
     list(GET CPU_DEVICE_HEADERS 0 include_folder)
     list(TRANSFORM CPU_DEVICE_HEADERS PREPEND -I OUTPUT_VARIABLE WARPWISE_CPU_DEVICE_INCLUDES)
     file(CONFIGURE OUTPUT ${WARPWISE_INSTRUMENTED_HEADER} CONTENT "#include \"${include_folder}/cuda_runtime.h\"\n")
+    file(CONFIGURE OUTPUT ${WARPWISE_LESSON_HEADER} CONTENT "#include \"${include_folder}/cuda_runtime.h\"
+#include <algorithm>
+#include <string>
+#include <vector>
+#include \"common/helpers/device_buffer.h\"
+#include \"common/lesson/lesson.h\"\n")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        add_custom_command(
-            OUTPUT ${WARPWISE_INSTRUMENTED_HEADER}.gch
-            COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++20 -D__CPU_DEVICE__ -D__CUDACC__ ${WARPWISE_CPU_DEVICE_INCLUDES}
-                    ${WARPWISE_KERNEL_OPTIONS} ${WARPWISE_INSTRUMENT_OPTIONS} -w
-                    -MD -MF ${WARPWISE_INSTRUMENTED_HEADER}.d -x c++-header ${WARPWISE_INSTRUMENTED_HEADER}
-                    -o ${WARPWISE_INSTRUMENTED_HEADER}.gch
-            DEPFILE ${WARPWISE_INSTRUMENTED_HEADER}.d
-            COMMENT "Precompiling cuda_runtime.h for instrumented kernels"
-            VERBATIM)
+        precompile_instrumented(${WARPWISE_INSTRUMENTED_HEADER})
+        precompile_instrumented(${WARPWISE_LESSON_HEADER} -I${PROJECT_SOURCE_DIR} ${OpenMP_CXX_FLAGS})
         add_custom_target(instrumented_headers DEPENDS ${WARPWISE_INSTRUMENTED_HEADER}.gch)
+        add_custom_target(lesson_header DEPENDS ${WARPWISE_LESSON_HEADER}.gch)
     else()
         add_custom_target(instrumented_headers)
+        add_custom_target(lesson_header)
     endif()
 endif()
 
 # Gives `target` the sources as the device wants them: `.cu` files are rewritten for the CPU device. Kernels added by
-# target_instrumented_sources can be instrumented there.
+# target_instrumented_sources can be instrumented there. HEADER: what these begin with, if not cuda_runtime.h.
 function(target_instrumented_sources target device)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER" "")
+    if(NOT arg_HEADER)
+        set(arg_HEADER ${WARPWISE_INSTRUMENTED_HEADER})
+    endif()
     add_device_sources(${target} ${device}
-        "-include;${WARPWISE_INSTRUMENTED_HEADER};${WARPWISE_KERNEL_OPTIONS};${WARPWISE_INSTRUMENT_OPTIONS}" ${ARGN})
-    if(device STREQUAL "cpu")
+        "-include;${arg_HEADER};${WARPWISE_KERNEL_OPTIONS};${WARPWISE_INSTRUMENT_OPTIONS}" ${arg_UNPARSED_ARGUMENTS})
+    if(device STREQUAL "cpu" AND arg_HEADER STREQUAL WARPWISE_LESSON_HEADER)
+        add_dependencies(${target} lesson_header)
+    elseif(device STREQUAL "cpu")
         add_dependencies(${target} instrumented_headers)
     endif()
 endfunction()
@@ -94,10 +118,12 @@ function(add_device_sources target device options)
             set_source_files_properties(${rewritten} PROPERTIES
                 COMPILE_OPTIONS "${options}"
                 COMPILE_DEFINITIONS "__CUDACC__")
-            if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND WARPWISE_INSTRUMENTED_HEADER IN_LIST options)
-                # g++ names no precompiled header among the files that an object depends on.
-                set_source_files_properties(${rewritten} PROPERTIES OBJECT_DEPENDS ${WARPWISE_INSTRUMENTED_HEADER}.gch)
-            endif()
+            # g++ names no precompiled header among the files that an object depends on.
+            foreach(header IN LISTS WARPWISE_PRECOMPILED_HEADERS)
+                if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND header IN_LIST options)
+                    set_source_files_properties(${rewritten} PROPERTIES OBJECT_DEPENDS ${header}.gch)
+                endif()
+            endforeach()
             target_sources(${target} PRIVATE ${rewritten})
             list(APPEND all_rewritten ${rewritten})
         else()
@@ -161,9 +187,10 @@ function(add_device_library name)
     endforeach()
 endfunction()
 
-# FOLDER: below the device's folder of programs. INSTRUMENTED_SOURCES: .cu files whose kernels can be instrumented.
+# FOLDER: below the device's folder of programs. INSTRUMENTED_SOURCES: .cu files whose kernels can be instrumented; HEADER:
+# what these begin with.
 function(add_device_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;INSTRUMENTED_SOURCES;LIBRARIES;DEVICE_LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;HEADER" "SOURCES;INSTRUMENTED_SOURCES;LIBRARIES;DEVICE_LIBRARIES")
     foreach(device IN LISTS WARPWISE_DEVICES)
         add_executable(${name}_${device})
         add_dependencies(device_programs ${name}_${device})
@@ -171,7 +198,7 @@ function(add_device_program name)
             build_for_test_architectures(${name}_${device} ${device})
         endif()
         target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
-        target_instrumented_sources(${name}_${device} ${device} ${arg_INSTRUMENTED_SOURCES})
+        target_instrumented_sources(${name}_${device} ${device} HEADER "${arg_HEADER}" ${arg_INSTRUMENTED_SOURCES})
         list(TRANSFORM arg_DEVICE_LIBRARIES APPEND _${device} OUTPUT_VARIABLE device_libraries)
         target_link_libraries(${name}_${device} PRIVATE ${device_libraries} ${arg_LIBRARIES})
         set_target_properties(${name}_${device} PROPERTIES

@@ -249,8 +249,11 @@ std::vector<Line> picture_of(const MismatchedArray& mismatch) {
     return is_matrix ? map_of(elements, mismatch.row_length) : strip_of(elements);
 }
 
-std::string sentence_about(const MismatchedArray& mismatch) {
+std::string sentence_about(const MismatchedArray& mismatch, bool has_writer) {
     const Elements elements(mismatch);
+    if (has_writer && elements.missing > 0 && elements.wrong == 0) {
+        return "what its elements hold was computed from memory that nobody has written";
+    }
     const std::size_t n = elements.states.size();
     const std::size_t bad = mismatch.wrong.size();
     if (n == 1 && elements.missing == 1) return "it was never written";
@@ -271,6 +274,11 @@ std::string sentence_about(const MismatchedArray& mismatch) {
 void note_failed_match(FailedMatch failed) { last_failed_match = std::move(failed); }
 
 std::optional<FailedMatch> take_failed_match() { return std::exchange(last_failed_match, std::nullopt); }
+
+bool was_written_by_kernel(const GuardedMemory& buffer, std::size_t index) {
+    const std::vector<ElementActivity> elements = activity_of(buffer);
+    return index < elements.size() && elements[index].writer == warpwise::Writer::kernel;
+}
 
 std::string place_of_element(const GuardedMemory& buffer, std::size_t index) {
     const std::vector<warpwise::LaunchCounts>& launches = last_launches();
@@ -317,13 +325,7 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
         if (!match->hint.empty()) failure.question = match->hint;
     }
     if (mismatch != nullptr) {
-        std::string sentence = sentence_about(*mismatch);
-        // What is computed from memory that nobody wrote looks like such memory.
-        const bool has_writer = failure.place.find(": thread ") != std::string::npos &&
-                                failure.place.find(" wrote element ") != std::string::npos;
-        if (has_writer && sentence.ends_with(" was ever written")) {
-            sentence = "what its elements hold was computed from memory that nobody has written";
-        }
+        const std::string sentence = sentence_about(*mismatch, match->has_writer);
         const bool needs_noun = subject.empty() && sentence.starts_with("it ");
         failure.observation = needs_noun        ? "the value " + sentence.substr(3)
                               : subject.empty() ? sentence
@@ -343,7 +345,9 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
             failure.after_values += (failure.after_values.empty() ? "" : "; ") + line;
         }
         const std::string first = "element " + element_name(mismatch->wrong.front(), mismatch->row_length);
-        if (failure.question.empty() && is_never_written(mismatch->got[mismatch->wrong.front()])) {
+        if (failure.question.empty() && match->has_writer && is_never_written(mismatch->got[mismatch->wrong.front()])) {
+            failure.question = "What does the kernel read, and which line of yours fills that?";
+        } else if (failure.question.empty() && is_never_written(mismatch->got[mismatch->wrong.front()])) {
             failure.question = "Which thread should write " + (is_one_number ? "it" : first) + "?";
         } else if (failure.question.empty() && !is_one_number) {
             failure.question = "Work out " + first + " by hand: which line of yours gives another value?";

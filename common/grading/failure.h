@@ -51,7 +51,8 @@ std::vector<ValueRow> value_rows(const MismatchedArray& mismatch, std::size_t mo
 std::vector<Line> picture_of(const MismatchedArray& mismatch);
 
 /// "64 of 96 elements are wrong: elements 32 to 95", "none of the 256 elements was ever written".
-std::string sentence_about(const MismatchedArray& mismatch);
+/// `has_writer`: a kernel wrote the first wrong element, so poison in there was computed from other poison.
+std::string sentence_about(const MismatchedArray& mismatch, bool has_writer = false);
 
 /// The value is the poison of a Guarded buffer, bit for bit as far as conversions to double keep bits. So a NaN that a
 /// kernel has computed is a wrong value, not a missing one.
@@ -66,8 +67,9 @@ std::string number_text(double value);
 struct FailedMatch {
     Judgement judgement;
     std::string hint;
-    std::string place;  ///< which thread wrote the first wrong element, and where; empty where nobody knows
-    std::string call;   ///< of grading::instrument, where it is about kernels: "TITLE #2"
+    std::string place;        ///< which thread wrote the first wrong element, and where; empty where nobody knows
+    bool has_writer = false;  ///< that it was a thread of a kernel is known
+    std::string call;         ///< of grading::instrument, where it is about kernels: "TITLE #2"
     bool names_its_subject = false;  ///< the text says what it is about: no name of a variable has to stand before it
 };
 void note_failed_match(FailedMatch failed);
@@ -76,6 +78,8 @@ std::optional<FailedMatch> take_failed_match();
 /// Which thread of which kernel wrote the element last, by which line of source: known on the CPU device, of the last
 /// `instrument`. Empty where it is not known.
 std::string place_of_element(const GuardedMemory& buffer, std::size_t index);
+/// Whether it is known that a kernel wrote it last.
+bool was_written_by_kernel(const GuardedMemory& buffer, std::size_t index);
 
 struct Failure {
     std::string test;                  ///< title of the test case

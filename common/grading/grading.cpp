@@ -279,10 +279,13 @@ std::string hint_for(const Judgement& judgement, const std::string& hint, const 
 
 void note_failed_match(const Judgement& judgement, const std::string& hint, const GuardedMemory* buffer) {
     const bool knows_element = buffer != nullptr && judgement.mismatch && !judgement.mismatch->wrong.empty();
-    note_failed_match({.judgement = judgement,
-                       .hint = hint,
-                       .place = knows_element ? place_of_element(*buffer, judgement.mismatch->wrong.front()) : "",
-                       .call = {}});
+    FailedMatch failed{.judgement = judgement, .hint = hint, .place = {}, .call = {}};
+    if (knows_element) {
+        const std::size_t first = judgement.mismatch->wrong.front();
+        failed.place = place_of_element(*buffer, first);
+        failed.has_writer = was_written_by_kernel(*buffer, first);
+    }
+    note_failed_match(std::move(failed));
 }
 
 Judgement judge_values(const std::vector<double>& got, const std::vector<double>& expected,

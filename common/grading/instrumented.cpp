@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -377,17 +378,17 @@ InstrumentedMatcher ActiveLanesAtLeast(double lanes, std::string hint) {
     return counting_matcher(judge, std::move(hint));
 }
 
-InstrumentedMatcher BarriersAtMost(double barriers, std::string hint) {
+InstrumentedMatcher BarriersAtMost(unsigned barriers, std::string hint) {
     const auto judge = [barriers](const Instrumented& instrumented) -> Judgement {
         const auto most = std::max_element(
             instrumented.launches.begin(), instrumented.launches.end(),
-            [](const LaunchCounts& a, const LaunchCounts& b) { return a.barriers_per_warp() < b.barriers_per_warp(); });
-        const double passed = most->barriers_per_warp();
-        if (passed <= barriers) return {true, ratio_text(passed) + " barriers per warp"};
+            [](const LaunchCounts& a, const LaunchCounts& b) { return a.most_barriers < b.most_barriers; });
+        const unsigned passed = most->most_barriers;
+        if (passed <= barriers) return {true, "no warp passes more than " + counted(passed, "barrier")};
         const Instrumented worst{.countable = true, .launches = {*most}, .diagnostics = {}};
         return {false,
-                "a warp of " + most->kernel + " passes " + ratio_text(passed) + " barriers, at most " +
-                    ratio_text(barriers) + " allowed" +
+                "a warp of " + most->kernel + " passes " + counted(passed, "barrier") + ", at most " +
+                    std::to_string(barriers) + " allowed" +
                     costly_lines(
                         worst, [](const Counts& counts) { return counts.barriers; },
                         [](const Counts& counts) { return counted(counts.barriers, "barrier") + " of warps"; }),
@@ -568,6 +569,23 @@ InstrumentedMatcher CleanMemory(std::string hint) {
 bool counts_were_left_out() { return left_out; }
 
 void note_left_out() { left_out = true; }
+
+std::string code_of(const std::string& file) {
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::string code;
+    for (std::size_t i = 0; i < text.size();) {
+        if (text.compare(i, 2, "//") == 0) {
+            i = std::min(text.find('\n', i), text.size());
+        } else if (text.compare(i, 2, "/*") == 0) {
+            const std::size_t end = text.find("*/", i + 2);
+            i = end == std::string::npos ? text.size() : end + 2;
+        } else {
+            code += text[i++];
+        }
+    }
+    return code;
+}
 
 std::string source_text(const std::string& file, int line) {
     std::ifstream source(file);

@@ -120,8 +120,8 @@ InstrumentedMatcher NoBankConflictsOn(std::string array, std::string hint = "");
 /// On average over what warps run, at least so many of their 32 lanes are active. Wants at least one launch.
 InstrumentedMatcher ActiveLanesAtLeast(double lanes, std::string hint = "");
 
-/// In no launch does a warp pass more than so many barriers of its block, on average.
-InstrumentedMatcher BarriersAtMost(double barriers, std::string hint = "");
+/// In no launch does any warp pass more than so many barriers of its block.
+InstrumentedMatcher BarriersAtMost(unsigned barriers, std::string hint = "");
 
 /// Threads do at most so many atomic operations on global memory in all: a warp whose 32 lanes add counts 32.
 InstrumentedMatcher AtomicsAtMost(double operations, std::string hint = "");
@@ -163,6 +163,9 @@ InstrumentedMatcher CleanMemory(std::string hint = "");
 /// True once a matcher had to accept what nobody could see.
 bool counts_were_left_out();
 void note_left_out();  ///< for matchers
+
+/// The file without its comments; empty when it cannot be read. For what only the source tells.
+std::string code_of(const std::string& file);
 
 /// The text of a line without its indentation, cut when it is long; empty when the file cannot be read. For messages.
 std::string source_text(const std::string& file, int line);

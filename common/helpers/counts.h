@@ -103,6 +103,7 @@ struct LaunchCounts {
     double occupancy = 0;  ///< theoretical: resident warps of a multiprocessor over its limit, 0 to 1; without
                            ///< registers the most that block and shared memory permit
     Counts total;
+    unsigned most_barriers = 0;     ///< that a warp passes, in the block that passes most
     std::vector<LineCounts> lines;  ///< by file and line
     std::vector<ArrayCounts> arrays;
     model::LaunchFacts facts = {};  ///< for the time model: of the whole grid

@@ -76,6 +76,7 @@ LaunchCounts counts_of(const cpu_device::LaunchCounters& launch) {
     counts.registers = launch.registers;
     counts.occupancy = launch.occupancy;
     counts.total = counts_of(launch.total);
+    counts.most_barriers = launch.most_barriers;
     for (const cpu_device::LineCounters& line : launch.lines) {
         counts.lines.push_back({line.file, line.line, counts_of(line.counters)});
     }

@@ -258,6 +258,7 @@ struct Transpose {
         launch.lines = {{file.path(), 3, load}, {file.path(), 4, barrier}, {file.path(), 5, store}};
         launch.total = load;
         launch.total += barrier;
+        launch.most_barriers = 1;
         launch.total += store;
         Counts tile;
         tile.shared_store = load.shared_store;
@@ -332,7 +333,7 @@ TEST_CASE("active lanes, barriers, atomics and launches are judged") {
 
     CHECK_THAT(transpose.instrumented, grading::BarriersAtMost(1));
     CHECK_THAT(refusal(grading::BarriersAtMost(0), transpose.instrumented),
-               ContainsSubstring("a warp of transpose passes 1 barriers, at most 0 allowed") &&
+               ContainsSubstring("a warp of transpose passes 1 barrier, at most 0 allowed") &&
                    ContainsSubstring(":4: __syncthreads();\n    8192 barriers of warps"));
 
     CHECK_THAT(transpose.instrumented, grading::AtomicsAtMost(0));
@@ -871,6 +872,14 @@ TEST_CASE("a sentence says how many elements are wrong, and which") {
           "3 of 6 elements are wrong, 2 of them because no thread wrote them: elements 1 to 3");
     CHECK(sentence_about(array_with(12, {5}, {}, 4)) == "1 of 12 elements is wrong: row 1, column 1");
     CHECK(sentence_about(array_with(1, {0}, {})) == "it is 1, and should be 0");
+}
+
+TEST_CASE("poison that a kernel wrote was computed from memory that nobody has written") {
+    using grading::sentence_about;
+    const std::string computed = "what its elements hold was computed from memory that nobody has written";
+    CHECK(sentence_about(array_with(6, {}, from_to(0, 5)), true) == computed);
+    CHECK(sentence_about(array_with(96, {}, {7}), true) == computed);
+    CHECK(sentence_about(array_with(96, {7}, {}), true) == "1 of 96 elements is wrong: element 7");
 }
 
 TEST_CASE("a NaN that was computed is a wrong value, without a sign") {

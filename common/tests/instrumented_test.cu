@@ -65,6 +65,22 @@ __global__ void add_many_times(float* values, int times) {
     for (int i = 0; i < times; ++i) values[i % 2 * 32 + threadIdx.x] += 1;
 }
 
+__global__ void leave_round_by_round(float* values) {
+    for (unsigned left = blockDim.x; left >= 32; left /= 2) {
+        if (threadIdx.x >= left) return;
+        __syncthreads();
+        values[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+    }
+}
+
+__global__ void scale(const float* __restrict__ in, float* out) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
+
+__global__ void scale_in_any_order(const float* in, float* out) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
+
+__global__ void add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out) {
+    out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];
+}
+
 __global__ void read_past_the_end(const float* in, float* out, int n) {
     if (threadIdx.x < 32) out[threadIdx.x] = in[n + threadIdx.x];
 }
@@ -144,6 +160,44 @@ TEST_CASE("bank conflicts are found on the array that has them") {
                    ContainsSubstring(": out[threadIdx.y * kSide + threadIdx.x]") &&
                    ContainsSubstring("992 conflicts: 32 wavefronts for each of 32 requests"));
     CHECK_THAT(refusal(grading::BarriersAtMost(0), conflicting), ContainsSubstring("__syncthreads();"));
+}
+
+TEST_CASE("barriers that only the last warps reach count as much as those of all") {
+    device_or_skip();
+    DeviceBuffer<float> d_values(std::vector<float>(512, 0.0f));
+    const grading::Instrumented instrumented =
+        grading::instrument([&] { leave_round_by_round<<<2, 256>>>(d_values.data()); });
+    CHECK_THAT(instrumented, grading::BarriersAtMost(4));
+    if (!instrumented.countable) SKIP("only the CPU device counts");
+    REQUIRE(instrumented.launches.size() == 1);
+    CHECK(instrumented.launches[0].barriers_per_warp() == (8 + 4 + 2 + 1) / 8.0);
+    CHECK_THAT(refusal(grading::BarriersAtMost(3), instrumented),
+               ContainsSubstring("a warp of leave_round_by_round passes 4 barriers, at most 3 allowed"));
+}
+
+TEST_CASE("a restrict pointer to an array that another one changes is reported") {
+    device_or_skip();
+    const warpwise::Instrumentation instrumenting({.diagnostics = true});
+    DeviceBuffer<float> d_in(std::vector<float>(32, 1.0f)), d_out(32);
+    const auto found = [](const auto& launches) {
+        const grading::Instrumented instrumented = grading::instrument(launches);
+        warpwise::forget_diagnostics(instrumented.diagnostics);
+        std::vector<std::string> texts;
+        for (const auto& diagnostic : instrumented.diagnostics) {
+            CHECK(diagnostic.kind == "broken_restrict");
+            texts.push_back(diagnostic.text);
+        }
+        return texts;
+    };
+    if (!warpwise::can_instrument()) SKIP("only the CPU device looks for errors");
+    CHECK(found([&] { scale<<<1, 32>>>(d_in.data(), d_out.data()); }).empty());
+    CHECK(found([&] { scale_in_any_order<<<1, 32>>>(d_in.data(), d_in.data()); }).empty());
+    CHECK(found([&] { add<<<1, 32>>>(d_in.data(), d_in.data(), d_out.data()); }).empty());  // nobody changes `in`
+    const std::vector<std::string> in_place = found([&] { scale<<<1, 32>>>(d_in.data(), d_in.data()); });
+    REQUIRE(in_place.size() == 1);
+    CHECK_THAT(in_place[0], ContainsSubstring("'in' and 'out' of scale are the same array") &&
+                                ContainsSubstring("'in' is __restrict__"));
+    CHECK(found([&] { add<<<1, 32>>>(d_in.data(), d_out.data(), d_out.data()); }).size() == 1);  // once, for both
 }
 
 template <class Kernel>

@@ -582,7 +582,7 @@ TEST_CASE("a launch names the parameters of the kernel") {
 }
 
 TEST_CASE("parameter names are found behind types of every kind") {
-    CHECK(names_in("const float* __restrict__ in, float *const out, unsigned long long n") == "in,out,n");
+    CHECK(names_in("const float* in, float *const out, unsigned long long n") == "in,out,n");
     CHECK(names_in("T a, ns::T b, typename A<T>::type c, struct P d, ::Q e, unsigned f") == "a,b,c,d,e,f");
     CHECK(names_in("std::map<int, float> a, A<B<C<int>>, 2>* b, A<(1 > 2)> c, decltype(f(1, 2)) d") == "a,b,c,d");
     CHECK(names_in("float a[4], float b[][33], float (&c)[2], int (*d)(int x, int y), int (*const e[2])(int), "
@@ -592,6 +592,11 @@ TEST_CASE("parameter names are found behind types of every kind") {
     CHECK(names_in("const __grid_constant__ P p, [[maybe_unused]] int q, __align__(8) float r, int s [[maybe_unused]], "
                    "T const volatile& t, T&& u") == "p,q,r,s,t,u");
     CHECK(names_in("int a /* first, of all */, // second\n int b") == "a,b");
+}
+
+TEST_CASE("a parameter that is __restrict__ has a mark behind its name") {
+    CHECK(names_in("const float* __restrict__ in, float* const __restrict out, T* restrict rest, int n") ==
+          "in!,out!,rest!,n");
 }
 
 TEST_CASE("a parameter without a name leaves its place empty") {

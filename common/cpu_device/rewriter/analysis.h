@@ -30,6 +30,7 @@ namespace cpu_device::rewriter {
 struct KernelParameter {
     std::string name;  ///< empty for one that has none
     bool is_reference = false;
+    bool is_restrict = false;  ///< a pointer by which alone its memory is reached: `__restrict__`
     bool has_default = false;
 
     bool operator==(const KernelParameter& other) const {

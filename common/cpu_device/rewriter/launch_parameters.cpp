@@ -52,10 +52,13 @@ std::vector<KernelParameter> parameters_of(const NamedLaunch& launch, Kernels ke
     return parameters;
 }
 
-/// "in,out,n"; empty when no parameter has a name.
+/// "in!,out,n", with a mark behind those that are `__restrict__`; empty when no parameter has a name.
 std::string names_of(const std::vector<KernelParameter>& parameters) {
     std::string names;
-    for (const KernelParameter& parameter : parameters) names += ',' + parameter.name;
+    for (const KernelParameter& parameter : parameters) {
+        names += ',' + parameter.name;
+        if (parameter.is_restrict && !parameter.name.empty()) names += '!';
+    }
     return names.find_first_not_of(',') == std::string::npos ? "" : names.substr(1);
 }
 

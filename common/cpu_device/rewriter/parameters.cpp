@@ -92,6 +92,8 @@ std::size_t parameter_end(const TokenSequence& tokens, std::size_t begin, std::s
 
 KernelParameter read_parameter(const TokenSequence& tokens, std::size_t begin, std::size_t end, bool& is_pack) {
     KernelParameter parameter;
+    for (std::size_t i = begin; i < end; ++i)
+        parameter.is_restrict = parameter.is_restrict || one_of(tokens[i].text, restrict_words);
     parameter.name = parameter_name(tokens, begin, end, parameter.is_reference, is_pack);
     for (std::size_t i = begin; i < end; ++i) parameter.has_default = parameter.has_default || tokens.is(i, "=");
     return parameter;

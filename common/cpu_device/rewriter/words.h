@@ -39,6 +39,7 @@ inline constexpr std::array<std::string_view, 22> not_a_device_variable{
 inline constexpr std::array<std::string_view, 8> storage_words{
     "static", "inline", "__inline__", "constinit", "__restrict__", "__restrict", "__extension__", "typename"};
 /// Words in a parameter's declaration that neither name it nor are its type.
+inline constexpr std::array<std::string_view, 3> restrict_words{"__restrict__", "__restrict", "restrict"};
 inline constexpr std::array<std::string_view, 6> parameter_words{"__restrict__", "__restrict",        "restrict",
                                                                  "typename",     "__grid_constant__", "register"};
 

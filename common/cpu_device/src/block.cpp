@@ -171,7 +171,7 @@ void Block::finish() {
         diagnoser_.reset();
         if (recording_ && launch_->failure.load(std::memory_order_relaxed) == cudaSuccess) {
             recorder_->flush();
-            recorder_->end_block();
+            recorder_->end_block(barriers_passed_);
         }
         instrumented_ = recording_ = false;
     }

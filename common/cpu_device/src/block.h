@@ -96,6 +96,13 @@ struct Launch {
                linear_index == recorded_blocks[1];
     }
     std::uint64_t recorded_blocks[2] = {};
+    struct Parameter {
+        std::string name;
+        bool is_restrict = false;
+        std::uintptr_t address = 0;  ///< 0 for what is no pointer
+    };
+    /// The kernel's parameters; none when they are not known.
+    std::vector<Parameter> parameters() const;
     /// Name of the kernel's first parameter that points into memory from `begin` to `end`; empty when there is none.
     std::string parameter_in(std::uintptr_t begin, std::uintptr_t end) const;
     void fail(cudaError_t error) {

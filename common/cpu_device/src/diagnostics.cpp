@@ -547,6 +547,8 @@ Names names_of(DiagnosticKind kind) {
             return {"host and device memory mixed up", "host_memory"};
         case DiagnosticKind::uninitialized_read:
             return {"read of uninitialized memory", "uninitialized_read"};
+        case DiagnosticKind::broken_restrict:
+            return {"broken promise of __restrict__", "broken_restrict"};
         case DiagnosticKind::undefined_shuffle:
             return {"undefined shuffle value", "undefined_shuffle"};
         case DiagnosticKind::data_race:

@@ -266,6 +266,7 @@ void keep_counters(const Launch& launch, const Tally& tally) {
         counters.total.active_lanes += step.lanes;
     }
     for (const auto& [site, times] : tally.barriers()) counters.total.barriers += times;
+    counters.most_barriers = tally.most_barriers();
     for (const auto& [name, array] : arrays) counters.arrays.push_back({name, array});
     if (launch.instrument.traced_blocks > 0) counters.trace = trace_of(launch, tally);
     if (memory_facts != nullptr) counters.model = memory_facts(launch, tally, counters.registers);

@@ -19,6 +19,7 @@
 
 #include "activity_log.h"
 #include "block.h"
+#include "broken_restrict.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
@@ -350,14 +351,23 @@ bool Launch::instruments(std::uint64_t linear_index) const {
     return linear_index - 1 == first + (stretch * 0x9E3779B97F4A7C15u >> 32) % length;
 }
 
-std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const {
+std::vector<Launch::Parameter> Launch::parameters() const {
+    std::vector<Parameter> all;
     std::string_view names = site.parameters;
     for (std::size_t i = 0; i < code.arguments && !names.empty(); ++i) {
         const std::size_t comma = names.find(',');
-        const std::string_view name = names.substr(0, comma);
+        std::string_view name = names.substr(0, comma);
         names = comma == names.npos ? "" : names.substr(comma + 1);
-        const auto pointer = reinterpret_cast<std::uintptr_t>(code.pointers[i]);
-        if (!name.empty() && pointer >= begin && pointer < end) return std::string(name);
+        const bool is_restrict = name.ends_with('!');
+        if (is_restrict) name.remove_suffix(1);
+        all.push_back({std::string(name), is_restrict, reinterpret_cast<std::uintptr_t>(code.pointers[i])});
+    }
+    return all;
+}
+
+std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const {
+    for (const Parameter& parameter : parameters()) {
+        if (!parameter.name.empty() && parameter.address >= begin && parameter.address < end) return parameter.name;
     }
     return "";
 }
@@ -423,8 +433,10 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         launch.report_undefined_shuffles();
         note_coverage(launch);
     }
+    const bool looked_for_errors = launch.diagnoser != nullptr;
     launch.diagnoser.reset();
     publish_diagnostics();
+    if (looked_for_errors) report_broken_restrict(launch);  // after a race, which says more
     const int failure = launch.failure;
     if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure), site);
 }

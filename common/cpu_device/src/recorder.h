@@ -97,7 +97,7 @@ public:
         if (traced_) trace_barrier(site);
         if (modeled_block_) record_barrier();
     }
-    void end_block() { tally_->add_block(); }
+    void end_block(unsigned barriers) { tally_->add_block(barriers); }
 
 private:
     using Count = std::int16_t;            // of a trace's events; processors have a minimum for signed ones

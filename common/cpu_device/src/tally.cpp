@@ -73,6 +73,7 @@ void Tally::add(const Tally& other) {
     }
     for (const auto& [site, times] : other.barriers_) barriers_[site] += times;
     blocks_ += other.blocks_;
+    most_barriers_ = std::max(most_barriers_, other.most_barriers_);
     traces_.insert(traces_.end(), other.traces_.begin(), other.traces_.end());
     model_.add(other.model_);
 }

@@ -1,6 +1,7 @@
 // The counts of one launch, by instruction and array, before they are put into words.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -48,7 +49,11 @@ public:
     /// A basic block carried out by `lanes` lanes of a warp.
     void add_step(std::uint32_t code, unsigned lanes);
     void add_barrier(Site site, unsigned warps);
-    void add_block() { ++blocks_; }
+    /// A block at its end, whose threads passed so many barriers: those that stayed longest.
+    void add_block(unsigned barriers) {
+        ++blocks_;
+        most_barriers_ = std::max(most_barriers_, barriers);
+    }
     /// Room for the traces of so many warps; returns the index of the first.
     std::size_t add_traces(std::size_t warps) {
         traces_.resize(traces_.size() + warps);
@@ -75,6 +80,8 @@ public:
     const std::unordered_map<std::uint32_t, Step>& steps() const { return steps_; }
     const std::map<std::pair<const char*, int>, std::uint64_t>& barriers() const { return barriers_; }
     std::uint64_t blocks() const { return blocks_; }
+    /// The most that a warp of any block passed.
+    unsigned most_barriers() const { return most_barriers_; }
     const std::vector<TracedWarp>& traces() const { return traces_; }
 
 private:
@@ -94,6 +101,7 @@ private:
     std::array<RecentRequest, kRecent> recent_requests_{};
     std::array<RecentStep, kRecent> recent_steps_{};
     std::uint64_t blocks_ = 0;
+    unsigned most_barriers_ = 0;
     std::vector<TracedWarp> traces_;
     ModelTally model_;
 };

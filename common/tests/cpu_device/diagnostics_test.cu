@@ -39,7 +39,8 @@ constexpr DiagnosticKind kAllKinds[] = {
     DiagnosticKind::unsupported,        DiagnosticKind::invalid_free,      DiagnosticKind::out_of_bounds,
     DiagnosticKind::misaligned_access,  DiagnosticKind::use_after_free,    DiagnosticKind::host_memory,
     DiagnosticKind::uninitialized_read, DiagnosticKind::data_race,         DiagnosticKind::memory_leak,
-    DiagnosticKind::unseen_error,       DiagnosticKind::undefined_shuffle, DiagnosticKind::unseen_output};
+    DiagnosticKind::unseen_error,       DiagnosticKind::undefined_shuffle, DiagnosticKind::unseen_output,
+    DiagnosticKind::broken_restrict};
 
 struct Quiet {
     bool printing = cpu_device::print_diagnostics(false);

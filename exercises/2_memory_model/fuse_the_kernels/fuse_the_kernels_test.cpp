@@ -191,6 +191,25 @@ TEST_CASE("moves each element in once and out once in one launch") {
     }
 }
 
+// __ldg would be right here by chance: each thread reads its elements before it writes one.
+TEST_CASE("reads its inputs by ordinary loads") {
+    const grading::Instrumented instrumented =
+        check_layer(1000, Same::y_is_x, parameters(6));
+    if (!instrumented.countable) {
+        grading::note_left_out();
+        return;
+    }
+    REQUIRE(!instrumented.launches.empty());
+    const std::string code = grading::code_of(instrumented.launches.front().file);
+    REQUIRE(!code.empty());
+    for (const std::string read_only : {"__ldg", "tex1D", "tex2D"}) {
+        if (code.find(read_only) == std::string::npos) continue;
+        FAIL("Your source reads by " << read_only
+                                     << ", which promises that nobody writes this memory.\n"
+                                        "Which array may be the same as d_y?");
+    }
+}
+
 TEST_CASE("computes the layer for many elements") {
     // Not instrumented: what it costs was judged above.
     const std::size_t n = 200'003;

@@ -1,10 +1,7 @@
 #include "exercises/2_memory_model/read_only_laplace/read_only_laplace.h"
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
@@ -120,24 +117,6 @@ grading::Instrumented check_laplace_twice(std::size_t count, std::size_t threads
     return instrumented;
 }
 
-/// The source without comments.
-std::string code_of(const std::string& file) {
-    std::ifstream stream(file);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    std::string code;
-    for (std::size_t i = 0; i < text.size();) {
-        if (text.compare(i, 2, "//") == 0) {
-            i = std::min(text.find('\n', i), text.size());
-        } else if (text.compare(i, 2, "/*") == 0) {
-            const std::size_t end = text.find("*/", i + 2);
-            i = end == std::string::npos ? text.size() : end + 2;
-        } else {
-            code += text[i++];
-        }
-    }
-    return code;
-}
-
 }  // namespace
 
 TEST_CASE("closes the ring") {
@@ -190,7 +169,7 @@ TEST_CASE("reads x by the read-only path") {
         return;
     }
     REQUIRE(!instrumented.launches.empty());
-    const std::string code = code_of(instrumented.launches.front().file);
+    const std::string code = grading::code_of(instrumented.launches.front().file);
     REQUIRE(!code.empty());
     const std::regex ways(
         R"(__ldg\s*\(|\bconst\b[^,;(){}]*\*\s*(const\s+)?__restrict(__)?|\btex1D)"

@@ -32,6 +32,7 @@ enum class DiagnosticKind {
     use_after_free,      ///< of memory that was freed
     host_memory,         ///< a kernel was given a host pointer, or host code a device pointer
     uninitialized_read,  ///< of memory nobody wrote
+    broken_restrict,     ///< an array that a kernel changes was passed by two pointers, one of them `__restrict__`
     undefined_shuffle,   ///< a lane uses what a shuffle took from a lane that has exited or that the mask leaves out
     data_race,           ///< two threads, one of them writing, nothing that orders them
     memory_leak,         ///< memory, or an object of the runtime, that was never given back: a note unless asked for

@@ -100,7 +100,9 @@ inline unsigned warp_id() { return current_thread.linear_thread / 32; }
 struct LaunchSite {
     const char* kernel;  ///< the expression left of `<<<`, as written
     Site site;
-    const char* parameters = "";  ///< names of the kernel's parameters, "in,out,n"; empty when not known
+    /// Names of the kernel's parameters, "in!,out,n", with a mark behind those that are `__restrict__`; empty when not
+    /// known.
+    const char* parameters = "";
     // Of a launch through a variable:
     const char* kernels = "";        ///< what it may be, with the parameters: "copy(in,out);scale(x)"
     const void* function = nullptr;  ///< what it is, if that can be told

@@ -180,6 +180,7 @@ struct LaunchCounters {
     double occupancy = 0;  ///< theoretical: resident warps of a multiprocessor over its limit; without registers the
                            ///< most that block and shared memory permit
     Counters total;
+    unsigned most_barriers = 0;       ///< that a warp passes, in the block that passes most
     std::vector<LineCounters> lines;  ///< by file and line
     std::vector<ArrayCounters> arrays;
     LaunchTrace trace;
