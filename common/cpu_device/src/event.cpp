@@ -55,7 +55,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags, const void* code,
         note_created(ObjectKind::event, *event, code);
         return cudaSuccess;
     };
-    return api_call(Waits::no, create, name);
+    return api_call(Waits::no, create, name, code);
 }
 
 }  // namespace
