@@ -23,8 +23,8 @@ void set_reporter_options(const ReporterOptions& options);
 /// The failure as the reporter shows it, each line ended.
 std::string shown(const Failure& failure, const ReporterOptions& options);
 
-/// The text in lines of at most `width` characters. Breaks at spaces only, so a long word (a path, a name) may be longer
-/// than a line. Further lines begin with as many spaces as the text, or with two.
+/// The text in lines of at most `width` characters. Breaks at spaces only, so a long word (a path, a name) may be
+/// longer than a line. Further lines begin with as many spaces as the text, or with two.
 std::vector<std::string> broken_at_spaces(const std::string& text, std::size_t width);
 
 /// What a failed assertion has to tell, without what only repeats it. `expression` as it stands in the source,

@@ -189,6 +189,19 @@ bool begins_function(const std::string& text, std::size_t indent) {
     return has(text, "__global__") || has(text, "__device__") || (indent == 0 && text.front() == '}');
 }
 
+bool begins_loop(const std::string& text) {
+    return text.starts_with("for (") || text.starts_with("while (") || text.starts_with("do {");
+}
+
+bool begins_branch(const std::string& text) {
+    return begins_loop(text) || text.starts_with("if (") || text.starts_with("else") || text.starts_with("} else") ||
+           text.starts_with("switch (");
+}
+
+bool waits_for_block(const std::string& text) {
+    return has(text, "__syncthreads") || has(text, "block.sync()") || has(text, "this_thread_block().sync()");
+}
+
 /// "/chapters/2_memory_model/", or empty. Set before anything runs, if at all.
 std::string& folder_of_names() {
     static auto* const folder = new std::string;  // diagnostics are printed at exit as well
@@ -234,11 +247,48 @@ int loop_around(const std::string& file, int line) {
         if (text.empty()) continue;
         const std::size_t indent = texts().indent();
         if (begins_function(text, indent)) return 0;
-        const bool is_loop = text.starts_with("for (") || text.starts_with("while (") || text.starts_with("do {");
-        if (is_loop && (indent < inner || at == line)) return at;
+        if (begins_loop(text) && (indent < inner || at == line)) return at;
         inner = std::min(inner, indent);
     }
     return 0;
+}
+
+/// The branch or loop that line `line` stands in, the innermost one; 0 when there is none.
+static int branch_around(const std::string& file, int line) {
+    if (texts().line(file, line).empty()) return 0;
+    std::size_t inner = texts().indent();
+    for (int at = line; at > 0; --at) {
+        const std::string text = without_comment(texts().line(file, at));
+        if (text.empty() || text.front() == '#') continue;
+        const std::size_t indent = texts().indent();
+        if (begins_function(text, indent)) return 0;
+        if (begins_branch(text) && (indent < inner || at == line)) return at;
+        inner = std::min(inner, indent);
+    }
+    return 0;
+}
+
+/// Whether the code that belongs to line `head` goes on to line `line`.
+static bool holds(const std::string& file, int head, int line) {
+    if (texts().line(file, head).empty()) return false;
+    const std::size_t outer = texts().indent();
+    for (int at = head + 1; at <= line; ++at) {
+        const std::string text = without_comment(texts().line(file, at));
+        if (text.empty() || text.front() == '#') continue;
+        if (texts().indent() <= outer) return false;
+    }
+    return true;
+}
+
+BarrierInBranch barrier_in_branch(const std::string& file, int first, int last) {
+    for (int at = first; at < last; ++at) {
+        if (!waits_for_block(without_comment(texts().line(file, at)))) continue;
+        const int branch = branch_around(file, at);
+        if (branch > 0 && !holds(file, branch, last)) {
+            return {at, branch, begins_loop(texts().line(file, branch))};
+        }
+    }
+    return {};
 }
 
 }  // namespace cpu_device

@@ -34,4 +34,15 @@ int comparing_line(const std::string& file, int line);
 /// The nearest line above whose loop holds line `line`, by indentation; 0 when there is none.
 int loop_around(const std::string& file, int line);
 
+/// A barrier of the block that stands in a branch or loop.
+struct BarrierInBranch {
+    int line = 0;  ///< 0: there is none
+    int branch = 0;
+    bool is_loop = false;
+};
+
+/// The first barrier from line `first` on and before line `last` whose branch or loop does not hold line `last`, as far
+/// as indentation shows: who does not take the branch comes to line `last` without it.
+BarrierInBranch barrier_in_branch(const std::string& file, int first, int last);
+
 }  // namespace cpu_device
