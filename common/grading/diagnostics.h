@@ -18,6 +18,10 @@ std::string take_refused_launch();
 /// did, if the grader has made the call, and on a GPU.
 std::string take_failed_call(cudaError_t error);
 
+/// The nearest line with an `if` around this line whose condition depends on the number of the thread; 0 when there is
+/// none, and on a GPU.
+int branch_on_threads_around(const std::string& file, int line);
+
 /// Keeps diagnostics from being printed when they happen: a grader shows them as failed assertions.
 void show_diagnostics_only_when_taken();
 

@@ -212,6 +212,22 @@ std::string where_the_run_stopped(std::size_t tests_of_run, std::size_t tests) {
            grading::counted(tests, "test") + " were not tried. -x 1000 tries all.\n";
 }
 
+// ---- what is right, and worth a word --------------------------------------------------------------------------------
+
+/// Says that a barrier stands in a branch that depends on the thread, of the first one of these.
+void print_remarks(std::size_t width) {
+    for (const grading::Place& barrier : grading::barrier_places()) {
+        const int branch = grading::branch_on_threads_around(barrier.file, barrier.line);
+        if (branch == 0) continue;
+        print_in_lines("A remark: the barrier in " + std::filesystem::path(barrier.file).filename().string() + ":" +
+                           std::to_string(barrier.line) + " stands in the branch of line " + std::to_string(branch) +
+                           ". That is right only because each thread of the block reaches it or has exited; if one "
+                           "waited at another barrier, a GPU could hang.",
+                       width);
+        return;
+    }
+}
+
 // ---- grading -------------------------------------------------------------------------------------------------------
 
 /// What Catch2 writes to the file of its own reporter.
@@ -301,6 +317,7 @@ int grade(int argc, char** argv) {
         std::ofstream(facts_file()) << grading::facts_json(facts, grading::counted_calls(), grading::noted_figures());
     }
     if (facts.passed && !passes_further_runs(argc, argv)) return 1;
+    if (facts.passed && !is_further_run) print_remarks(options.width);
     if (grading::counts_were_left_out()) {
         std::printf(
             "Not graded: how the kernels use memory and lanes, and who writes the result. Only the CPU device knows\n"

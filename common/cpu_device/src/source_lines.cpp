@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -198,6 +199,25 @@ bool begins_branch(const std::string& text) {
            text.starts_with("switch (");
 }
 
+bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool has_word(const std::string& text, std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_of_word(text[at - 1])) && (end == text.size() || !is_of_word(text[end]))) return true;
+    }
+    return false;
+}
+
+/// The name that a line gives a value: "i" in "const int i = blockIdx.x * blockDim.x + threadIdx.x;".
+std::string named_in(const std::string& text) {
+    const std::size_t end = text.find(" = ");
+    if (end == std::string::npos) return {};
+    std::size_t begin = end;
+    while (begin > 0 && is_of_word(text[begin - 1])) --begin;
+    return text.substr(begin, end - begin);
+}
+
 bool waits_for_block(const std::string& text) {
     return has(text, "__syncthreads") || has(text, "block.sync()") || has(text, "this_thread_block().sync()");
 }
@@ -278,6 +298,37 @@ static bool holds(const std::string& file, int head, int line) {
         if (texts().indent() <= outer) return false;
     }
     return true;
+}
+
+int branch_on_threads_around(const std::string& file, int line) {
+    std::vector<int> branches;
+    std::vector<std::string> thread_words = {"threadIdx", "thread_rank"};
+    if (texts().line(file, line).empty()) return 0;
+    std::size_t inner = texts().indent();
+    int begin = line;
+    for (; begin > 0; --begin) {
+        const std::string text = without_comment(texts().line(file, begin));
+        if (text.empty() || text.front() == '#') continue;
+        const std::size_t indent = texts().indent();
+        if (begins_function(text, indent)) break;
+        if (text.starts_with("if (") && (indent < inner || begin == line)) branches.push_back(begin);
+        inner = std::min(inner, indent);
+    }
+    // What is computed from the number of the thread is as good as that number.
+    for (int at = begin; at < line; ++at) {
+        const std::string text = without_comment(texts().line(file, at));
+        const bool is_of_thread = std::any_of(thread_words.begin(), thread_words.end(),
+                                              [&](const std::string& word) { return has_word(text, word); });
+        if (const std::string name = named_in(text); is_of_thread && !name.empty()) thread_words.push_back(name);
+    }
+    for (const int branch : branches) {
+        const std::string text = without_comment(texts().line(file, branch));
+        const std::string condition = text.substr(0, text.find(branch == line ? " __syncthreads" : "{"));
+        for (const std::string& word : thread_words) {
+            if (has_word(condition, word)) return branch;
+        }
+    }
+    return 0;
 }
 
 BarrierInBranch barrier_in_branch(const std::string& file, int first, int last) {
