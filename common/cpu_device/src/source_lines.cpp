@@ -246,13 +246,24 @@ std::string short_name(std::string_view file) {
 
 std::string source_text(const std::string& file, int line) { return texts().line(file, line); }
 
+/// Whether an index is the sum of this name and something else, as in "in[i + k]".
+static bool is_added(const std::string& text, const std::string& name) {
+    const std::string forms[] = {"+ " + name, "- " + name, name + " +", name + " -"};
+    return !name.empty() && std::any_of(std::begin(forms), std::end(forms),
+                                        [&](const std::string& form) { return has_word(text, form); });
+}
+
 int comparing_line(const std::string& file, int line) {
+    const std::string access = texts().line(file, line);
     for (int at = line; at > 0; --at) {
         const std::string text = without_comment(texts().line(file, at));
         if (text.empty()) continue;
         if (begins_function(text, texts().indent())) return 0;
         const bool is_launch = has(text, "<<<") || has(text, "<<") || has(text, ">>");
         const bool compares = has(text, " < ") || has(text, " <= ") || has(text, " > ") || has(text, " >= ");
+        // The head of a loop over neighbors compares their number, which is only a part of the index.
+        if (at < line && text.starts_with("for (") && is_added(access, named_in(text.substr(0, text.find(';')))))
+            continue;
         const bool decides = has(text, "if (") || has(text, "for (") || has(text, "while (") || has(text, " ? ");
         if ((compares && decides && !is_launch) || has(text, "min(")) return at;
     }
