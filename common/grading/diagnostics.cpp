@@ -15,7 +15,9 @@ namespace {
 
 /// A grader, or what graders are written with.
 bool is_of_grader(std::string_view file) {
-    return file.ends_with("_test.cpp") || file.find("/common/grading/") != std::string_view::npos;
+    const bool is_in_exercise = file.find("/exercises/") != std::string_view::npos;
+    return file.ends_with("_test.cpp") || (file.ends_with("_test.cu") && is_in_exercise) ||
+           file.find("/common/grading/") != std::string_view::npos;
 }
 
 }  // namespace

@@ -246,11 +246,28 @@ std::string short_name(std::string_view file) {
 
 std::string source_text(const std::string& file, int line) { return texts().line(file, line); }
 
-/// Whether an index is the sum of this name and something else, as in "in[i + k]".
+/// Whether an index is the sum of this name and of another one, as in "in[i + k]".
 static bool is_added(const std::string& text, const std::string& name) {
-    const std::string forms[] = {"+ " + name, "- " + name, name + " +", name + " -"};
-    return !name.empty() && std::any_of(std::begin(forms), std::end(forms),
-                                        [&](const std::string& form) { return has_word(text, form); });
+    const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t at = text.find(" + "); at != std::string::npos; at = text.find(" + ", at + 1)) {
+        std::size_t begin = at, end = at + 3;
+        while (begin > 0 && is_of_word(text[begin - 1])) --begin;
+        const std::size_t right = end;
+        while (end < text.size() && is_of_word(text[end])) ++end;
+        const std::string one = text.substr(begin, at - begin), other = text.substr(right, end - right);
+        const bool both_are_names = !one.empty() && !other.empty() && is_letter(one[0]) && is_letter(other[0]);
+        if (both_are_names && (one == name || other == name)) return true;
+    }
+    return false;
+}
+
+/// Whether the line is the head of a loop that counts by one, over neighbors say, and adds its variable to the index
+/// that `access` uses: then it compares only a part of the index.
+static bool counts_neighbors(const std::string& head, const std::string& access) {
+    if (!head.starts_with("for (")) return false;
+    const std::string name = named_in(head.substr(0, head.find(';')));
+    const bool by_one = !name.empty() && (has(head, "++" + name) || has(head, name + "++"));
+    return by_one && is_added(access, name);
 }
 
 int comparing_line(const std::string& file, int line) {
@@ -261,9 +278,7 @@ int comparing_line(const std::string& file, int line) {
         if (begins_function(text, texts().indent())) return 0;
         const bool is_launch = has(text, "<<<") || has(text, "<<") || has(text, ">>");
         const bool compares = has(text, " < ") || has(text, " <= ") || has(text, " > ") || has(text, " >= ");
-        // The head of a loop over neighbors compares their number, which is only a part of the index.
-        if (at < line && text.starts_with("for (") && is_added(access, named_in(text.substr(0, text.find(';')))))
-            continue;
+        if (at < line && counts_neighbors(text, access)) continue;
         const bool decides = has(text, "if (") || has(text, "for (") || has(text, "while (") || has(text, " ? ");
         if ((compares && decides && !is_launch) || has(text, "min(")) return at;
     }

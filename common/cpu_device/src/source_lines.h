@@ -28,8 +28,8 @@ std::string short_name(std::string_view file);
 std::string source_text(const std::string& file, int line);
 
 /// The line, in the same function (as far as its text shows), that compares something before line `line` or in it: the
-/// nearest above with an `if`, a loop, min, or `?` and with < or >. 0 when there is none. A loop does not count if line
-/// `line` adds its variable to another index.
+/// nearest above with an `if`, a loop, min, or `?` and with < or >. 0 when there is none. A loop over neighbors
+/// does not count: line `line` adds its variable to another index.
 int comparing_line(const std::string& file, int line);
 
 /// The nearest line above whose loop holds line `line`, by indentation; 0 when there is none.
