@@ -278,7 +278,7 @@ int comparing_line(const std::string& file, int line) {
         if (begins_function(text, texts().indent())) return 0;
         const bool is_launch = has(text, "<<<") || has(text, "<<") || has(text, ">>");
         const bool compares = has(text, " < ") || has(text, " <= ") || has(text, " > ") || has(text, " >= ");
-        if (at < line && counts_neighbors(text, access)) continue;
+        if (counts_neighbors(text, access)) continue;
         const bool decides = has(text, "if (") || has(text, "for (") || has(text, "while (") || has(text, " ? ");
         if ((compares && decides && !is_launch) || has(text, "min(")) return at;
     }
