@@ -461,7 +461,7 @@ TEST_CASE("an error that a call has returned is shown with the call and its line
     };
     const int line = __LINE__ - 2;
 
-    const grading::Succeeds one;
+    const grading::Succeeds one{};
     CHECK_FALSE(one.match(copy_rows(8)));
     CHECK_THAT(one.describe(),
                ContainsSubstring("\n" + place_of(line) + " returned this error:  return cudaMemcpy2D(") &&
@@ -473,12 +473,12 @@ TEST_CASE("an error that a call has returned is shown with the call and its line
     const grading::Outcome outcome = grading::finish();
     CHECK(outcome.status == cudaErrorInvalidPitchValue);
     CHECK_THAT(Catch::Detail::stringify(outcome), ContainsSubstring(place_of(line)));
-    const grading::Succeeds all;
+    const grading::Succeeds all{};
     CHECK_FALSE(all.match(outcome));
     CHECK_THAT(all.describe(), ContainsSubstring("Which of the pitches"));
 
     // A copy that is too long is a diagnostic as well, and the status alone does not hide it.
-    const grading::Succeeds told;
+    const grading::Succeeds told{};
     CHECK_FALSE(told.match(copy_rows(1024)));
     CHECK_THAT(told.describe(), ContainsSubstring("out of bounds: cudaMemcpy2D") &&
                                     ContainsSubstring("instrumented_test.cu:" + std::to_string(line)) &&
