@@ -620,7 +620,7 @@ TEST_CASE("the first call that returned an error is known with its line, also wh
     cudaEventRecord(reinterpret_cast<cudaEvent_t>(1000));
     is_at(ask(cudaErrorInvalidResourceHandle), "cudaEventRecord", destroyed);
 
-    cudaEventQuery(reinterpret_cast<cudaEvent_t>(1000));  // asks a question
+    cudaStreamQuery(reinterpret_cast<cudaStream_t>(1000));  // asks a question
     CHECK_FALSE(ask(cudaErrorInvalidResourceHandle));
     cudaGetLastError();
     cpu_device::take_diagnostics();
