@@ -75,6 +75,26 @@ std::string span(std::size_t first, std::size_t last) {
 std::string name_element(std::size_t index, std::size_t row_length) { return name_elements({index}, row_length); }
 
 constexpr const char* status_question = "Which call or launch of yours is the first one that returns this error?";
+
+/// What to ask about the call that returned this error.
+const char* question_about_call(cudaError_t status) {
+    switch (status) {
+        case cudaErrorMemoryAllocation:
+            return "How many bytes does this call ask for, and how is that number computed?";
+        case cudaErrorInvalidPitchValue:
+            return "Which of the pitches in this call is less than the width of a row, both in bytes?";
+        case cudaErrorInvalidMemcpyDirection:
+            return "From which side to which does this call copy, and what does its last argument say?";
+        case cudaErrorInvalidResourceHandle:
+            return "Which stream or event does this call get? Was it created before, and not destroyed yet?";
+        case cudaErrorInvalidSymbol:
+            return "Which variable does this call get, and is it declared with __device__ or __constant__?";
+        default:
+            return "Which argument of this call is not what the function expects: a pointer, a size in bytes, or "
+                   "another one?";
+    }
+}
+
 constexpr const char* outside_question = "Which thread has such an index, and what keeps it from writing?";
 
 }  // namespace
@@ -87,9 +107,11 @@ Outcome finish() {
     const cudaError_t launched = cudaGetLastError();
     const cudaError_t finished = cudaDeviceSynchronize();
     cudaGetLastError();  // a failed wait is remembered, too
-    const std::string refused = take_refused_launch();
-    return {launched != cudaSuccess ? launched : finished, take_diagnostics(),
-            launched == cudaErrorInvalidValue || launched == cudaErrorInvalidConfiguration ? refused : ""};
+    const bool may_be_refused = launched == cudaErrorInvalidValue || launched == cudaErrorInvalidConfiguration;
+    const std::string last_refused = take_refused_launch();
+    const std::string refused = may_be_refused ? last_refused : "";
+    const std::string call = take_failed_call(launched);
+    return {launched != cudaSuccess ? launched : finished, take_diagnostics(), refused, refused.empty() ? call : ""};
 }
 
 std::string Succeeds::question_for(const std::string& text) const {
@@ -103,9 +125,17 @@ std::string Succeeds::question_for(const std::string& text) const {
 
 bool Succeeds::match(cudaError_t status) const {
     if (status == cudaSuccess) return true;
-    std::string question = question_for(text_of(status));
-    if (question.empty()) question = status_question;
-    question_ = "\n" + question;
+    // Whatever was found by then tells more than the status does.
+    const std::string diagnostics = take_diagnostics();
+    const std::string first = diagnostics.substr(0, diagnostics.find("\n\n"));
+    const std::string call = take_failed_call(status);
+    const bool is_told = first.find(call.substr(0, call.find(' ') + 1)) != std::string::npos;
+    more_ = (call.empty() || is_told ? "" : "\n" + call) + (diagnostics.empty() ? "" : "\n" + diagnostics);
+    std::string question = question_for(text_of(status) + "\n" + call + "\n" + first);
+    const bool has_hint = first.find("hint: ") != std::string::npos;
+    if (question.empty() && !has_hint) question = call.empty() ? status_question : question_about_call(status);
+    if (question.empty()) return false;
+    more_ += "\n" + question;
     note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = question, .place = {}, .call = {}});
     return false;
 }
@@ -121,14 +151,19 @@ bool Succeeds::match(const Outcome& outcome) const {
                        : "Which number of this launch is too large, and how is it computed?";
     }
     // Diagnostics of the CPU device come with a hint.
-    if (question.empty() && first.empty()) question = status_question;
+    if (question.empty() && first.empty()) {
+        question = outcome.call.empty() ? status_question : question_about_call(outcome.status);
+    }
     if (question.empty()) return false;
-    question_ = "\n" + question;
+    more_ = "\n" + question;
     note_failed_match(FailedMatch{.judgement = {false, ""}, .hint = question, .place = {}, .call = {}});
     return false;
 }
 
-void forget_diagnostics() { take_diagnostics(); }
+void forget_diagnostics() {
+    take_diagnostics();
+    take_failed_call(cudaSuccess);
+}
 
 std::string name_elements(const std::vector<std::size_t>& indices, std::size_t row_length) {
     const std::vector<Range> ranges = ranges_of(indices, row_length);

@@ -42,6 +42,7 @@ struct Outcome {
     cudaError_t status;        ///< first error: of a launch that was refused, or of a kernel that died
     std::string diagnostics;   ///< errors that the CPU device found, in words; empty on a GPU
     std::string refused = {};  ///< which launch was refused and why, where `status` says so; empty on a GPU
+    std::string call = {};     ///< which call returned `status`, where one did; empty on a GPU
 };
 
 /// Waits for the device. No error is pending afterwards, unless the device is lost.
@@ -300,7 +301,7 @@ class Succeeds : public Catch::Matchers::MatcherGenericBase {
 public:
     /// Asks `question` in place of a diagnostic's hint, if the first diagnostic contains all of `texts`: for what a
     /// grader knows of its task and the CPU device does not. Of several, the first one that holds. For a single status,
-    /// its name and what it says take the place of the diagnostic.
+    /// its name and what it says, and the call that returned it, stand before the first diagnostic.
     Succeeds when(std::vector<std::string> texts, std::string question) && {
         questions_.emplace_back(std::move(texts), std::move(question));
         return std::move(*this);
@@ -308,13 +309,13 @@ public:
 
     bool match(cudaError_t status) const;
     bool match(const Outcome& outcome) const;
-    std::string describe() const override { return "(should end without an error)" + question_; }
+    std::string describe() const override { return "(should end without an error)" + more_; }
 
 private:
     std::string question_for(const std::string& text) const;  ///< empty where none holds
 
     std::vector<std::pair<std::vector<std::string>, std::string>> questions_;
-    mutable std::string question_;  // after a line break
+    mutable std::string more_;  // what is known of a single status, and the question; each after a line break
 };
 
 }  // namespace grading
@@ -328,7 +329,8 @@ template <>
 struct Catch::StringMaker<grading::Outcome> {
     static std::string convert(const grading::Outcome& outcome) {
         if (outcome.diagnostics.empty()) {
-            return grading::text_of(outcome.status) + (outcome.refused.empty() ? "" : "\n" + outcome.refused);
+            return grading::text_of(outcome.status) + (outcome.refused.empty() ? "" : "\n" + outcome.refused) +
+                   (outcome.call.empty() ? "" : "\n" + outcome.call);
         }
         if (outcome.status == cudaSuccess) return outcome.diagnostics;
         return outcome.diagnostics + "\n" + grading::text_of(outcome.status);

@@ -58,6 +58,7 @@ Judgement no_kernel_launched() { return {false, "no kernel was launched", nullpt
 bool left_out = false;
 std::vector<LaunchCounts> launches_of_last_call;
 std::vector<CountedCall> all_counted_calls;
+std::set<Place> all_barrier_places;
 
 using Cost = std::function<double(const Counts&)>;
 using Describe = std::function<std::string(const Counts&)>;
@@ -248,6 +249,9 @@ Instrumented instrument(const std::function<void()>& body) {
             warpwise::count_launches([&] { instrumented.calls = warpwise::log_during(body); }, {.blocks = 0});
     });
     launches_of_last_call = instrumented.launches;
+    for (const LineCounts& line : warpwise::lines_of(instrumented.launches)) {
+        if (line.counts.barriers > 0) all_barrier_places.insert({line.file, line.line});
+    }
     const std::string test = Catch::getResultCapture().getCurrentTestName();
     const auto before = std::count_if(all_counted_calls.begin(), all_counted_calls.end(),
                                       [&](const CountedCall& call) { return call.name.starts_with(test + " #"); });
@@ -261,6 +265,8 @@ Instrumented instrument(const std::function<void()>& body) {
 }
 
 const std::vector<LaunchCounts>& last_launches() { return launches_of_last_call; }
+
+const std::set<Place>& barrier_places() { return all_barrier_places; }
 
 const std::vector<CountedCall>& counted_calls() { return all_counted_calls; }
 

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,16 @@ Instrumented instrument(const std::function<void()>& body);
 
 /// The launches of the last `instrument`.
 const std::vector<warpwise::LaunchCounts>& last_launches();
+
+/// A line of source.
+struct Place {
+    std::string file;
+    int line = 0;
+    auto operator<=>(const Place&) const = default;
+};
+
+/// Where threads have waited at a barrier of their block, in all calls of `instrument`.
+const std::set<Place>& barrier_places();
 
 /// What one `instrument` has counted, for those who compare two answers call by call.
 struct CountedCall {

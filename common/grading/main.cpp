@@ -12,6 +12,7 @@
 // further runs have their threads in other orders (CPU_DEVICE_SEED=N: in the order N only).
 //
 // WARPWISE_GRADING_FACTS=FILE: the guide starts this program, and finds in FILE what it needs to go on (facts.h).
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
@@ -20,6 +21,7 @@
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -183,15 +185,46 @@ void look_at_later_tests(const std::string& first, const std::vector<std::string
     facts.not_run = titles.size() - std::min(titles.size(), earlier + 1 + run);
 }
 
-void print_later_tests(const grading::Facts& facts) {
+void print_in_lines(const std::string& text, std::size_t width) {
+    for (const std::string& line : grading::broken_at_spaces(text, width)) std::printf("%s\n", line.c_str());
+}
+
+void print_later_tests(const grading::Facts& facts, std::size_t width) {
     const std::size_t count = facts.more_failing.size();
     if (count > 0) {
-        std::string titles;
+        std::string text = "  " + grading::counted(count, "more test") + (count == 1 ? " does" : " do") + " not pass: ";
         for (std::size_t i = 0; i < std::min<std::size_t>(2, count); ++i) {
-            titles += (i == 0 ? "\"" : ", \"") + facts.more_failing[i] + "\"";
+            text += (i == 0 ? "\"" : ", \"") + facts.more_failing[i] + "\"";
         }
-        std::printf("  %zu more %s not pass: %s%s\n", count, count == 1 ? "test does" : "tests do", titles.c_str(),
-                    count > 2 ? ", ..." : "");
+        print_in_lines(text + (count > 2 ? ", ..." : ""), width);
+    }
+    if (facts.not_run > 0) {
+        print_in_lines("  " + grading::counted(facts.not_run, "later test") +
+                           (facts.not_run == 1 ? " was not tried." : " were not tried."),
+                       width);
+    }
+}
+
+/// For output that counts the tests of one run only, which ends at the first failed check.
+std::string where_the_run_stopped(std::size_t tests_of_run, std::size_t tests) {
+    if (tests_of_run >= tests) return {};
+    return "The run stopped at the first failed check: " + std::to_string(tests - tests_of_run) + " of " +
+           grading::counted(tests, "test") + " were not tried. -x 1000 tries all.\n";
+}
+
+// ---- what is right, and worth a word --------------------------------------------------------------------------------
+
+/// Says that a barrier stands in a branch that depends on the thread, of the first one of these.
+void print_remarks(std::size_t width) {
+    for (const grading::Place& barrier : grading::barrier_places()) {
+        const int branch = grading::branch_on_threads_around(barrier.file, barrier.line);
+        if (branch == 0) continue;
+        print_in_lines("A remark: the barrier in " + std::filesystem::path(barrier.file).filename().string() + ":" +
+                           std::to_string(barrier.line) + " stands in the branch of line " + std::to_string(branch) +
+                           ". That is right only because each thread of the block reaches it or has exited; if one "
+                           "waited at another barrier, a GPU could hang.",
+                       width);
+        return;
     }
 }
 
@@ -201,6 +234,16 @@ void print_later_tests(const grading::Facts& facts) {
 std::string contents_of(const std::string& file) {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The guide tells how wide its terminal is.
+std::size_t columns() {
+    constexpr std::size_t narrowest = 40, widest = 100;
+    const char* const told = std::getenv(grading::columns_variable);
+    std::size_t width = told == nullptr ? widest : static_cast<std::size_t>(std::max(0, std::atoi(told)));
+    winsize size{};
+    if (told == nullptr && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) width = size.ws_col;
+    return std::clamp(width, narrowest, widest);
 }
 
 bool use_colors(const Catch::ConfigData& config) {
@@ -221,7 +264,9 @@ int grade(int argc, char** argv) {
                 Catch::Clara::Opt(full)["--full"]("show all lines of each failure"));
     if (session.applyCommandLine(argc, argv) != 0) return 2;
     const bool colors = use_colors(session.configData());
-    grading::set_reporter_options({.full = full || session.configData().abortAfter != 1, .colors = colors});
+    const grading::ReporterOptions options{
+        .full = full || session.configData().abortAfter != 1, .colors = colors, .width = columns()};
+    grading::set_reporter_options(options);
 
     const warpwise::TemporaryFile catch2_output;
     const bool is_asked_for_facts = !facts_file().empty();
@@ -246,7 +291,7 @@ int grade(int argc, char** argv) {
         if (full || catch2) {
             std::printf("%s\n\n", not_asked_for.c_str());
         } else if (!grading::first_failure()) {
-            std::printf("%s", grading::shown(failure, colors).c_str());
+            std::printf("%s", grading::shown(failure, options).c_str());
         }
         grading::set_first_failure(std::move(failure));
     }
@@ -260,14 +305,19 @@ int grade(int argc, char** argv) {
     if (status != 0 && runs_all && seconds_for_later_tests() > 0 && !is_further_run && !full && !catch2 &&
         facts.failure) {
         look_at_later_tests(facts.failure->test, titles, facts);
-        print_later_tests(facts);
+        print_later_tests(facts, options.width);
     }
+    const std::string stopped = status != 0 && runs_all
+                                    ? where_the_run_stopped(static_cast<std::size_t>(test_cases.total()), titles.size())
+                                    : "";
+    if (full || catch2) std::printf("%s", stopped.c_str());
     if (!facts.passed) std::printf("\n");
     if (is_asked_for_facts) {
-        facts.catch2 = contents_of(catch2_output.path());
+        facts.catch2 = contents_of(catch2_output.path()) + stopped;
         std::ofstream(facts_file()) << grading::facts_json(facts, grading::counted_calls(), grading::noted_figures());
     }
     if (facts.passed && !passes_further_runs(argc, argv)) return 1;
+    if (facts.passed && !is_further_run) print_remarks(options.width);
     if (grading::counts_were_left_out()) {
         std::printf(
             "Not graded: how the kernels use memory and lanes, and who writes the result. Only the CPU device knows\n"

@@ -1,5 +1,6 @@
 #include "common/grading/reporter.h"
 
+#include <algorithm>
 #include <catch2/catch_test_case_info.hpp>
 #include <catch2/internal/catch_console_colour.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
@@ -39,6 +40,13 @@ bool is_name(const std::string& text) {
 void remove_ending(std::string& text, const std::string& ending) {
     if (text.ends_with(ending)) text.erase(text.size() - ending.size());
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+}
+
+/// Between the marks of `<<<4, 64>>>`.
+bool is_inside_launch(const std::string& text, std::size_t at) {
+    const std::size_t begin = text.rfind("<<<", at);
+    const std::size_t end = begin == text.npos ? text.npos : text.find(">>>", begin);
+    return end != text.npos && end > at;
 }
 
 ReporterOptions reporter_options;
@@ -96,7 +104,7 @@ public:
         const Failure failure = failure_of(stats);
         set_first_failure(failure);
         if (!reporter_options.full) {
-            m_stream << '\n' << shown(failure, reporter_options.colors);
+            m_stream << '\n' << shown(failure, reporter_options);
             m_stream.flush();
             return;
         }
@@ -199,12 +207,14 @@ private:
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
             const bool asks = line.ends_with('?');
-            if (asks) {
-                m_stream << "  " << m_colour->guardColour(Catch::Colour::BrightYellow) << line;
-            } else {
-                m_stream << "  " << line;
+            for (const std::string& part : broken_at_spaces("  " + line, reporter_options.width)) {
+                if (asks) {
+                    m_stream << m_colour->guardColour(Catch::Colour::BrightYellow) << part;
+                } else {
+                    m_stream << part;
+                }
+                m_stream << '\n';
             }
-            m_stream << '\n';
         }
     }
 };
@@ -217,13 +227,44 @@ const char* reporter_name() { return "grader"; }
 
 void set_reporter_options(const ReporterOptions& options) { reporter_options = options; }
 
-std::string shown(const Failure& failure, bool colors) {
+std::vector<std::string> broken_at_spaces(const std::string& text, std::size_t width) {
+    const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
+    const std::string next_indent(indent == 0 ? 2 : indent, ' ');
+    std::vector<std::string> lines;
+    std::string left = text;
+    while (left.size() > width) {
+        const std::size_t begin = left.find_first_not_of(' ');
+        std::size_t end = left.rfind(' ', width);
+        while (end != left.npos && end >= begin && is_inside_launch(left, end)) end = left.rfind(' ', end - 1);
+        if (end == left.npos || end < begin) end = left.find(' ', begin);  // the first word is longer than a line
+        while (end != left.npos && is_inside_launch(left, end)) end = left.find(' ', end + 1);
+        const std::size_t next = end == left.npos ? left.npos : left.find_first_not_of(' ', end);
+        if (next == left.npos) break;
+        lines.push_back(left.substr(0, left.find_last_not_of(' ', end) + 1));
+        left = next_indent + left.substr(next);
+    }
+    lines.push_back(left);
+    return lines;
+}
+
+std::string shown(const Failure& failure, const ReporterOptions& options) {
     std::string text;
-    for (const Line& line : lines_of(failure)) text += painted(line, colors) + "\n";
+    const auto show = [&](const Line& line) { text += painted(line, options.colors) + "\n"; };
+    // Tables and pictures, which have several colors, are narrow.
+    const auto show_text = [&](const Span& span) {
+        for (const std::string& part : broken_at_spaces(span.text, options.width)) show({{part, span.tone}});
+    };
+    for (const Line& line : lines_of(failure)) {
+        if (line.size() == 1) {
+            show_text(line.front());
+        } else {
+            show(line);
+        }
+    }
     std::string place;
     if (!failure.test.empty()) place = "In the test \"" + failure.test + "\"";
     if (!failure.assertion.empty()) place += " (" + failure.assertion + ")";
-    if (!place.empty()) text += painted({{"  " + place, Tone::faint}}, colors) + "\n";
+    if (!place.empty()) show_text({"  " + place, Tone::faint});
     return text;
 }
 

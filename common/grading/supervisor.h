@@ -22,6 +22,9 @@ inline constexpr const char* later_tests_variable = "WARPWISE_GRADER_LATER_TESTS
 /// How long it may look, in seconds (2); 0: it does not.
 inline constexpr const char* later_tests_seconds_variable = "WARPWISE_LATER_TESTS_SECONDS";
 
+/// How many characters a line may have, for a grader whose output somebody else shows.
+inline constexpr const char* columns_variable = "WARPWISE_COLUMNS";
+
 /// What the worker tells in the end.
 struct Record {
     int status = 2;       ///< 0 passed, 1 failed, 2 nothing was graded

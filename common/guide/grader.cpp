@@ -48,6 +48,7 @@ GraderRun run_grader(const Project& project, const Answer& answer, const GradeOp
     run_options.folder = project.root;
     run_options.variables = answer_variables(project, answer);
     run_options.variables.emplace_back("WARPWISE_GRADING_FACTS", facts.path());
+    run_options.variables.emplace_back("WARPWISE_COLUMNS", std::to_string(options.width));
     if (is_brief) run_options.variables.emplace_back("WARPWISE_LATER_TESTS_SECONDS", "0");
     run_options.cancelled = options.cancelled;
     run_options.limit_seconds = options.limit_seconds;

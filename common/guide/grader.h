@@ -46,7 +46,7 @@ struct GradeOptions {
     bool colors = false;
     double limit_seconds = 60;  ///< for the grader
     bool is_brief = false;      ///< only passed or not: no look at later tests, no comparison with the stub
-    std::size_t width = 80;     ///< of an invitation's lines
+    std::size_t width = 80;     ///< of lines of text
 };
 
 /// What a grader is told: the file that it names as the learner's.

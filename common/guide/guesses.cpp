@@ -49,7 +49,7 @@ Guesses guesses_in(const fs::path& results, const std::string& date) {
                 if (!json.contains("guess") || !json.contains("right")) continue;
                 PredictionProgress prediction = prediction_in(json);
                 prediction.lesson = name;
-                prediction.idea = lesson.value("idea", "");
+                prediction.idea = json.value("idea", lesson.value("idea", ""));
                 prediction.date = date;
                 guesses.predictions[name + "/" + std::to_string(number)] = std::move(prediction);
             }

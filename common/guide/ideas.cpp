@@ -37,12 +37,22 @@ struct Collected {
     std::string lesson_of_wrong_prediction;
 };
 
-/// A prediction belongs to the idea of its lesson, which may have another name by now than when it was made.
-std::string idea_of(const PredictionProgress& prediction, const std::vector<Station>& way) {
+/// The lesson of this name on the path; none if there is no such lesson any more.
+Station station_of_lesson(const std::string& name, const std::vector<Station>& way) {
     for (const Station& station : way) {
-        if (station.lesson != nullptr && station.lesson->name == prediction.lesson) return station.idea();
+        if (station.lesson != nullptr && station.lesson->name == name) return station;
     }
-    return prediction.idea;
+    return {};
+}
+
+/// A prediction belongs to the idea that it names. If that idea has another name by now than when the prediction was
+/// made, it belongs to the idea of its lesson.
+std::string idea_of(const PredictionProgress& prediction, const std::vector<Station>& way) {
+    const bool is_known = std::any_of(way.begin(), way.end(), [&](const Station& station) {
+        return !prediction.idea.empty() && station.idea() == prediction.idea;
+    });
+    const Station lesson = station_of_lesson(prediction.lesson, way);
+    return is_known || !lesson ? prediction.idea : lesson.idea();
 }
 
 void note_troubles(const Exercise& exercise, const Progress& progress, const std::string& lesson_run,
@@ -58,14 +68,21 @@ void note_troubles(const Exercise& exercise, const Progress& progress, const std
     if (marks.solution_seen) troubles.push_back(fmt::format("solution of {} seen before it passed", exercise.name));
 }
 
-/// The lesson of a wrong prediction, else the idea's last lesson that was run, else its first, else the lesson that the
-/// path has before the idea's first stop.
+/// The lesson of a wrong prediction, if it is one of the idea's, else the idea's last lesson that was run, else the
+/// lesson of the wrong prediction, else the idea's first, else the lesson that the path has before the idea's first
+/// stop.
 Station lesson_to_look_at(const Collected& collected, const std::vector<Station>& way, const Progress& progress) {
     Station found;
+    bool was_run = false;
     for (const Station& station : collected.stations) {
         if (station.lesson == nullptr) continue;
         if (station.lesson->name == collected.lesson_of_wrong_prediction) return station;
-        if (!found || progress.has_run(station.lesson->name)) found = station;
+        const bool runs = progress.has_run(station.lesson->name);
+        was_run = was_run || runs;
+        if (!found || runs) found = station;
+    }
+    if (!was_run && !collected.lesson_of_wrong_prediction.empty()) {
+        if (const Station asked = station_of_lesson(collected.lesson_of_wrong_prediction, way)) return asked;
     }
     if (found || collected.stations.empty()) return found;
     for (const Station& station : way) {

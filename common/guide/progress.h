@@ -33,7 +33,7 @@ struct ExerciseProgress {
 /// were skipped are not recorded.
 struct PredictionProgress {
     std::string lesson;                ///< "coalescing"
-    std::string idea;                  ///< that the lesson teaches, from chapter.json: "coalesced loads and stores"
+    std::string idea;                  ///< of the prediction, else of its lesson, from chapter.json: "coalescing"
     std::string question;              ///< as it was asked
     std::vector<std::string> choices;  ///< empty: the answer is a number
     std::string unit;                  ///< of a number, "sectors"; may be empty

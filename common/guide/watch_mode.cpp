@@ -202,6 +202,7 @@ private:
             options.on_build = [this](int done, int of) { note_build(done, of); };
             options.cancelled = [this] { return look_around(); };
             options.colors = colors_;
+            options.width = static_cast<std::size_t>(std::clamp(console_->size().columns - 1, 20, 100));
             options.is_brief = session_.state().page == Page::grading_all;
             return guide::grade(project_, exercise, options);
         } catch (const std::exception& error) {

@@ -84,16 +84,17 @@ std::optional<double> occupancy_limit_of(const Launches& launches) {
 const std::vector<Definition>& definitions() {
     static const std::vector<Definition> all = {
         {"sectors/ld",
-         "32-byte sectors that a warp's global load touches, of those that its bytes need: 4 of 4 (one float per lane) "
-         "and 16 of 16 (16 bytes per lane) waste nothing, and 32 of 4 moves eight times as much as needed",
+         "32-byte sectors that a warp's load from global memory (what cudaMalloc gives) touches, of those that its "
+         "bytes need: 4 of 4 (one float per thread) and 16 of 16 (16 bytes per thread) waste nothing, and 32 of 4 "
+         "moves eight times as much as needed",
          "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", always,
          [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_load); }, ratio_text,
          &Counts::global_load},
-        {"sectors/st", "the same for a warp's global store",
+        {"sectors/st", "the same for a warp's store to global memory",
          "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", always,
          [](const Launches& launches) { return sectors_per_request(sum_of(launches).global_store); }, ratio_text,
          &Counts::global_store},
-        {"requests", "global loads and stores that warps carried out",
+        {"requests", "loads and stores of global memory that warps carried out",
          "l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum", different,
          [](const Launches& launches) -> std::optional<double> {
              const RequestCounts counts = loads_and_stores(launches);
@@ -101,7 +102,7 @@ const std::vector<Definition>& definitions() {
              return counts.requests;
          },
          count_text},
-        {"moved", "bytes of all sectors that global loads and stores touched",
+        {"moved", "bytes of all sectors of global memory that loads and stores touched",
          "l1tex__t_bytes_pipe_lsu_mem_global_op_{ld,st}.sum", not_zero,
          [](const Launches& launches) -> std::optional<double> {
              const RequestCounts counts = loads_and_stores(launches);
@@ -128,7 +129,8 @@ const std::vector<Definition>& definitions() {
              return counts.global_atomic.same_address + counts.shared_atomic.same_address;
          },
          count_text},
-        {"lanes", "threads of a warp that are active, on average over the stretches of code it runs; at most 32",
+        {"lanes",
+         "threads of a warp (its lanes) that are active, on average over the stretches of code it runs; at most 32",
          "smsp__thread_inst_executed_per_inst_executed.ratio", not_full,
          [](const Launches& launches) -> std::optional<double> {
              const Counts counts = sum_of(launches);
@@ -149,8 +151,9 @@ const std::vector<Definition>& definitions() {
          "sm__maximum_warps_per_active_cycle_pct", different, occupancy_of,
          [](double share) { return fmt::format("{:.0f} %", share * 100); }},
         {"max occupancy",
-         "the largest share of an SM's 64 warps that the block's size and its shared memory permit; registers, which "
-         "only nvcc knows, may permit less",
+         "an SM has room for 64 warps: the largest share of them that can be there at a time, by the size of the "
+         "blocks and by the fast memory of the SM that each block asks for (shared memory); what the variables of a "
+         "thread take (registers), which only nvcc knows, may permit less",
          "", limited, occupancy_limit_of,
          [](double share) { return share > full ? "-" : fmt::format("{:.0f} %", share * 100); }},
     };

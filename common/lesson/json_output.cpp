@@ -193,6 +193,7 @@ Json json_of(const PredictionResult& prediction) {
     json["answer"] = prediction.answer.empty() ? Json(nullptr) : Json(prediction.answer);
     if (prediction.factor != 1) json["factor"] = prediction.factor;
     json["because"] = prediction.because;
+    if (!prediction.idea.empty()) json["idea"] = prediction.idea;
     if (!prediction.recorded.empty()) json["recorded"] = prediction.recorded;
     if (prediction.has_guess()) json["guess"] = prediction.guess();
     if (prediction.right) json["right"] = *prediction.right;

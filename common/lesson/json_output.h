@@ -14,8 +14,8 @@
 //     "story": [{"part": "question" | "prediction" | "answer" | "conclusion", "text"}],
 //     "predictions": [{"question", "choices": [...] where there are any, "unit" where there is one,
 //                      "answer": "32" or one of the choices | null, "factor": where a number may be so many times off,
-//                      "because", "recorded": where the answer was, "guess": as "answer", "right": true | false, the
-//                      last two where somebody guessed}],
+//                      "because", "idea": where it is not the lesson's, "recorded": where the answer was,
+//                      "guess": as "answer", "right": true | false, the last two where somebody guessed}],
 //     "left": true where the reader had enough before the end,
 //     "texts": [...],
 //     "drawings": [{"name", "text"}],                of what was measured

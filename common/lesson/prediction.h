@@ -152,7 +152,8 @@ using Answer = std::variant<Number, Choice, Measured, Fastest>;
 struct Prediction {
     std::string question;  ///< with its choices at most Lesson::prediction_words words
     Answer answer;
-    std::string because;  ///< the reason, in full sentences: at most Lesson::because_words words
+    std::string because;    ///< the reason, in full sentences: at most Lesson::because_words words
+    std::string idea = {};  ///< that a wrong guess is about, as chapter.json names it; empty: the idea of the lesson
 };
 
 }  // namespace warpwise

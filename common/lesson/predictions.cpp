@@ -210,6 +210,7 @@ void Lesson::predict(const Prediction& prediction) {
     PredictionResult result;
     result.question = in_one_line(prediction.question);
     result.because = in_one_line(prediction.because);
+    result.idea = prediction.idea;
     if (const auto* number = std::get_if<Number>(&prediction.answer)) {
         result.unit = number->unit;
         result.factor = number->factor;

@@ -94,6 +94,7 @@ struct PredictionResult {
     std::string answer;  ///< "32", or one of the choices; empty where nothing told it in this run
     double factor = 1;
     std::string because;
+    std::string idea;                      ///< that it is about; empty: the lesson's
     std::string recorded;                  ///< where the answer was recorded; empty: it is of this run
     std::optional<double> guessed_number;  ///< absent where nobody guessed
     std::optional<std::size_t> guessed_choice;

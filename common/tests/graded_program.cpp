@@ -1,4 +1,4 @@
-// A grader whose answer is wrong, for tests of what graders print. Of its four tests three fail.
+// A grader whose answer is wrong, for tests of what graders print. Of its five tests three fail.
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -1035,6 +1036,34 @@ TEST_CASE("long messages are cut, and say where the rest is") {
     CHECK(failure.full.size() == 25);
 }
 
+TEST_CASE("text is broken at spaces only, and goes on below its beginning") {
+    using Lines = std::vector<std::string>;
+    CHECK(grading::broken_at_spaces("", 10) == Lines{""});
+    CHECK(grading::broken_at_spaces("  one two", 9) == Lines{"  one two"});
+    CHECK(grading::broken_at_spaces("  one two three", 9) == Lines{"  one two", "  three"});
+    CHECK(grading::broken_at_spaces("one  two three", 9) == Lines{"one  two", "  three"});
+    CHECK(grading::broken_at_spaces("  answers/grid.cu:21:  no thread", 12) ==
+          Lines{"  answers/grid.cu:21:", "  no thread"});
+    CHECK(grading::broken_at_spaces("  cudaMemcpyHostToDevice", 12) == Lines{"  cudaMemcpyHostToDevice"});
+    CHECK(grading::broken_at_spaces("  no thread of add<<<4, 64>>> wrote", 24) ==
+          Lines{"  no thread of", "  add<<<4, 64>>> wrote"});
+    CHECK(grading::broken_at_spaces("add<<<4, 64>>> wrote", 10) == Lines{"add<<<4, 64>>>", "  wrote"});
+    CHECK(grading::broken_at_spaces("  12345678   ", 8) == Lines{"  12345678   "});
+
+    grading::Failure failure = failure_about(array_with(96, from_to(32, 95), {}), "Which thread takes element 32?");
+    failure.question =
+        "Which thread should take these elements, in which turn of its loop, and why does it not get there?";
+    for (const std::size_t width : {40, 60, 100}) {
+        std::istringstream lines(grading::shown(failure, {.width = width}));
+        for (std::string line; std::getline(lines, line);) {
+            INFO(line);
+            if (line.find("[...") == std::string::npos) CHECK(line.size() <= width);  // a picture stays whole
+        }
+    }
+    CHECK_THAT(grading::shown(failure, {.width = 60}),
+               ContainsSubstring("  Which thread should take these elements, in which turn of\n  its loop, and why"));
+}
+
 #ifdef WARPWISE_GRADED_PROGRAM
 
 TEST_CASE("a grader shows its first failed test, names the others, and Catch2's output only on request") {
@@ -1052,9 +1081,13 @@ TEST_CASE("a grader shows its first failed test, names the others, and Catch2's 
     CHECK_THAT(text, ContainsSubstring("In the test \"writes the tail\" (graded_program.cpp:"));
     CHECK_THAT(text, ContainsSubstring("2 more tests do not pass: \"says \"quoted\", and more\", \"writes all\"\n"));
     CHECK_THAT(text, !ContainsSubstring("CHECK_THAT") && !ContainsSubstring("should be"));
-    CHECK_THAT(text, ContainsSubstring("a_grader: not yet."));
+    CHECK_THAT(text, ContainsSubstring("a_grader: not yet.") && !ContainsSubstring("not tried"));
 
-    CHECK_THAT(graded({"--catch2"}), ContainsSubstring("CHECK_THAT( d_out, grading::EqualTo("));
+    const std::string stopped = "The run stopped at the first failed check: 3 of 5 tests were not tried.";
+    CHECK_THAT(graded({"--catch2"}),
+               ContainsSubstring("CHECK_THAT( d_out, grading::EqualTo(") && ContainsSubstring(stopped));
+    CHECK_THAT(graded({"--catch2", "-x", "1000"}), !ContainsSubstring("not tried"));
+    CHECK_THAT(graded({"writes all", "--catch2"}), !ContainsSubstring("not tried"));
     CHECK_THAT(
         graded({"--full"}),
         ContainsSubstring("FAILED: writes the tail\n  16 elements\n  d_out 4 wrong\n  element 12 is 2, should be 1"));
@@ -1065,7 +1098,8 @@ TEST_CASE("a grader shows its first failed test, names the others, and Catch2's 
     const std::string json = facts.read();
     CHECK_THAT(json, ContainsSubstring("\"test\": \"writes the tail\"") && ContainsSubstring("\"more_failing\": ["));
     CHECK_THAT(json, ContainsSubstring("\"question\": \"Who writes the last four?\""));
-    CHECK_THAT(json, ContainsSubstring("CHECK_THAT( d_out"));  // Catch2's words are at hand
+    // Catch2's words are at hand. They count the tests of a run that has stopped.
+    CHECK_THAT(json, ContainsSubstring("CHECK_THAT( d_out") && ContainsSubstring(stopped));
 }
 
 #endif

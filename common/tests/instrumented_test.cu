@@ -503,6 +503,44 @@ TEST_CASE("what a kernel takes from the heap is its own memory") {
     CHECK(d_out.download() == std::vector<float>(64, 3.0f));
 }
 
+TEST_CASE("an error that a call has returned is shown with the call and its line") {
+    if (!warpwise::can_instrument()) SKIP("only the CPU device knows the lines of calls");
+    const warpwise::Instrumentation instrumenting({.diagnostics = true});
+    grading::forget_diagnostics();
+    DeviceBuffer<float> d_rows(64);
+    const std::vector<float> rows(64);
+    const auto place_of = [](int line) { return "cudaMemcpy2D in instrumented_test.cu:" + std::to_string(line); };
+    const auto copy_rows = [&](std::size_t pitch) {
+        return cudaMemcpy2D(d_rows.data(), pitch, rows.data(), 32, 32, 2, cudaMemcpyHostToDevice);
+    };
+    const int line = __LINE__ - 2;
+
+    const grading::Succeeds one{};
+    CHECK_FALSE(one.match(copy_rows(8)));
+    CHECK_THAT(one.describe(),
+               ContainsSubstring("\n" + place_of(line) + " returned this error:  return cudaMemcpy2D(") &&
+                   ContainsSubstring("Which of the pitches"));
+    cudaGetLastError();
+
+    // The program has dropped the status.
+    (void)copy_rows(8);
+    const grading::Outcome outcome = grading::finish();
+    CHECK(outcome.status == cudaErrorInvalidPitchValue);
+    CHECK_THAT(Catch::Detail::stringify(outcome), ContainsSubstring(place_of(line)));
+    const grading::Succeeds all{};
+    CHECK_FALSE(all.match(outcome));
+    CHECK_THAT(all.describe(), ContainsSubstring("Which of the pitches"));
+
+    // A copy that is too long is a diagnostic as well, and the status alone does not hide it.
+    const grading::Succeeds told{};
+    CHECK_FALSE(told.match(copy_rows(1024)));
+    CHECK_THAT(told.describe(), ContainsSubstring("out of bounds: cudaMemcpy2D") &&
+                                    ContainsSubstring("instrumented_test.cu:" + std::to_string(line)) &&
+                                    ContainsSubstring("hint: "));
+    cudaGetLastError();
+    CHECK_THAT(grading::finish(), grading::Succeeds());
+}
+
 __global__ void write_together(float* out) { out[0] = static_cast<float>(threadIdx.x); }
 
 TEST_CASE("mistakes of several launches can be forgotten") {

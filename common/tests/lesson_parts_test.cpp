@@ -708,6 +708,27 @@ TEST_CASE("without registers there is a limit to the occupancy where block or sh
     CHECK(headers_of(counter_columns({counted_step(1, "full", {full})})) == Lines{"sectors/ld", "sectors/st", "moved"});
 }
 
+// These columns come with lessons 1.3 and 1.4, before the book has introduced the words.
+TEST_CASE("legends of the first lessons explain global and shared memory, registers, and lanes") {
+    Counts one_lane = copy_counts();
+    one_lane.active_lanes = one_lane.steps;
+    LaunchCounts half = launch_of("half", one_lane);
+    half.occupancy = 0.5;
+    const std::vector<CounterColumn> columns =
+        counter_columns({counted_step(1, "full", {launch_of("full", copy_counts())}), counted_step(2, "half", {half})});
+    const auto legend_of = [&](const std::string& header) {
+        for (const CounterColumn& column : columns) {
+            if (column.header == header) return column.meaning;
+        }
+        return header + " is not shown";
+    };
+    CHECK_THAT(legend_of("sectors/ld"), ContainsSubstring("global memory (what cudaMalloc gives)"));
+    CHECK_THAT(legend_of("max occupancy"), ContainsSubstring("fast memory of the SM") &&
+                                               ContainsSubstring("(shared memory)") &&
+                                               ContainsSubstring("the variables of a thread take (registers)"));
+    CHECK_THAT(legend_of("lanes"), ContainsSubstring("threads of a warp (its lanes)"));
+}
+
 TEST_CASE("constant reads and atomics are shown where lanes wait for each other") {
     Counts fine = copy_counts();
     fine.constant_load = {.requests = 64, .lanes = 2048, .wavefronts = 64, .least_wavefronts = 64};

@@ -42,7 +42,8 @@ void asks(Lesson& lesson) {
          .because = "Each lane touches a sector\nof its own."});
     lesson.predict({.question = "Who is faster?",
                     .answer = Choice{{"a thread", "a warp", "a block"}, 1},
-                    .because = "A warp is what runs."});
+                    .because = "A warp is what runs.",
+                    .idea = "another idea"});
     lesson.table({"counted", "Counted, once"}, {"what", "sectors"}, {{"rows", "32"}, {"columns", "4"}});
     lesson.conclusion("The first conclusion.");
     lesson.predict({.question = "How many GB/s?",
@@ -285,7 +286,8 @@ TEST_CASE("a guess stands beside the answer, after the table") {
           parse_json<json>(R"([{"question": "How many sectors does a request touch?", "unit": "sectors", "answer": "32",
                            "because": "Each lane touches a sector of its own.", "guess": "8", "right": false},
                           {"question": "Who is faster?", "choices": ["a thread", "a warp", "a block"],
-                           "answer": "a warp", "because": "A warp is what runs.", "guess": "a warp", "right": true},
+                           "answer": "a warp", "because": "A warp is what runs.",
+                           "idea": "another idea", "guess": "a warp", "right": true},
                           {"question": "How many GB/s?", "unit": "GB/s", "answer": "4000", "factor": 1.2,
                            "because": "That is the memory's rate.", "guess": "3500", "right": true}])"));
     CHECK_FALSE(lesson.contains("left"));

@@ -315,7 +315,8 @@ a thread of its own. How many blocks does the launch need?)",
          .answer = warpwise::Number{.value = 4, .unit = "blocks"},
          .because = R"(Three blocks have 768 threads, which are too few. Four have
 1024. The last 24 threads find no number, and if (i < count), which is called a guard, keeps
-them from doing anything.)"});
+them from doing anything.)",
+         .idea = "thread indices and guards"});
     lesson.predict({.question = R"(The host keeps the squares in an array of its own. After
 which move does this array hold the 9 that the kernel made of a 3?)",
                     .answer = warpwise::Choice{{"after the launch", "after the copy out",
@@ -342,7 +343,8 @@ blocks is rounded down, to count / 256?)",
                                         warpwise::TableCell{
                                             "forgotten", {"rounding up"}, "right of 1000"}},
          .because = R"(1000 / 256 is 3, and three blocks of 256 threads square 768
-numbers. No call reports an error.)"});
+numbers. No call reports an error.)",
+         .idea = "thread indices and guards"});
     lesson.predict(
         {.question = R"(The copy in is forgotten, and the kernel squares whatever
 the memory holds. How does the program itself learn of that?)",

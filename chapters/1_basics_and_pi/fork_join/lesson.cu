@@ -200,8 +200,8 @@ does step 3 make?)",
          .answer = warpwise::Number{.value = 32,
                                     .unit = "times",
                                     .shown_by = warpwise::lanes_per_load("one_block")},
-         .because = R"(In step 3 a request brings one float, in step 4 one float
-for each of 32 lanes.)"});
+         .because = R"(A request brings one float in step 3, and 32 floats in step 4.)",
+         .idea = "thread indices and guards"});
     using warpwise::StepKind;
     lesson.steps<PowerSums>(
         {.gpu = {1 << 20},

@@ -206,7 +206,8 @@ machine with a GPU: `serial`, a plain loop on one core of the host, or `five_mov
 which allocates, copies, launches, and copies back?)",
                     .answer = warpwise::Fastest{{"serial", "five_moves"}},
                     .because = R"(Every number moves between host and device for a single
-addition, and the copies take about as long as the loop, however fast the kernel is.)"});
+addition, and the copies take about as long as the loop, however fast the kernel is.)",
+                    .idea = "host and device memory"});
     lesson.predict({.question = R"(Three kernels move the same bytes. One has a thread per
 element (add_one_per_thread), one a loop over the grid (add_grid_stride), and one loads four
 floats per access (add_float4). Which of them is the fastest on a GPU?)",

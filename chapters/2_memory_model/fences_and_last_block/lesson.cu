@@ -430,7 +430,8 @@ of two. How many times as fast is that for only 1024 floats on a GPU?)",
                                 .unit = "times",
                                 .factor = 1.2},
          .because = R"(It saves one launch, which takes the same time for any size.
-So small arrays gain, and large ones hardly.)"});
+So small arrays gain, and large ones hardly.)",
+         .idea = "asynchronous launches"});
 
     std::vector<warpwise::Step<Sum>> steps = {
         {"serial", "a loop in double, one core", serial, warpwise::StepKind::host},

@@ -15,15 +15,6 @@ namespace cpu_device {
 /// Whether a function waits for the device: only then a kernel's failure comes to light.
 enum class Waits : bool { no, yes };
 
-/// Returns the sticky error if there is one, else what `body()` returns; remembers either as the last error. `name` is
-/// that of the function which calls this: functions that share a body hand theirs on.
-template <class Body>
-cudaError_t api_call(Waits waits, const Body& body, const char* name = __builtin_FUNCTION()) {
-    if (logs_activity()) log_call(name, waits == Waits::yes);
-    const cudaError_t status = device_status(waits == Waits::yes);
-    return api_result(status != cudaSuccess ? status : body());
-}
-
 /// A call of the runtime API, as diagnostics name it. Functions whose address programs take have no room for a site:
 /// they know the code that called them (`__builtin_return_address(0)`).
 struct ApiCall {
@@ -31,6 +22,27 @@ struct ApiCall {
     Site site = {};
     const void* code = nullptr;
 };
+
+/// Remembers for `take_failed_call` that this call returned an error of its own.
+void note_failed_call(const ApiCall& call, cudaError_t error);
+
+/// Returns the sticky error if there is one, else what `body()` returns; remembers either as the last error. Without
+/// `call`, the function that calls this is the one that the program has called: functions that share a body hand
+/// theirs on.
+template <class Body>
+cudaError_t api_call(Waits waits, const Body& body, const ApiCall& call) {
+    if (logs_activity()) log_call(call.function, waits == Waits::yes);
+    const cudaError_t status = device_status(waits == Waits::yes);
+    if (status != cudaSuccess) return api_result(status);
+    const cudaError_t error = body();
+    if (error != cudaSuccess) note_failed_call(call, error);
+    return api_result(error);
+}
+template <class Body>
+cudaError_t api_call(Waits waits, const Body& body, const char* name = __builtin_FUNCTION(),
+                     const void* code = __builtin_return_address(0)) {
+    return api_call(waits, body, ApiCall{name, {}, code});
+}
 
 /// For each address the line whose code, just before it, made a call; line 0 for null and without debug information.
 std::vector<Site> sites_of_code(const std::vector<const void*>& code);

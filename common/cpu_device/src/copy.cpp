@@ -265,15 +265,14 @@ Waits waits_for(const void* to, cudaMemcpyKind kind) {
 
 /// `body()`, in a stream.
 template <class Body>
-cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body,
-                           const char* name = __builtin_FUNCTION()) {
+cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, const ApiCall& call) {
     return api_call(
         waits,
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
             return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle;
         },
-        name);
+        call);
 }
 
 bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
@@ -317,7 +316,7 @@ cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, s
             if (wrong == cudaSuccess) move_bytes(to, from, bytes);
             return wrong;
         },
-        call.function);
+        call);
 }
 
 cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
@@ -345,7 +344,7 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
             if (wrong == cudaSuccess) move_bytes(to, from, bytes);
             return wrong;
         },
-        call.function);
+        call);
 }
 
 cudaError_t symbol_address(void** pointer, Symbol symbol) {
@@ -386,13 +385,13 @@ cudaError_t copy_between_devices(void* to, int to_device, const void* from, int 
             if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
             return copy(to, from, bytes, cudaMemcpyDeviceToDevice, call);
         },
-        call.function);
+        call);
 }
 
 cudaError_t fill_in_stream(void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
                            const ApiCall& call) {
     return call_in_stream(
-        Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height, call); }, call.function);
+        Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height, call); }, call);
 }
 
 cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream,
@@ -420,7 +419,7 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cu
             }
             return cudaSuccess;
         },
-        call.function);
+        call);
 }
 
 }  // namespace
@@ -429,25 +428,29 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cu
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy", {}, __builtin_return_address(0)};
-    return api_call(Waits::yes, [&] { return copy(to, from, bytes, kind, call); });
+    return api_call(
+        Waits::yes, [&] { return copy(to, from, bytes, kind, call); }, call);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpyAsync", {}, __builtin_return_address(0)};
-    return call_in_stream(waits_for(to, kind), stream, [&] { return copy(to, from, bytes, kind, call); });
+    return call_in_stream(
+        waits_for(to, kind), stream, [&] { return copy(to, from, bytes, kind, call); }, call);
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2D", {}, __builtin_return_address(0)};
-    return api_call(Waits::yes, [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); });
+    return api_call(
+        Waits::yes, [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); }, call);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpy2DAsync", {}, __builtin_return_address(0)};
-    return call_in_stream(waits_for(to, kind), stream,
-                          [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); });
+    return call_in_stream(
+        waits_for(to, kind), stream,
+        [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); }, call);
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {

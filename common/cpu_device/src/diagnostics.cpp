@@ -222,6 +222,27 @@ void choose_bounds_hint(Diagnostic& diagnostic) {
     if (line > 0) diagnostic.hint = "line " + std::to_string(line) + diagnostic.by_line.guarded;
 }
 
+/// The hint for a race of a block's threads where a barrier stands between the two lines, but not every thread reaches
+/// it.
+void choose_branch_hint(Diagnostic& diagnostic) {
+    const Site& here = diagnostic.site;
+    const Site& there = diagnostic.other->site;
+    const auto same = [](const uint3& a, const uint3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; };
+    const bool asks_for_barrier = diagnostic.hint.find("put __syncthreads() between") != std::string::npos;
+    if (diagnostic.kind != DiagnosticKind::data_race || !asks_for_barrier ||
+        !same(diagnostic.block, diagnostic.other->block) || std::string_view(here.file) != there.file) {
+        return;
+    }
+    const BarrierInBranch barrier =
+        barrier_in_branch(here.file, std::min(here.line, there.line), std::max(here.line, there.line));
+    if (barrier.line == 0) return;
+    const std::string branch = std::string(barrier.is_loop ? "loop" : "branch") + " of line ";
+    diagnostic.hint = "move the barrier in line " + std::to_string(barrier.line) + " out of the " + branch +
+                      std::to_string(barrier.branch) + ", to a place that every thread of the block reaches: " +
+                      (barrier.is_loop ? "a thread that leaves the loop earlier does not wait there"
+                                       : "a thread that does not take the branch does not wait there");
+}
+
 /// The hint for a race whose lines are known now.
 void choose_hint(Diagnostic& diagnostic) {
     choose_bounds_hint(diagnostic);
@@ -245,7 +266,7 @@ void choose_hint(Diagnostic& diagnostic) {
         return;
     }
     const bool of_warp = is_between(by_line.syncwarp, here, there);
-    if (!of_warp && !is_between(by_line.barrier, here, there)) return;
+    if (!of_warp && !is_between(by_line.barrier, here, there)) return choose_branch_hint(diagnostic);
     // Both threads have passed the barrier, and then one of them did what stands before it.
     const std::string name = of_warp ? "__syncwarp()" : "__syncthreads()";
     const auto line = [](int number) { return "line " + std::to_string(number); };

@@ -105,6 +105,27 @@ thread_local UnseenLaunch unseen_launch;
 
 thread_local std::string last_refusal;
 
+/// A call that returned an error of its own.
+struct NotedCall {
+    ApiCall call;
+    cudaError_t error;
+};
+constexpr std::size_t kNotedCalls = 32;  // the first ones: what fails later mostly follows from them
+thread_local std::vector<NotedCall> noted_calls;
+
+/// These answer a question, or return an error that is an earlier call's.
+bool answers_a_question(std::string_view function) {
+    static constexpr std::array<std::string_view, 8> answers = {"cudaGetLastError",
+                                                                "cudaPeekAtLastError",
+                                                                "cudaStreamQuery",
+                                                                "cudaEventQuery",
+                                                                "cudaDeviceCanAccessPeer",
+                                                                "cudaDeviceEnablePeerAccess",
+                                                                "cudaDeviceDisablePeerAccess",
+                                                                "cudaPointerGetAttributes"};
+    return std::find(answers.begin(), answers.end(), function) != answers.end();
+}
+
 /// What the first kernel that failed died of, and whether any call has waited for the device since.
 constinit std::atomic<cudaError_t> failure = cudaSuccess;
 constinit std::atomic<bool> failure_seen = false;
@@ -184,18 +205,26 @@ DroppedCall dropped(const char* function, Site site) {
 void note_dropped_error(const DroppedCall& call, cudaError_t error) {
     // After a kernel has failed, every call returns its error: that kernel is what the program has to hear of.
     if (!instrumenting().diagnostics || device_is_lost() || misuse_was_reported) return;
-    // These answer a question, or return an error that is an earlier call's.
-    static constexpr std::array<std::string_view, 8> answers = {"cudaGetLastError",
-                                                                "cudaPeekAtLastError",
-                                                                "cudaStreamQuery",
-                                                                "cudaEventQuery",
-                                                                "cudaDeviceCanAccessPeer",
-                                                                "cudaDeviceEnablePeerAccess",
-                                                                "cudaDeviceDisablePeerAccess",
-                                                                "cudaPointerGetAttributes"};
-    if (std::find(answers.begin(), answers.end(), call.function) != answers.end()) return;
+    if (answers_a_question(call.function)) return;
     if (error == cudaErrorHostMemoryAlreadyRegistered || error == cudaErrorHostMemoryNotRegistered) return;
     unseen_calls.add(call, error);
+}
+
+void note_failed_call(const ApiCall& call, cudaError_t error) {
+    if (!instrumenting().diagnostics || device_is_lost() || answers_a_question(call.function)) return;
+    if (noted_calls.size() < kNotedCalls) noted_calls.push_back({call, error});
+}
+
+std::optional<FailedCall> take_failed_call(cudaError_t error) {
+    const std::vector<NotedCall> noted = std::exchange(noted_calls, {});
+    const auto found = std::find_if(noted.begin(), noted.end(), [&](const NotedCall& one) {
+        return one.error == error && std::string_view(one.call.function).starts_with("cuda");
+    });
+    if (found == noted.end()) return std::nullopt;
+    const Site site = place_of(found->call);
+    // A function of the runtime that shares its body with others may only know its own line.
+    const bool is_ours = site.line > 0 && std::string_view(site.file).find("/common/cpu_device/") != std::string::npos;
+    return FailedCall{found->call.function, is_ours ? Site{} : site};
 }
 
 void kernel_failed(cudaError_t error, const LaunchSite& launch) {

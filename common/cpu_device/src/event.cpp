@@ -55,7 +55,17 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags, const void* code,
         note_created(ObjectKind::event, *event, code);
         return cudaSuccess;
     };
-    return api_call(Waits::no, create, name);
+    return api_call(Waits::no, create, name, code);
+}
+
+cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags, const ApiCall& call) {
+    const auto record = [&]() -> cudaError_t {
+        if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
+        return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    };
+    return api_call(Waits::no, record, call);
 }
 
 }  // namespace
@@ -80,16 +90,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+    const ApiCall call{"cudaEventRecord", {}, __builtin_return_address(0)};
+    return record_event(event, stream, cudaEventRecordDefault, call);
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
-        return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
-    });
+    const ApiCall call{"cudaEventRecordWithFlags", {}, __builtin_return_address(0)};
+    return record_event(event, stream, flags, call);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -15,6 +15,7 @@
 #include "allocations.h"
 #include "diagnoser.h"
 #include "instrumented_code.h"
+#include "source_lines.h"
 
 // Set by the linker: where this program's own code begins and ends.
 extern "C" const char __executable_start;
@@ -51,13 +52,18 @@ const char* instruction_pointer(const void* context) {
 /// `code`: where the thread was, as a return address.
 Diagnostic endless_kernel(const void* code) {
     const Uninstrumented now;
-    Diagnostic found =
-        current_thread.block->diagnostic(DiagnosticKind::endless_kernel, current_thread.block->launch().site.site);
-    char text[160];
+    const Site& launch = current_thread.block->launch().site.site;
+    // The line of the code may turn out to be unknown; the launch and the barriers are not.
+    Diagnostic found = current_thread.block->diagnostic(DiagnosticKind::endless_kernel, launch);
+    char text[80];
     const double limit = watchdog_limit.load();
-    std::snprintf(text, sizeof text, "stopped by the watchdog: no block has finished for %g second%s", limit,
-                  limit == 1 ? "" : "s");
-    found.message = text;
+    std::snprintf(text, sizeof text, "has finished for %g second%s", limit, limit == 1 ? "" : "s");
+    found.message =
+        "stopped by the watchdog: no block " +
+        (launch.line > 0 ? "of the launch in " + short_name(launch.file) + ":" + std::to_string(launch.line) + " "
+                         : std::string()) +
+        text;
+    found.action = "was running";
     const std::string waiting = current_thread.block->waiting_text();
     if (!waiting.empty()) found.message += "; this thread runs on while " + waiting;
     found.code = code;

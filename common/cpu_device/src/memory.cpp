@@ -19,7 +19,7 @@ cudaError_t allocate_checked(MemoryKind kind, void** pointer, size_t bytes, Site
         [&]() -> cudaError_t {
             return pointer == nullptr ? cudaErrorInvalidValue : allocate(kind, bytes, flags, pointer, site);
         },
-        name);
+        ApiCall{name, site, nullptr});
 }
 
 cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t rows, Site site) {
@@ -89,19 +89,23 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags, Site sit
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Site site) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
-        return allocate_pitched(pointer, pitch, width, height, site);
-    });
+    return api_call(
+        Waits::no,
+        [&]() -> cudaError_t {
+            if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+            return allocate_pitched(pointer, pitch, width, height, site);
+        },
+        ApiCall{"cudaMallocPitch", site, nullptr});
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, Site site) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
+    const auto allocate_slices = [&]() -> cudaError_t {
         if (pointer == nullptr) return cudaErrorInvalidValue;
         if (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth) return cudaErrorInvalidValue;
         *pointer = {nullptr, 0, extent.width, extent.height};
         return allocate_pitched(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth, site);
-    });
+    };
+    return api_call(Waits::no, allocate_slices, ApiCall{"cudaMalloc3D", site, nullptr});
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, Site site) {

@@ -237,8 +237,20 @@ std::size_t distance_of(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t
 
 std::string distance_text(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t address, std::size_t bytes) {
     const auto count = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); };
-    if (address >= end) return address == end ? "right after its end" : count(address - end) + " past its end";
-    if (address < begin) return count(begin - address) + " before its start";
+    // Programs count elements, which mostly have the size of the access.
+    const std::size_t distance = address < begin ? begin - address : address - begin;
+    const bool is_element = bytes > 1 && distance % bytes == 0 && (end - begin) % bytes == 0;
+    const std::string index = std::to_string(is_element ? distance / bytes : 0);
+    const std::string elements =
+        std::to_string(is_element ? (end - begin) / bytes : 0) + " elements of " + count(bytes);
+    if (address >= end) {
+        return (address == end ? "right after its end" : count(address - end) + " past its end") +
+               (is_element ? " (index " + index + " of " + elements + ")" : "");
+    }
+    if (address < begin) {
+        return count(begin - address) + " before its start" +
+               (is_element ? " (index -" + index + " of " + elements + ")" : "");
+    }
     return "the last " + count(address + bytes - end) + " of the access past its end";
 }
 

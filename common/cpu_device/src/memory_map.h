@@ -85,7 +85,8 @@ private:
     std::uintptr_t on_stack_ = 0;    ///< of the launching host thread
 };
 
-/// "8 bytes past its end", "12 bytes before its start", "its last 4 bytes past its end".
+/// "8 bytes past its end (index 102 of 100 elements of 4 bytes)", "12 bytes before its start", "its last 4 bytes past
+/// its end". `bytes`: of the access; it stands for the size of an element.
 std::string distance_text(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t address, std::size_t bytes);
 
 /// "400 bytes of device memory, allocated at x.cu:12 for 'd_in'".

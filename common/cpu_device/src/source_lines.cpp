@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -189,6 +190,38 @@ bool begins_function(const std::string& text, std::size_t indent) {
     return has(text, "__global__") || has(text, "__device__") || (indent == 0 && text.front() == '}');
 }
 
+bool begins_loop(const std::string& text) {
+    return text.starts_with("for (") || text.starts_with("while (") || text.starts_with("do {");
+}
+
+bool begins_branch(const std::string& text) {
+    return begins_loop(text) || text.starts_with("if (") || text.starts_with("else") || text.starts_with("} else") ||
+           text.starts_with("switch (");
+}
+
+bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool has_word(const std::string& text, std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_of_word(text[at - 1])) && (end == text.size() || !is_of_word(text[end]))) return true;
+    }
+    return false;
+}
+
+/// The name that a line gives a value: "i" in "const int i = blockIdx.x * blockDim.x + threadIdx.x;".
+std::string named_in(const std::string& text) {
+    const std::size_t end = text.find(" = ");
+    if (end == std::string::npos) return {};
+    std::size_t begin = end;
+    while (begin > 0 && is_of_word(text[begin - 1])) --begin;
+    return text.substr(begin, end - begin);
+}
+
+bool waits_for_block(const std::string& text) {
+    return has(text, "__syncthreads") || has(text, "block.sync()") || has(text, "this_thread_block().sync()");
+}
+
 /// "/chapters/2_memory_model/", or empty. Set before anything runs, if at all.
 std::string& folder_of_names() {
     static auto* const folder = new std::string;  // diagnostics are printed at exit as well
@@ -213,13 +246,39 @@ std::string short_name(std::string_view file) {
 
 std::string source_text(const std::string& file, int line) { return texts().line(file, line); }
 
+/// Whether an index is the sum of this name and of another one, as in "in[i + k]".
+static bool is_added(const std::string& text, const std::string& name) {
+    const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t at = text.find(" + "); at != std::string::npos; at = text.find(" + ", at + 1)) {
+        std::size_t begin = at, end = at + 3;
+        while (begin > 0 && is_of_word(text[begin - 1])) --begin;
+        const std::size_t right = end;
+        while (end < text.size() && is_of_word(text[end])) ++end;
+        const std::string one = text.substr(begin, at - begin), other = text.substr(right, end - right);
+        const bool both_are_names = !one.empty() && !other.empty() && is_letter(one[0]) && is_letter(other[0]);
+        if (both_are_names && (one == name || other == name)) return true;
+    }
+    return false;
+}
+
+/// Whether the line is the head of a loop that counts by one, over neighbors say, and adds its variable to the index
+/// that `access` uses: then it compares only a part of the index.
+static bool counts_neighbors(const std::string& head, const std::string& access) {
+    if (!head.starts_with("for (")) return false;
+    const std::string name = named_in(head.substr(0, head.find(';')));
+    const bool by_one = !name.empty() && (has(head, "++" + name) || has(head, name + "++"));
+    return by_one && is_added(access, name);
+}
+
 int comparing_line(const std::string& file, int line) {
+    const std::string access = texts().line(file, line);
     for (int at = line; at > 0; --at) {
         const std::string text = without_comment(texts().line(file, at));
         if (text.empty()) continue;
         if (begins_function(text, texts().indent())) return 0;
         const bool is_launch = has(text, "<<<") || has(text, "<<") || has(text, ">>");
         const bool compares = has(text, " < ") || has(text, " <= ") || has(text, " > ") || has(text, " >= ");
+        if (counts_neighbors(text, access)) continue;
         const bool decides = has(text, "if (") || has(text, "for (") || has(text, "while (") || has(text, " ? ");
         if ((compares && decides && !is_launch) || has(text, "min(")) return at;
     }
@@ -234,11 +293,79 @@ int loop_around(const std::string& file, int line) {
         if (text.empty()) continue;
         const std::size_t indent = texts().indent();
         if (begins_function(text, indent)) return 0;
-        const bool is_loop = text.starts_with("for (") || text.starts_with("while (") || text.starts_with("do {");
-        if (is_loop && (indent < inner || at == line)) return at;
+        if (begins_loop(text) && (indent < inner || at == line)) return at;
         inner = std::min(inner, indent);
     }
     return 0;
+}
+
+/// The branch or loop that line `line` stands in, the innermost one; 0 when there is none.
+static int branch_around(const std::string& file, int line) {
+    if (texts().line(file, line).empty()) return 0;
+    std::size_t inner = texts().indent();
+    for (int at = line; at > 0; --at) {
+        const std::string text = without_comment(texts().line(file, at));
+        if (text.empty() || text.front() == '#') continue;
+        const std::size_t indent = texts().indent();
+        if (begins_function(text, indent)) return 0;
+        if (begins_branch(text) && (indent < inner || at == line)) return at;
+        inner = std::min(inner, indent);
+    }
+    return 0;
+}
+
+/// Whether the code that belongs to line `head` goes on to line `line`.
+static bool holds(const std::string& file, int head, int line) {
+    if (texts().line(file, head).empty()) return false;
+    const std::size_t outer = texts().indent();
+    for (int at = head + 1; at <= line; ++at) {
+        const std::string text = without_comment(texts().line(file, at));
+        if (text.empty() || text.front() == '#') continue;
+        if (texts().indent() <= outer) return false;
+    }
+    return true;
+}
+
+int branch_on_threads_around(const std::string& file, int line) {
+    std::vector<int> branches;
+    std::vector<std::string> thread_words = {"threadIdx", "thread_rank"};
+    if (texts().line(file, line).empty()) return 0;
+    std::size_t inner = texts().indent();
+    int begin = line;
+    for (; begin > 0; --begin) {
+        const std::string text = without_comment(texts().line(file, begin));
+        if (text.empty() || text.front() == '#') continue;
+        const std::size_t indent = texts().indent();
+        if (begins_function(text, indent)) break;
+        if (text.starts_with("if (") && (indent < inner || begin == line)) branches.push_back(begin);
+        inner = std::min(inner, indent);
+    }
+    // What is computed from the number of the thread is as good as that number.
+    for (int at = begin; at < line; ++at) {
+        const std::string text = without_comment(texts().line(file, at));
+        const bool is_of_thread = std::any_of(thread_words.begin(), thread_words.end(),
+                                              [&](const std::string& word) { return has_word(text, word); });
+        if (const std::string name = named_in(text); is_of_thread && !name.empty()) thread_words.push_back(name);
+    }
+    for (const int branch : branches) {
+        const std::string text = without_comment(texts().line(file, branch));
+        const std::string condition = text.substr(0, text.find(branch == line ? " __syncthreads" : "{"));
+        for (const std::string& word : thread_words) {
+            if (has_word(condition, word)) return branch;
+        }
+    }
+    return 0;
+}
+
+BarrierInBranch barrier_in_branch(const std::string& file, int first, int last) {
+    for (int at = first; at < last; ++at) {
+        if (!waits_for_block(without_comment(texts().line(file, at)))) continue;
+        const int branch = branch_around(file, at);
+        if (branch > 0 && !holds(file, branch, last)) {
+            return {at, branch, begins_loop(texts().line(file, branch))};
+        }
+    }
+    return {};
 }
 
 }  // namespace cpu_device

@@ -28,10 +28,22 @@ std::string short_name(std::string_view file);
 std::string source_text(const std::string& file, int line);
 
 /// The line, in the same function (as far as its text shows), that compares something before line `line` or in it: the
-/// nearest above with an `if`, a loop, min, or `?` and with < or >. 0 when there is none.
+/// nearest above with an `if`, a loop, min, or `?` and with < or >. 0 when there is none. A loop over neighbors
+/// does not count: line `line` adds its variable to another index.
 int comparing_line(const std::string& file, int line);
 
 /// The nearest line above whose loop holds line `line`, by indentation; 0 when there is none.
 int loop_around(const std::string& file, int line);
+
+/// A barrier of the block that stands in a branch or loop.
+struct BarrierInBranch {
+    int line = 0;  ///< 0: there is none
+    int branch = 0;
+    bool is_loop = false;
+};
+
+/// The first barrier from line `first` on and before line `last` whose branch or loop does not hold line `last`, as far
+/// as indentation shows: who does not take the branch comes to line `last` without it.
+BarrierInBranch barrier_in_branch(const std::string& file, int first, int last);
 
 }  // namespace cpu_device

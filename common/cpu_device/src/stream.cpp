@@ -67,7 +67,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority, co
         note_created(ObjectKind::stream, *stream, code);
         return cudaSuccess;
     };
-    return api_call(Waits::no, create, name);
+    return api_call(Waits::no, create, name, code);
 }
 
 }  // namespace

@@ -279,14 +279,14 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p, const ApiCall& call) {
 
 /// An asynchronous copy is done at once, after its stream was looked at.
 template <class Copy>
-cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const char* name = __builtin_FUNCTION()) {
+cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const ApiCall& call) {
     return api_call(
         Waits::no,
         [&] {
             if (logs_activity()) log_stream(stream);
             return stream_exists(stream) ? copy() : cudaErrorInvalidResourceHandle;
         },
-        name);
+        call);
 }
 
 // ---- texture objects ---------------------------------------------------------------------------------------
@@ -792,7 +792,7 @@ cudaError_t allocate_array(cudaArray_t* array, const cudaChannelFormatDesc* form
         if (made == cudaSuccess) note_created(ObjectKind::array, *array, code);
         return made;
     };
-    return api_call(Waits::no, allocate, name);
+    return api_call(Waits::no, allocate, name, code);
 }
 
 /// A texture or surface object, as leaks know it.
@@ -854,9 +854,10 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t row, cons
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x_bytes, size_t row, const void* from, size_t pitch,
                                      size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpy2DToArrayAsync", {}, __builtin_return_address(0)};
-    return copy_in_stream(stream, [&] {
-        return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true, call);
-    });
+    return copy_in_stream(
+        stream,
+        [&] { return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true, call); },
+        call);
 }
 
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x_bytes, size_t row,
@@ -869,8 +870,8 @@ cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x_bytes, size_t row,
                                        size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpy2DFromArrayAsync", {}, __builtin_return_address(0)};
-    return copy_in_stream(stream,
-                          [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call); });
+    return copy_in_stream(
+        stream, [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call); }, call);
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x_bytes, size_t to_row, cudaArray_const_t from,
@@ -899,7 +900,8 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x_bytes, size_t row, c
                                    cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpyToArrayAsync", {}, __builtin_return_address(0)};
     return copy_in_stream(
-        stream, [&] { return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true, call); });
+        stream, [&] { return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true, call); },
+        call);
 }
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x_bytes, size_t row, size_t bytes,
@@ -911,7 +913,8 @@ cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x_bytes
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x_bytes, size_t row, size_t bytes,
                                      cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpyFromArrayAsync", {}, __builtin_return_address(0)};
-    return copy_in_stream(stream, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call); });
+    return copy_in_stream(
+        stream, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call); }, call);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
@@ -921,7 +924,8 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpy3DAsync", {}, __builtin_return_address(0)};
-    return copy_in_stream(stream, [&] { return copy_3d(parameters, call); });
+    return copy_in_stream(
+        stream, [&] { return copy_3d(parameters, call); }, call);
 }
 
 // ---- texture and surface objects ---------------------------------------------------------------------------

@@ -589,6 +589,44 @@ TEST_CASE("errors that the program handles are not reported") {
     cudaGetLastError();
 }
 
+TEST_CASE("the first call that returned an error is known with its line, also when the program has asked for it") {
+    const Instrumented instrumented;
+    cpu_device::take_failed_call(cudaSuccess);  // forgets those of other tests
+    int* device = allocate<int>(8);
+    int host[8] = {};
+    const auto ask = [](cudaError_t error) { return cpu_device::take_failed_call(error); };
+    const auto is_at = [](const std::optional<cpu_device::FailedCall>& call, const char* function, int line) {
+        INFO((call ? call->function + " in line " + std::to_string(call->site.line) : "no call"));
+        CHECK((call && call->function == function && call->site.line == line));
+    };
+
+    const int first = __LINE__ + 1;
+    const cudaError_t pitch = cudaMemcpy2D(device, 4, host, 8, 8, 2, cudaMemcpyHostToDevice);
+    CHECK(cudaMemcpy2D(device, 8, host, 4, 8, 2, cudaMemcpyHostToDevice) == pitch);
+    CHECK(cudaGetLastError() == cudaErrorInvalidPitchValue);
+    is_at(ask(pitch), "cudaMemcpy2D", first);
+    CHECK_FALSE(ask(pitch));  // taken
+
+    const int direction = __LINE__ + 1;
+    cudaMemcpyAsync(device, host, sizeof host, static_cast<cudaMemcpyKind>(17));
+    is_at(ask(cudaErrorInvalidMemcpyDirection), "cudaMemcpyAsync", direction);
+
+    const int memory = __LINE__ + 2;
+    int* much = nullptr;
+    CHECK(cudaMalloc(&much, std::size_t{1} << 50) == cudaErrorMemoryAllocation);
+    is_at(ask(cudaErrorMemoryAllocation), "cudaMalloc", memory);
+
+    const int destroyed = __LINE__ + 1;
+    cudaEventRecord(reinterpret_cast<cudaEvent_t>(1000));
+    is_at(ask(cudaErrorInvalidResourceHandle), "cudaEventRecord", destroyed);
+
+    cudaStreamQuery(reinterpret_cast<cudaStream_t>(1000));  // asks a question
+    CHECK_FALSE(ask(cudaErrorInvalidResourceHandle));
+    cudaGetLastError();
+    cpu_device::take_diagnostics();
+    CHECK(cudaFree(device) == cudaSuccess);
+}
+
 TEST_CASE("a call that is reported in more detail is not reported for its error as well") {
     const Instrumented instrumented;
     int* device = allocate<int>(4);

@@ -201,7 +201,7 @@ TEST_CASE("A read past the end of an allocation names the parameter and the dist
     CHECK(found.count == 3);
     CHECK(found.action == "reads 4 bytes");
     CHECK_THAT(found.memory, ContainsSubstring("400 bytes of device memory"));
-    CHECK_THAT(found.memory, ContainsSubstring("right after its end"));
+    CHECK_THAT(found.memory, ContainsSubstring("right after its end (index 100 of 100 elements of 4 bytes)"));
     CHECK_THAT(found.hint, ContainsSubstring("i < n"));
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("A write before the start of an allocation is out of bounds", "[diagno
     CHECK(run.see(3, AccessKind::write, out.data - 8, 4, 10));
     const Diagnostic found = run.only_diagnostic();
     CHECK(found.kind == DiagnosticKind::out_of_bounds);
-    CHECK_THAT(found.memory, ContainsSubstring("8 bytes before its start"));
+    CHECK_THAT(found.memory, ContainsSubstring("8 bytes before its start (index -2 of 64 elements of 4 bytes)"));
     CHECK(found.action == "writes 4 bytes");
     CHECK(was_reported(out.data - 8));
     CHECK_FALSE(was_reported(out.data - 4));

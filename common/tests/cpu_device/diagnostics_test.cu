@@ -594,3 +594,45 @@ TEST_CASE("ends a line of output that the program has left open, and no other") 
         CHECK(printed("ended %d\n", flushes) == "ended 1\nclosing");
     }
 }
+
+TEST_CASE("knows by indentation which branch a barrier stands in") {
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("branches_" + std::to_string(getpid()) + ".cu")).string();
+    std::ofstream(file) << "__global__ void sum(float* part, int n) {\n"   // 1
+                           "    const int t = threadIdx.x;\n"              // 2
+                           "    const int half = t / 2;\n"                 // 3
+                           "    if (n > 32) {\n"                           // 4
+                           "        __syncthreads();\n"                    // 5
+                           "    }\n"                                       // 6
+                           "    if (half < n) {  // who adds\n"            // 7
+                           "        for (int i = 0; i < n; ++i) {\n"       // 8
+                           "#pragma unroll\n"                              // 9
+                           "            __syncthreads();\n"                // 10
+                           "        }\n"                                   // 11
+                           "    } else {\n"                                // 12
+                           "        part[t] = 0;\n"                        // 13
+                           "    }\n"                                       // 14
+                           "    if (threadIdx.x < 32) __syncthreads();\n"  // 15
+                           "    for (int i = t; i < n; i += 32) {\n"       // 16
+                           "        __syncthreads();  // each round\n"     // 17
+                           "        part[i] += part[i + 1];\n"             // 18
+                           "    }\n"                                       // 19
+                           "    part[0] = part[1];\n"                      // 20
+                           "}\n"
+                           "__global__ void other(float* part) { __syncthreads(); }\n";
+    CHECK(cpu_device::branch_on_threads_around(file, 5) == 0);  // all threads have one n
+    CHECK(cpu_device::branch_on_threads_around(file, 10) == 7);
+    CHECK(cpu_device::branch_on_threads_around(file, 15) == 15);
+    CHECK(cpu_device::branch_on_threads_around(file, 17) == 0);  // a loop
+    CHECK(cpu_device::branch_on_threads_around(file, 22) == 0);
+    const auto barrier = [&](int first, int last) {
+        const cpu_device::BarrierInBranch found = cpu_device::barrier_in_branch(file, first, last);
+        return std::vector<int>{found.line, found.branch, found.is_loop ? 1 : 0};
+    };
+    CHECK(barrier(3, 7) == std::vector<int>{5, 4, 0});
+    CHECK(barrier(8, 13) == std::vector<int>{10, 8, 1});
+    CHECK(barrier(13, 16) == std::vector<int>{15, 15, 0});
+    CHECK(barrier(16, 18) == std::vector<int>{0, 0, 0});  // the loop holds both
+    CHECK(barrier(16, 20) == std::vector<int>{17, 16, 1});
+    std::filesystem::remove(file);
+}

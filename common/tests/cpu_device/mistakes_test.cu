@@ -302,10 +302,13 @@ TEST_CASE("counts the lanes that a vote in a branch misses") {
 TEST_CASE("stops a kernel that never ends") {
     const Quiet quiet;
     cpu_device::set_watchdog_seconds(0.3);
+    const int line = __LINE__ + 1;
     loop_forever<<<4, 32>>>();
     cpu_device::set_watchdog_seconds(20);
     const Diagnostic found = only_diagnostic();
     CHECK(found.kind == DiagnosticKind::endless_kernel);
+    CHECK_THAT(found.message, ContainsSubstring("no block of the launch in mistakes_test.cu:" + std::to_string(line) +
+                                                " has finished for 0.3 seconds"));
     CHECK(found.kernel == "loop_forever");
     CHECK(cudaGetLastError() == cudaSuccess);  // nothing shows before somebody waits
     CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);

@@ -20,7 +20,8 @@ const std::string three_predictions = R"({"warpwise": 1, "lessons": [
         {"question": "How many sectors?", "unit": "sectors", "answer": "32", "factor": 1.2,
          "because": "Each lane has its own.", "guess": "8", "right": false},
         {"question": "Skipped?", "answer": "1", "because": "So it is."},
-        {"question": "Which?", "choices": ["a", "b"], "answer": "b", "because": "It is.", "guess": "b", "right": true},
+        {"question": "Which?", "choices": ["a", "b"], "answer": "b", "because": "It is.",
+         "idea": "warps", "guess": "b", "right": true},
         {"question": "Not judged?", "answer": null, "because": "Nothing tells.", "guess": "2"}]},
     {"name": "pi", "left": true, "predictions": []}], "left": true})";
 
@@ -49,6 +50,7 @@ TEST_CASE("guesses are read with their questions, answers, and ideas", "[guide]"
     const PredictionProgress& choice = guesses.predictions.at("coalescing/3");
     CHECK(choice.choices == std::vector<std::string>{"a", "b"});
     CHECK(choice.right);
+    CHECK(choice.idea == "warps");
     CHECK(guesses.left);
     CHECK(guesses.lessons == std::vector<std::string>{"coalescing"});
 }

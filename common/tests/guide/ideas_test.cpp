@@ -91,6 +91,20 @@ TEST_CASE("ideas: shaky when fewer than two thirds of the predictions are right,
     CHECK(idea("grid-stride loops", progress).mastery == Mastery::mastered);
 }
 
+TEST_CASE("ideas: a prediction counts for the idea that it names, and for its lesson's where there is no such idea") {
+    Progress progress;
+    progress.lessons["hello"].run = progress.lessons["add"].run = "2026-11-20";
+    predict(progress, "add/1", false);
+    progress.predictions["add/1"].idea = "thread indices";
+    CHECK(idea("grid-stride loops", progress).mastery == Mastery::begun);
+    CHECK(idea("thread indices", progress).mastery == Mastery::shaky);
+    CHECK(idea("thread indices", progress).look_at.name() == "hello");
+    progress.lessons["hello"].run = "";  // asked before the lesson of its idea was reached
+    CHECK(idea("thread indices", progress).look_at.name() == "add");
+    progress.predictions["add/1"].idea = "a name that it had once";
+    CHECK(idea("grid-stride loops", progress).mastery == Mastery::shaky);
+}
+
 TEST_CASE("ideas: shaky after many attempts, until the lesson was run again on a later day") {
     Progress progress;
     pass(progress, "stride");

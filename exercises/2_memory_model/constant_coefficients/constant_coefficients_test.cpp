@@ -45,11 +45,17 @@ void check_outputs(const grading::Guarded<float>& d_out,
                    const std::vector<float>& coefficients,
                    const std::vector<float>& signal) {
     const std::vector<float> mirrored(coefficients.rbegin(), coefficients.rend());
+    // What a copy of `taps` bytes leaves: the other constants are as they were at first.
+    std::vector<float> few(taps, 0.0f);
+    std::copy_n(coefficients.begin(), taps / sizeof(float), few.begin());
     CHECK_THAT(
         d_out,
         grading::CloseTo(filtered(coefficients, signal), rounding)
             .when(grading::equals(filtered(mirrored, signal)),
-                  "These are the results with the coefficients in the opposite order."));
+                  "These are the results with the coefficients in the opposite order.")
+            .when(grading::equals(filtered(few, signal)),
+                  "These are the results with the first 8 coefficients and 24 zeros. How "
+                  "many floats does your copy to constant memory bring?"));
 }
 
 // Checks the filtered signal, and returns what the kernels did.
@@ -137,7 +143,9 @@ TEST_CASE("uses the coefficients of the call") {
             grading::CloseTo(filtered(grading::random_floats(taps, stream++), signal),
                              rounding)
                 .when(grading::equals(filtered(of_first, signal)),
-                      "These are the results with the coefficients of the first call."));
+                      "These are the results with the coefficients of the first call. "
+                      "Which line copies those of this call to constant memory, and does "
+                      "each call reach it?"));
     }
 }
 

@@ -106,6 +106,13 @@ void check_call(Bytes bytes, Ticket& d_ticket) {
     }
 }
 
+/// How often a launch did what was found.
+std::uint64_t times_of(const warpwise::Diagnostic& found) {
+    const std::string key = "\"count\": ";
+    const std::size_t at = found.json.find(key);
+    return at == std::string::npos ? 1 : std::stoull(found.json.substr(at + key.size()));
+}
+
 /// What somebody sees who runs the program and looks at its results, without knowing where
 /// in the source it comes from.
 class Symptoms {
@@ -120,8 +127,8 @@ public:
             for (const warpwise::Diagnostic& found : instrumented.diagnostics) {
                 const bool is_race = found.kind == "data_race";
                 const bool is_read = found.kind == "uninitialized_read";
-                race_ = race_ || is_race;
-                uninitialized_ = uninitialized_ || is_read;
+                if (is_race) races_ += times_of(found);
+                if (is_read) uninitialized_ += times_of(found);
                 others = others || !(is_race || is_read || found.is_note);
             }
             // Nobody planted this: it is shown as in any other exercise.
@@ -138,15 +145,18 @@ public:
     /// A line for each symptom.
     std::vector<std::string> lines() const {
         std::vector<std::string> lines;
-        if (uninitialized_) {
+        // The numbers tell who has mended half of a mistake that something has changed.
+        if (uninitialized_ > 0) {
             lines.push_back(
                 "A thread may read memory before anything was written there, so "
-                "results depend on what the memory held before.");
+                "results depend on what the memory held before (seen " +
+                grading::counted(uninitialized_, "time") + " in all calls).");
         }
-        if (race_) {
+        if (races_ > 0) {
             lines.push_back(
                 "Two threads use the same memory without waiting for each "
-                "other, so results depend on their order.");
+                "other, so results depend on their order (seen " +
+                grading::counted(races_, "time") + " in all calls).");
         }
         if (never_) {
             lines.push_back("No thread writes the mode.");
@@ -159,7 +169,8 @@ public:
     }
 
 private:
-    bool uninitialized_ = false, race_ = false, unwritten_ = false, never_ = false;
+    std::uint64_t uninitialized_ = 0, races_ = 0;
+    bool unwritten_ = false, never_ = false;
 };
 
 }  // namespace

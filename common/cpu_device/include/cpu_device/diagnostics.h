@@ -123,6 +123,10 @@ std::vector<Diagnostic> take_diagnostics();
 /// add at add.cu:12 was refused: a grid of 0 x 1 x 1 blocks has none". Empty when there was none.
 std::string take_refused_launch();
 
+/// The nearest line with an `if` around line `line` of a source file whose condition depends on the number of the
+/// thread, as far as indentation and names show; 0 when there is none.
+int branch_on_threads_around(const std::string& file, int line);
+
 /// Turns printing off (graders show diagnostics their own way) or on again; returns the former setting.
 bool print_diagnostics(bool on);
 

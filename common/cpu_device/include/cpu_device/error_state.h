@@ -2,6 +2,7 @@
 // cudaGetLastError(); what goes wrong inside a kernel shows at the next call that waits for the device, and stays.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cpu_device/execution.h"
@@ -17,6 +18,17 @@ cudaError_t api_result(cudaError_t error);
 /// with figures: "a block of 2048 x 1 x 1 threads: at most 1024 x 1024 x 64". While errors are looked for, an error
 /// at which the thread never looks is reported.
 void launch_refused(cudaError_t error, const LaunchSite& launch = {"", {}}, const std::string& reason = {});
+
+/// A call of the runtime API that returned an error.
+struct FailedCall {
+    std::string function;  ///< "cudaMemcpy"
+    Site site;             ///< where the program called it; line 0 when unknown
+};
+
+/// The first call of this thread that returned this error by itself (not that of a kernel that died), since somebody
+/// took one last. Forgets all others. Calls are remembered while errors are looked for; those that answer a question,
+/// as cudaStreamQuery does, are not.
+std::optional<FailedCall> take_failed_call(cudaError_t error);
 
 /// A kernel died. Nothing shows before the next call that waits for the device; from then on every call returns it.
 /// While errors are looked for, it is reported at the end of the process that no call ever waited.

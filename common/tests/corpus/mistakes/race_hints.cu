@@ -172,6 +172,39 @@ void tree_with_a_barrier_in_the_branch() {
     check_finished();
 }
 
+__global__ void reverse_with_a_branch(const int* in, int* out) {
+    __shared__ int tile[threads];
+    tile[threadIdx.x] = in[threadIdx.x];  // OTHER: the second warp does not wait for the first one
+    if (threadIdx.x < 32) {
+        out[threadIdx.x] = 0;
+        __syncthreads();
+    }
+    out[threadIdx.x] = tile[threads - 1 - threadIdx.x];  // MISTAKE(data_race): in another warp
+    // HINT: move the barrier in line 180 out of the branch of line 178
+    // HINT: a thread that does not take the branch does not wait there
+}
+
+void reversed_behind_a_barrier_in_a_branch() {
+    DeviceBuffer<int> d_in(up_to(threads)), d_out(threads);
+    reverse_with_a_branch<<<1, threads>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
+__global__ void reverse_with_a_short_branch(const int* in, int* out) {
+    __shared__ int tile[threads];
+    tile[threadIdx.x] = in[threadIdx.x];  // OTHER: the second warp does not wait for the first one
+    if (threadIdx.x < 32) __syncthreads();
+    if (out == nullptr) return;
+    out[threadIdx.x] = tile[threads - 1 - threadIdx.x];  // MISTAKE(data_race): in another warp
+    // HINT: move the barrier in line 196 out of the branch of line 196
+}
+
+void reversed_behind_a_short_branch() {
+    DeviceBuffer<int> d_in(up_to(threads)), d_out(threads);
+    reverse_with_a_short_branch<<<1, threads>>>(d_in.data(), d_out.data());
+    check_finished();
+}
+
 __global__ void add_right_neighbor(const int* in, int* out, int count) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (i + 1 < count) out[i] = in[i + 1] + 1;  // MISTAKE(data_race): in and out are one array
@@ -200,27 +233,49 @@ void count_of_bytes() {
     check_finished();
 }
 
+__global__ void add_neighbors(const int* in, int* out, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    int sum = 0;
+    for (int k = 0; k < 4; ++k) {
+        sum += in[i + k];  // MISTAKE(out_of_bounds): the last threads have fewer neighbors
+        // HINT: let only threads whose index is inside
+        // NO HINT: compares an index already
+    }
+    if (i < count) out[i] = sum;
+}
+
+void neighbors_of_the_last_elements() {
+    DeviceBuffer<int> d_in(up_to(threads)), d_out(threads);
+    add_neighbors<<<1, threads>>>(d_in.data(), d_out.data(), threads);
+    check_finished();
+}
+
 }  // namespace
 
 namespace corpus {
 
 CaseList race_hints() {
-    return {__FILE__,
-            {{"counters_without_atomics", "++ on few counters", counters_without_atomics},
-             {"counters_read_then_written", "the same in two lines", counters_read_then_written},
-             {"counters_of_several_blocks", "+= from several blocks", counters_of_several_blocks},
-             {"counters_raised_by_a_function", "+= in a function", counters_raised_by_a_function},
-             {"tile_overwritten_in_the_next_round", "barrier missing at the end of a loop",
-              tile_overwritten_in_the_next_round},
-             {"ring_overwritten_in_the_next_round", "__syncwarp missing at the end of a loop",
-              ring_overwritten_in_the_next_round},
-             {"moved_in_one_line", "elements moved in one line", moved_in_one_line},
-             {"element_written_twice", "two threads store to each element", element_written_twice},
-             {"tree_without_barriers", "rounds of a tree without a barrier", tree_without_barriers},
-             {"tree_with_a_barrier_in_the_branch", "__syncwarp where some lanes do not come by",
-              tree_with_a_barrier_in_the_branch},
-             {"moved_in_place_by_two_blocks", "one array is read and written", moved_in_place_by_two_blocks},
-             {"count_of_bytes", "a guard with too large a bound", count_of_bytes}}};
+    return {
+        __FILE__,
+        {{"counters_without_atomics", "++ on few counters", counters_without_atomics},
+         {"counters_read_then_written", "the same in two lines", counters_read_then_written},
+         {"counters_of_several_blocks", "+= from several blocks", counters_of_several_blocks},
+         {"counters_raised_by_a_function", "+= in a function", counters_raised_by_a_function},
+         {"tile_overwritten_in_the_next_round", "barrier missing at the end of a loop",
+          tile_overwritten_in_the_next_round},
+         {"ring_overwritten_in_the_next_round", "__syncwarp missing at the end of a loop",
+          ring_overwritten_in_the_next_round},
+         {"moved_in_one_line", "elements moved in one line", moved_in_one_line},
+         {"element_written_twice", "two threads store to each element", element_written_twice},
+         {"tree_without_barriers", "rounds of a tree without a barrier", tree_without_barriers},
+         {"tree_with_a_barrier_in_the_branch", "__syncwarp where some lanes do not come by",
+          tree_with_a_barrier_in_the_branch},
+         {"reversed_behind_a_barrier_in_a_branch", "a barrier in a branch that some threads take",
+          reversed_behind_a_barrier_in_a_branch},
+         {"reversed_behind_a_short_branch", "the same in one line", reversed_behind_a_short_branch},
+         {"moved_in_place_by_two_blocks", "one array is read and written", moved_in_place_by_two_blocks},
+         {"count_of_bytes", "a guard with too large a bound", count_of_bytes},
+         {"neighbors_of_the_last_elements", "a loop over neighbors without a guard", neighbors_of_the_last_elements}}};
 }
 
 }  // namespace corpus
