@@ -366,7 +366,7 @@ std::vector<warpwise::Diagnostic> diagnostics_of(Kernel kernel) {
 // right ones.
 void show_diagnostics(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(Wrong results gave these two versions away. has_no_fence, which is step 3
+        R"(Wrong results can give these two versions away. has_no_fence, which is step 3
 without its fences, gives the right sums, and may do so on a GPU for years. How can such
 a mistake be found?)");
     if (!warpwise::can_instrument()) {
