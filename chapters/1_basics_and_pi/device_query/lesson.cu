@@ -337,8 +337,9 @@ chapter are of that kind. No program exceeds the peak rates; a plain copy typica
 reaches 80 to 90 % of the bandwidth.)"
             : R"(While some of the resident warps wait for memory, the others compute.
 The CPU device has the limits of a GPU, so a launch that this GPU refuses is refused
-here too. It has no clock rate and no memory bus. What depends on them is shown as `-`,
-and no lesson shows a time of the CPU device as if it were the time of a GPU.)");
+here too. It has no FP32 units, no clock rate, and no memory bus: the host computes. What
+depends on them is shown as `-`, and no lesson shows a time of the CPU device as if it were
+the time of a GPU.)");
 }
 
 }  // namespace basics_and_pi

@@ -28,7 +28,7 @@ __device__ T sum_of_block(T value) {
 }
 
 // Step 1, the last step of the lesson pi: the terms and the sum of a thread are floats. A
-// float has 24 bits, so from i = 2^24 on, float(i) + 0.5f is rounded. Relative to x, this
+// float has 24 bits, so from i = 2^23 on, float(i) + 0.5f is rounded. Relative to x, this
 // error is no larger than that of any other float operation, and it is as often positive as
 // negative. Rounding in the sum is another matter: see the table before the steps.
 // Slow because of the division and the 64-bit index. A division is an approximate

@@ -195,7 +195,7 @@ division for four slices, and no 64-bit index to convert (steps 4 and 5).)");
     if (!lesson.measures() && !lesson.recorded()) return;
     lesson.question(R"(How far is step 5 from the limit of the double units?)");
     lesson.text(
-        R"(Step 5 is bound by the double units: four of its slices take 25 of their
+        R"(Step 5 is limited by the double units: four of its slices take 25 of their
 instructions. An H200 has 132 SMs with 64 such units each. A unit executes one of them per
 clock, up to 1.98 billion per second. This gives the least time for 2^30 slices.)");
     lesson.predict(

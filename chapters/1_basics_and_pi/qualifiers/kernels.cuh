@@ -93,14 +93,14 @@ __global__ void reverse_blocks_dynamic(const int* in, int* out, unsigned count) 
         out[first + threadIdx.x] = dynamic_tile[elements - 1 - threadIdx.x];
 }
 
-// 8. Built-in variables. They are declared everywhere in device code, and nothing can be
-// assigned to them. The last thread of the last block writes down what it sees of them.
 struct Seen {
     dim3 grid, block;
     uint3 block_index, thread_index;
     int warp_size;
 };
 
+// 8. Built-in variables. They are declared everywhere in device code, and nothing can be
+// assigned to them. The last thread of the last block writes down what it sees of them.
 __global__ void built_in_variables(Seen* seen) {
     const bool last_block = blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1 &&
                             blockIdx.z == gridDim.z - 1;

@@ -239,7 +239,7 @@ __global__ void weigh_keys(const unsigned char* keys, const unsigned* weights,
         atomicAdd(&totals[bin], bins[bin]);
 }
 
-// One copy of the histogram per lane, 32 KB. Copy k lies in bank k: whatever the keys are,
+// One copy of the histogram per lane, 32 KiB. Copy k lies in bank k: whatever the keys are,
 // no two lanes meet. When the copies are added up, each thread begins with a different one;
 // if all began with copy 0, 32 lanes would be in bank 0.
 __global__ void weigh_keys_by_lane(const unsigned char* keys, const unsigned* weights,

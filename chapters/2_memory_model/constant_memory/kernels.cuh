@@ -146,10 +146,10 @@ __global__ void coefficients_for_four(const float* x, float* y, std::size_t coun
     y[i] = value;
 }
 
-// ---- more than 64 KB --------------------------------------------------------------------
+// ---- more than 64 KiB -------------------------------------------------------------------
 
 // The potential of m charges at n points on the line y = z = 0: the sum of q / distance.
-// All points need all charges. A charge has 16 bytes: 4096 of them would fill the 64 KB,
+// All points need all charges. A charge has 16 bytes: 4096 of them would fill the 64 KiB,
 // which all constants that are compiled together share. 4000 leave room for the
 // coefficients above.
 constexpr std::size_t kBatch = 4000;

@@ -2,11 +2,11 @@
 // coefficients.
 //
 // Every thread needs every coefficient, at the same time as all others. Constant memory is
-// made for that: 64 KB that kernels only read, behind a small cache of its own, which
+// made for that: 64 KiB that kernels only read, behind a small cache of its own, which
 // delivers one value to all lanes of a warp at once. Lanes that ask for different addresses
 // are served one address after the other. The kernels differ only in where a coefficient
 // comes from, and in which order. The end of the lesson is about a table that is larger
-// than 64 KB.
+// than 64 KiB.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -346,9 +346,9 @@ void constant_memory(warpwise::Lesson& lesson) {
     int constant_bytes = 0;
     warpwise::check(
         cudaDeviceGetAttribute(&constant_bytes, cudaDevAttrTotalConstantMemory, 0));
-    lesson.expect(constant_bytes == 64 * 1024, "constant memory has 64 KB");
+    lesson.expect(constant_bytes == 64 * 1024, "constant memory has 64 KiB");
     lesson.question(
-        R"(Constant memory is 64 KB that kernels only read, behind a cache of its own. In
+        R"(Constant memory is 64 KiB that kernels only read, behind a cache of its own. In
 one wavefront, the cache delivers the value at a single address, to all lanes of a warp that
 ask for it. Each other address takes a wavefront of its own. What is it good for, and what
 is it bad for? The steps take the 32 coefficients of a polynomial from different places.)");
@@ -394,8 +394,8 @@ take nearly the same time, probably because a multiply-add can take an operand f
 constant memory. What they lack is bytes in flight, and step 6 has four times as many.)");
 
     lesson.question(
-        R"(What can be done with a table that is larger than 64 KB? The potential at each
-of n points is a sum over all charges, 16 bytes each, and 64 KB hold 4096 of them. So
+        R"(What can be done with a table that is larger than 64 KiB? The potential at each
+of n points is a sum over all charges, 16 bytes each, and 64 KiB hold 4096 of them. So
 the charges are copied to constant memory 4000 at a time, with a kernel after each copy.)");
     lesson.predict(
         {.question = R"(Constant memory has room for 4000 charges at a time. With

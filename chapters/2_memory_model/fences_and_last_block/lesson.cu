@@ -366,7 +366,7 @@ std::vector<warpwise::Diagnostic> diagnostics_of(Kernel kernel) {
 // right ones.
 void show_diagnostics(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(Wrong results gave these two versions away. has_no_fence, which is step 3
+        R"(Wrong results can give these two versions away. has_no_fence, which is step 3
 without its fences, gives the right sums, and may do so on a GPU for years. How can such
 a mistake be found?)");
     if (!warpwise::can_instrument()) {
@@ -486,7 +486,8 @@ blocks leave 7. In the second call no block finds it at 7, and nothing is writte
         R"(atomicInc(drawn, 7) counts from 0 to 7 and then goes back to 0. The first call
 leaves 7. In the second the counter ends at 6: no block is the last, and nothing is written.
 In the third, the first block makes it 7 and, if it looks at once, adds six sums of the call
-before. takes_the_highest_number is right only while blocks come in ascending order.)");
+before. takes_the_highest_number is right where all other blocks happen to be done before
+that block reads their sums. Nothing promises this.)");
 
     lesson.predict(
         {.question = R"(A ticket tells a block how many had drawn before it. The

@@ -119,17 +119,17 @@ __global__ void count_warp_copies(const unsigned char* bytes, unsigned* counts,
 }
 
 // Step 6, counters for each lane, which no two threads share: no atomics at all. To fit, a
-// counter is one byte: 256 for each of 32 lanes are 8 KB per warp. Four counters of a lane
+// counter is one byte: 256 for each of 32 lanes are 8 KiB per warp. Four counters of a lane
 // make a word, and the words of lane k all lie in bank k, so that no two lanes ever
 // collide, whatever the bytes are. A byte counts up to 255. Before one can overflow, after
 // 15 vectors of 16 bytes, the warp adds up its 32 copies in registers and starts over. Each
 // lane has eight bins there.
 // This could be faster because an increment takes two wavefronts, one to load
-// and one to store, instead of three or four. Still slow because emptying 8 KB
+// and one to store, instead of three or four. Still slow because emptying 8 KiB
 // after every 7680 bytes costs another 128 wavefronts. And 24 warps fill the
 // SM, probably too few to hide that the increments of a lane wait for each
 // other.
-constexpr unsigned kByteWarps = 4;  // of a block: 32 KB
+constexpr unsigned kByteWarps = 4;  // of a block: 32 KiB
 constexpr unsigned kByteThreads = kByteWarps * kLanes;
 constexpr unsigned kRows = kBins / 4;  // words of a lane
 // Vectors until a byte might overflow, with one more byte.
@@ -215,11 +215,11 @@ __global__ void count_lane_bytes(const unsigned char* bytes, unsigned* counts,
 }
 
 // Step 7, atomics again, and one copy of the histogram per lane: the counter of lane k for
-// a bin is word 32 * bin + k, in bank k. 32 KB serve all warps of the block, because
+// a bin is word 32 * bin + k, in bank k. 32 KiB serve all warps of the block, because
 // atomics let lanes k of different warps share a copy. A counter has 32 bits, so nothing
 // has to be emptied on the way.
 // Faster because an increment takes one wavefront, whatever the bytes are. Still slow
-// because 32 KB have to be filled with zeros, and added up at the end, which small inputs
+// because 32 KiB have to be filled with zeros, and added up at the end, which small inputs
 // notice. And a thread has 16 bytes in flight, then none while it counts them.
 __device__ void count_word_in_lane(unsigned (&copies)[kBins][kLanes], unsigned lane,
                                    unsigned word) {
@@ -260,7 +260,7 @@ __global__ void count_lane_copies(const unsigned char* bytes, unsigned* counts,
 
 // Step 8, the same with more bytes in flight: each thread loads kDeep vectors before it
 // counts the first, the length of the grid apart. Blocks of 512 threads fill the SM's 2048
-// threads with four copies of 32 KB; with blocks of 256, a quarter would be empty. That
+// threads with four copies of 32 KiB; with blocks of 256, a quarter would be empty. That
 // holds as long as a thread has no more than 32 registers: if the loop of 32 loads at the
 // end were unrolled completely, it would take twice as many, and only half of the threads
 // would fit. What is left after whole rounds is taken one vector at a time.

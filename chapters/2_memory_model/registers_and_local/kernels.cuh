@@ -38,7 +38,7 @@ __global__ void sums_index_at_run_time(const int* __restrict__ samples,
 // any index is possible, and the column of lane k is in bank k: there are no conflicts. No
 // barrier is needed either, since no two threads share a column.
 // Faster because no remembered sample leaves the SM. Still slow because 256 bytes per
-// thread are 32 KB per block: few blocks fit on an SM, and few threads have few loads in
+// thread are 32 KiB per block: few blocks fit on an SM, and few threads have few loads in
 // flight, whose latency is then not hidden.
 __global__ void sums_in_shared_memory(const int* __restrict__ samples,
                                       int* __restrict__ sums, std::size_t rows,

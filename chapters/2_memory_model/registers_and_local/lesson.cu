@@ -135,7 +135,7 @@ struct Resources {
 };
 
 // Threads on an SM of compute capability 9.0, by hand. It has 65,536 registers, of which a
-// warp gets 256 at a time; 228 KB of shared memory, of which 1 KB per block goes to the
+// warp gets 256 at a time; 228 KiB of shared memory, of which 1 KiB per block goes to the
 // system; and room for 2048 threads.
 constexpr unsigned threads_by_hand(int registers, std::size_t shared) {
     const std::size_t registers_of_block =

@@ -6,7 +6,7 @@
 // threads always take neighboring bytes. What reaches d_counts is 256 additions per block.
 //
 // Other answers do as well: a copy of the counters for each warp; one for each lane, in a
-// bank of its own (32 KB, the lesson's fastest); 16 bytes per load.
+// bank of its own (32 KiB, the lesson's fastest); 16 bytes per load.
 #include "exercises/2_memory_model/shared_histogram/shared_histogram.h"
 
 #include <algorithm>
