@@ -4,8 +4,6 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <numbers>
 #include <regex>
 #include <string>
@@ -92,11 +90,9 @@ grading::Cause are_just(std::vector<double> sums) {
 /// those variables begin with another value.
 std::string sum_in_double(const grading::Instrumented& instrumented) {
     for (const warpwise::LaunchCounts& launch : instrumented.launches) {
-        std::ifstream file(launch.file);
-        std::string text{std::istreambuf_iterator<char>(file), {}};
-        text = std::regex_replace(text, std::regex("//[^\n]*"), "");
+        const std::string text = grading::code_of(launch.file);
         const std::regex from_zero(
-            R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{)[0.]*\s*[,;})])re"
+            R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{)(double\s*[({])?[0.]*(e0)?f?\s*[,;})])re"
             R"re(|\bauto\s+\w+\s*=\s*0\.0*\s*;)re");
         std::smatch found;
         if (std::regex_search(text, found, from_zero)) return found.str();

@@ -39,8 +39,10 @@ constexpr warpwise::Tolerance rounding{.absolute = 2e-6};
 /// The arrays of one call.
 struct Call {
     explicit Call(std::size_t n)
+        : Call(n, 0.5f + grading::random_positive_floats(1, n + 1)[0] / 2) {}
+    Call(std::size_t n, float amount_)
         : signal(grading::random_floats(n, n)),
-          amount(0.5f + grading::random_positive_floats(1, n + 1)[0] / 2),
+          amount(amount_),
           outputs(sharpened(signal, amount)),
           d_in(signal),
           d_out(n) {}
@@ -165,6 +167,16 @@ TEST_CASE("sharpens signals of any length") {
                          258, 259, 260, 511, 512, 513, 1009, 2048, 2049, 4099},
                         4, 5'000)) {
         check_call(n);
+    }
+}
+
+TEST_CASE("sharpens by any amount from 0 to 1") {
+    for (const float amount : {0.0f, 0.1f, 1.0f}) {
+        INFO("amount " << amount);
+        Call call(1000, amount);
+        call.run();
+        REQUIRE_THAT(grading::finish(), grading::Succeeds());
+        CHECK_THAT(call.d_out, grading::CloseTo(call.outputs, rounding));
     }
 }
 

@@ -191,4 +191,8 @@ TEST_CASE("handles a large ring") {
     laplace(d_x.data(), d_y.data(), static_cast<int>(x.size()));
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     check_values(d_y, x);
+    grading::Guarded<float> d_work(x.size()), d_z(x.size());
+    laplace_twice(d_x.data(), d_work.data(), d_z.data(), static_cast<int>(x.size()));
+    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    CHECK_THAT(d_z, grading::CloseTo(laplace_of(laplace_of(x)), twice));
 }
