@@ -99,7 +99,7 @@ TEST_CASE("ideas: a prediction counts for the idea that it names, and for its le
     CHECK(idea("grid-stride loops", progress).mastery == Mastery::begun);
     CHECK(idea("thread indices", progress).mastery == Mastery::shaky);
     CHECK(idea("thread indices", progress).look_at.name() == "hello");
-    progress.lessons["hello"].run = "";  // asked before the lesson of its idea was reached
+    progress.lessons.erase("hello");  // asked before the lesson of its idea was reached
     CHECK(idea("thread indices", progress).look_at.name() == "add");
     progress.predictions["add/1"].idea = "a name that it had once";
     CHECK(idea("grid-stride loops", progress).mastery == Mastery::shaky);
