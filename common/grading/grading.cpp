@@ -146,8 +146,8 @@ bool Succeeds::match(const Outcome& outcome) const {
     std::string question = question_for(first);
     if (question.empty() && first.empty() && !outcome.refused.empty()) {
         question = outcome.refused.find("has none") != std::string::npos
-                       ? "How many blocks, and of how many threads, does this launch have here? What should happen if "
-                         "there is nothing to do?"
+                       ? "How many blocks, and of how many threads, does this launch have here? Does a division round "
+                         "down to 0, or is there nothing to do?"
                        : "Which number of this launch is too large, and how is it computed?";
     }
     // Diagnostics of the CPU device come with a hint.

@@ -221,8 +221,8 @@ void print_remarks(std::size_t width) {
         if (branch == 0) continue;
         print_in_lines("A remark: the barrier in " + std::filesystem::path(barrier.file).filename().string() + ":" +
                            std::to_string(barrier.line) + " stands in the branch of line " + std::to_string(branch) +
-                           ". That is right only because each thread of the block reaches it or has exited; if one "
-                           "waited at another barrier, a GPU could hang.",
+                           ". It is right as long as all threads that skip the branch end without another barrier; if "
+                           "one waited at another barrier, a GPU could hang.",
                        width);
         return;
     }

@@ -218,6 +218,20 @@ bool MemoryMap::is_meant(std::uintptr_t address) {
     return false;
 }
 
+std::string MemoryMap::negative_index(std::uintptr_t address, std::size_t bytes) const {
+    constexpr std::uint64_t numbers = std::uint64_t{1} << 32;
+    constexpr std::uint64_t most_below_zero = 1 << 20;
+    for (const Launch::Parameter& parameter : launch_.parameters()) {
+        if (parameter.name.empty() || parameter.address == 0 || address < parameter.address) continue;
+        const std::uint64_t distance = address - parameter.address;
+        const std::uint64_t index = distance / bytes;
+        if (distance % bytes == 0 && index < numbers && index >= numbers - most_below_zero) {
+            return "element " + std::to_string(index) + " of '" + parameter.name + "'";
+        }
+    }
+    return {};
+}
+
 /// True if a pointer to host memory among the kernel's arguments explains the address better than the region does.
 bool MemoryMap::behind_host_pointer(std::uintptr_t address, const Region& region, const Mapping& mapping) {
     for (std::size_t i = 0; i < launch_.code.arguments; ++i) {

@@ -59,6 +59,10 @@ public:
     /// which `stray` has just said what it is.
     bool is_meant(std::uintptr_t address);
 
+    /// "element 4294967295 of 'in'", if a negative index, counted as an unsigned number, leads from one of the kernel's
+    /// arguments to this address; else empty. `bytes`: of the access; it stands for the size of an element.
+    std::string negative_index(std::uintptr_t address, std::size_t bytes) const;
+
     /// True if there is a region with exactly these bounds.
     bool has(std::uintptr_t begin, std::size_t bytes) {
         const Region* region = find(begin, bytes);

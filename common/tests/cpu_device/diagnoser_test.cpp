@@ -283,6 +283,15 @@ TEST_CASE("A null pointer is reported before it faults", "[diagnoser]") {
     CHECK(was_reported(reinterpret_cast<const void*>(12)));
 }
 
+TEST_CASE("A negative index that was computed as an unsigned number is recognized", "[diagnoser]") {
+    const Array in(64);
+    Run run({.parameters = "n,in!", .pointers = {nullptr, in.data}});
+    run.see(3, AccessKind::read, in.data + 4 * (std::size_t{1} << 32) - 8, 4, 10);
+    const Diagnostic found = run.only_diagnostic();
+    CHECK(found.kind == DiagnosticKind::illegal_access);
+    CHECK_THAT(found.hint, ContainsSubstring("element 4294967294 of 'in': is a negative index"));
+}
+
 TEST_CASE("Host memory close to device memory is told apart by the kernel's arguments", "[diagnoser]") {
     const Instrumented instrumented;
     std::deque<std::vector<int>> host;  // small pieces of the heap, before and behind the device memory
