@@ -1233,6 +1233,41 @@ TEST_CASE("a launch with the wrong number of arguments is refused") {
         CHECK_NOTHROW(rewritten(std::string(kernels) + "\nint main() { k<<<1, 2>>>(" + arguments + "); }"));
 }
 
+TEST_CASE("a variable of the host in device code is refused") {
+    const auto line = [](const std::string& source, const std::string& name) {
+        const Refusal found = refusal(source);
+        CHECK_THAT(found.message,
+                   ContainsSubstring(name + " is a variable of the host, and device code cannot use it"));
+        return found.line;
+    };
+    CHECK(line("unsigned counter = 0;\n__global__ void k() {\n atomicAdd(&counter, 1u); }", "counter") == 3);
+    CHECK(line("float limits[2];\n__global__ void k(float* x) { *x = limits[0]; }", "limits") == 2);
+    CHECK(line("namespace {\nint first, second{2};\n__device__ int f() { return second; } }", "second") == 3);
+    CHECK(line("static volatile int flag;\n__global__ void k() { while (::flag == 0) {} }", "flag") == 2);
+    CHECK(line("std::vector<int> v;\n__global__ void k(int* x) { *x = v[0]; }", "v") == 2);
+    for (const std::string& fine : std::vector<std::string>{
+             "const int n = 3; constexpr float f = 2; __global__ void k(float* x) { *x = n * f; }",
+             "__device__ int n; __constant__ float f; __managed__ int m; __global__ void k(float* x) { *x = n * f + m; "
+             "}",
+             "int n; __global__ void k(int n) { n = 2; }", "int n; __global__ void k(int* x) { int n = 2; *x = n; }",
+             "int n; __global__ void k(int* x) { for (int n = 0; n < 3; ++n) *x = n; }",
+             "int n; __global__ void k(int* x) { *x = sizeof(n) + sizeof n; }",
+             "int n; __global__ void k(A a, int* x) { *x = a.n + a.b->n + A::n; }",
+             "int n; void f() { n = 3; } __host__ __device__ int g() { return 1; }",
+             "int n; struct A { int n; __device__ int f() { return n; } };",
+             "int n; __device__ int A::f() { return n; }",
+             "#define COUNT(x) 0\nint n; __global__ void k(int* x) { *x = COUNT(n); }",
+             "#ifndef __CUDA_ARCH__\nint n;\n#endif\n__global__ void k(int* x) { *x = 1; }",
+             "extern int n; int f(int n); __global__ void k(int* x) { *x = 1; }",
+             "int f(int n), g; __global__ void k(int* x) { *x = 1; }",
+             "namespace a { int n; } namespace b { __device__ int n; __global__ void k(int* x) { *x = n; } }",
+             "int n; void f() { int n = 2; h([=] __device__ (int i) { return n + i; }); }",
+             "int n; template <class n> __global__ void k(n* x) { *x = n(1); }"}) {
+        INFO(fine);
+        CHECK_NOTHROW(rewritten(fine));
+    }
+}
+
 TEST_CASE("calls between host and device that CUDA does not have are refused") {
     const auto line = [](const std::string& source, const std::string& part) {
         const Refusal found = refusal(source);
@@ -1241,6 +1276,8 @@ TEST_CASE("calls between host and device that CUDA does not have are refused") {
     };
     const std::string host = "int f(int x) { return x; }\n";
     const std::string device = "__device__ int f(int x) { return x; }\n";
+    CHECK(line("float clamp(float x) { return x; }\n__global__ void k(float* x) {\n *x = clamp(1); }",
+               "clamp is a host function") == 3);
     CHECK(line(host + "__global__ void k(int* x) {\n *x = f(1); }", "f is a host function") == 3);
     CHECK(line(host + "__device__ int g(int x) {\n return 2 * f(x); }", "f is a host function") == 3);
     CHECK(line("template <class T> " + host + "__global__ void k(int* x) {\n *x = f<int>(1); }", "host function") == 3);

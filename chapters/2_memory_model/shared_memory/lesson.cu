@@ -308,9 +308,9 @@ neighboring values: how many loads from global memory does the first kernel make
 than one, because the block loads every value once.)"});
     lesson.predict(
         {.question = R"(L1 cache and shared memory are the same hardware, which
-takes about one request of 4 bytes per lane in each cycle. For 32 outputs, `smooth_from_global` makes 33 requests,
-and `smooth_from_tile` about two to fill the tile and 33 to read it. How many times as fast
-is `smooth_from_tile` on a GPU?)",
+takes about one request of 4 bytes per lane in each cycle. For 32 outputs,
+`smooth_from_global` makes 33, `smooth_from_tile` about two to fill the tile and 33 to read
+it. How many times as fast is `smooth_from_tile` on a GPU?)",
          .answer = warpwise::Measured{.by = warpwise::TimeRatio{"smooth_from_global",
                                                                 "smooth_from_tile"},
                                       .unit = "times",

@@ -80,6 +80,7 @@ private:
                 break;
             case ';':
                 versions_.refuse_two_valued(i);
+                note_host_variables(i, tokens_, scopes_, analysis_);
                 scopes_.end_statement(i);
                 break;
             case '<':
@@ -134,6 +135,7 @@ private:
     void visit_name(std::size_t i) {
         const Token& token = tokens_[i];
         note_host_use(i, tokens_, scopes_, analysis_);
+        note_use_in_device_code(i, tokens_, scopes_, analysis_);
         const bool in_code = scopes_.scope() == Scope::code;
         if (one_of(token.text, device_variable_qualifiers)) {
             register_device_variables(i, tokens_, scopes_, analysis_);

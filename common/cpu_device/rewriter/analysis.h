@@ -8,13 +8,14 @@
 //     device_variables    __device__, __constant__, __managed__
 //     device_versions     what depends on __CUDA_ARCH__
 //     functions           other functions and calls, for checks
-//     host_uses           device variables that host code reads or writes by their names
+//     host_uses           device variables that host code uses by their names, and the other way round
 //     runtime_calls       cudaLaunchKernel, and calls whose status is dropped
 //     unsupported         inline PTX and texture references
 // launch_parameters then adds to each launch what the included files say about its kernel.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -100,6 +101,12 @@ struct HostUse {
     bool writes;
 };
 
+/// A name that device code surely uses, if it is a variable's.
+struct NamedUse {
+    std::string name;
+    int line;
+};
+
 struct Analysis {
     std::string file_name;
     std::vector<Edit> edits;  ///< none of them removes a line end; those that add some set the line's number, too
@@ -112,6 +119,9 @@ struct Analysis {
     std::vector<NamedCall> calls;
     std::vector<DeviceVariableName> device_variables;
     std::vector<HostUse> host_uses;
+    std::set<std::string, std::less<>> host_variables;  ///< names of variables at namespace scope that are only for
+                                                        ///< host code, and not constant
+    std::vector<NamedUse> uses_in_device_code;  ///< of these names
 };
 
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.

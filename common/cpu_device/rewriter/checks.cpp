@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, 25> host_only{
     "fopen", "fclose", "strncmp", "system",  "getchar",  "cout",    "cerr"};
 
 /// Names that CUDA itself gives to device functions, too: a program's own function of the name is one more overload.
-constexpr std::array<std::string_view, 24> of_cuda_as_well{
-    "min",  "max",   "abs",  "fabs", "sqrt", "pow",   "exp",  "log",   "sin",  "cos",   "tan",   "floor",
-    "ceil", "round", "fmin", "fmax", "fma",  "rsqrt", "norm", "clamp", "swap", "hypot", "clock", "printf"};
+constexpr std::array<std::string_view, 22> of_cuda_as_well{
+    "min",  "max",   "abs",  "fabs", "sqrt", "pow",   "exp",  "log",   "sin",   "cos",   "tan",
+    "ceil", "round", "fmin", "fmax", "fma",  "rsqrt", "norm", "floor", "hypot", "clock", "printf"};
 
 template <std::size_t n>
 bool is_one_of(std::string_view text, const std::array<std::string_view, n>& words) {
@@ -122,6 +122,17 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
                                   " is a __device__ function, and host code cannot call it: launch a kernel that "
                                   "does, or declare it with __host__ __device__");
         }
+    }
+    for (const NamedUse& use : file.uses_in_device_code) {
+        const bool means_something_else =
+            members.count(use.name) != 0 || std::any_of(visible.begin(), visible.end(), [&](const Analysis* one) {
+                return std::any_of(one->device_variables.begin(), one->device_variables.end(),
+                                   [&](const DeviceVariableName& variable) { return variable.name == use.name; });
+            });
+        if (means_something_else) continue;
+        report(use.line, use.name +
+                             " is a variable of the host, and device code cannot use it: declare it with __device__ or "
+                             "__constant__, or pass its value as an argument");
     }
     if (!first_message.empty()) throw Error(first_message, file.file_name, first_line);
 }

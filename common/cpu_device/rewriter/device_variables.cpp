@@ -136,4 +136,25 @@ void register_device_variables(std::size_t i, const TokenSequence& tokens, const
     Editor(tokens.source().text, analysis.edits).insert(tokens[end].end(), objects);
 }
 
+void note_host_variables(std::size_t end, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis) {
+    if (scopes.scope() != Scope::name_space || scopes.in_parentheses() || scopes.sides() == device_side) return;
+    const std::size_t begin = scopes.head();
+    for (std::size_t k = begin; k < end && !tokens.is(k, "="); ++k) {
+        const std::string_view word = tokens[k].text;
+        if (word == "const" || word == "__const" || one_of(word, device_variable_qualifiers) ||
+            one_of(word, class_keys) || tokens.source().macros.names.count(word) != 0)
+            return;
+    }
+    bool is_constant = false;
+    std::size_t at = skip_specifiers(tokens, begin, is_constant);
+    std::vector<std::size_t> names;
+    do {
+        if (at == none) return;
+        if (!names.empty()) ++at;
+        at = skip_declarator(tokens, at, names);
+    } while (tokens.is(at, ","));
+    if (at != end || tokens.directive_between(begin, end)) return;
+    for (std::size_t name : names) analysis.host_variables.emplace(tokens[name].text);
+}
+
 }  // namespace cpu_device::rewriter

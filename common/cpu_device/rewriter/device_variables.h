@@ -10,4 +10,8 @@ namespace cpu_device::rewriter {
 /// runtime. Only where that is certain: anything that might be a function, a template, a declaration ... is left alone.
 void register_device_variables(std::size_t i, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis);
 
+/// Keeps the names of variables that the declaration before the `;` at `end` defines for host code alone. Only where
+/// that is certain, as above.
+void note_host_variables(std::size_t end, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis);
+
 }  // namespace cpu_device::rewriter

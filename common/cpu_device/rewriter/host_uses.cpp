@@ -26,6 +26,28 @@ constexpr std::array<std::string_view, 8> operators_on_names{"sizeof",   "aligno
 /// Functions that take their arguments as values.
 constexpr std::array<std::string_view, 6> take_values{"printf", "fprintf", "sprintf", "snprintf", "exit", "to_string"};
 
+/// `void Type::function() {`: a name may be that of a member.
+bool is_in_member_function(const TokenSequence& tokens, const Scopes& scopes) {
+    for (const OpenBracket& open : scopes.open()) {
+        if (!open.begins_function || open.is_lambda) continue;
+        for (std::size_t k = open.head; k < open.at; ++k)
+            if (tokens.is(k, "(")) {
+                if (k >= 2 && tokens.is(k - 2, "::")) return true;
+                break;
+            }
+    }
+    return false;
+}
+
+/// A macro may do anything with its arguments.
+bool is_in_macro_call(std::size_t name, const TokenSequence& tokens, const Scopes& scopes) {
+    for (const OpenBracket& open : scopes.open())
+        if (open.bracket == "(" && open.at > 0 && tokens.identifier_at(open.at - 1) &&
+            tokens.source().program.macros.count(tokens[open.at - 1].text) != 0)
+            return true;
+    return tokens.source().program.macros.count(tokens[name].text) != 0;
+}
+
 /// The name of a variable with its subscripts and members, in host code.
 class HostName {
 public:
@@ -53,9 +75,11 @@ public:
         if (!writes && !is_read()) return std::nullopt;
         // What follows costs more than what is above, and there are few of these.
         const Token& token = tokens_[name_];
-        if (scopes_.certain_sides(name_) != host_side || scopes_.is_unevaluated() || is_in_macro_call())
+        if (scopes_.certain_sides(name_) != host_side || scopes_.is_unevaluated() ||
+            is_in_macro_call(name_, tokens_, scopes_))
             return std::nullopt;
-        if (begin_ == name_ && (is_in_member_function() || scopes_.hides(token.text))) return std::nullopt;
+        if (begin_ == name_ && (is_in_member_function(tokens_, scopes_) || scopes_.hides(token.text)))
+            return std::nullopt;
         const bool has_scope = name_ - begin_ >= 2;
         return HostUse{std::string(token.text),
                        std::string(has_scope ? tokens_[name_ - 2].text : ""),
@@ -230,28 +254,6 @@ private:
         return one_of(tokens_[open - 1].text, take_values) && !is(open - 2, ".") && !is(open - 2, "->");
     }
 
-    /// `void Type::function() {`: a name may be that of a member.
-    bool is_in_member_function() const {
-        for (const OpenBracket& open : scopes_.open()) {
-            if (!open.begins_function || open.is_lambda) continue;
-            for (std::size_t k = open.head; k < open.at; ++k)
-                if (is(k, "(")) {
-                    if (k >= 2 && is(k - 2, "::")) return true;
-                    break;
-                }
-        }
-        return false;
-    }
-
-    /// A macro may do anything with its arguments.
-    bool is_in_macro_call() const {
-        for (const OpenBracket& open : scopes_.open())
-            if (open.bracket == "(" && open.at > 0 && tokens_.identifier_at(open.at - 1) &&
-                tokens_.source().program.macros.count(tokens_[open.at - 1].text) != 0)
-                return true;
-        return tokens_.source().program.macros.count(tokens_[name_].text) != 0;
-    }
-
     const TokenSequence& tokens_;
     Scopes& scopes_;
     std::size_t name_;   ///< the last one of a qualified name
@@ -266,6 +268,20 @@ private:
 void note_host_use(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis) {
     if (scopes.scope() != Scope::code || tokens.in_macro() || tokens.is(i + 1, "::")) return;
     if (std::optional<HostUse> use = HostName(i, tokens, scopes).use()) analysis.host_uses.push_back(std::move(*use));
+}
+
+void note_use_in_device_code(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis) {
+    const std::string_view name = tokens[i].text;
+    if (analysis.host_variables.count(name) == 0 || scopes.scope() != Scope::code) return;
+    if (scopes.certain_sides(i) != device_side || scopes.is_unevaluated()) return;
+    const bool is_global = i > 0 && tokens.is(i - 1, "::");
+    const bool is_qualified = is_global && i > 1 && tokens.identifier_at(i - 2);
+    if (i == 0 || is_qualified || tokens.is(i - 1, ".") || tokens.is(i - 1, "->")) return;
+    if (tokens.is(i + 1, "(") || tokens.is(i + 1, "::") || one_of(tokens[i - 1].text, operators_on_names)) return;
+    if (tokens.is(i - 1, "(") && i > 1 && one_of(tokens[i - 2].text, operators_on_names)) return;
+    if (is_in_macro_call(i, tokens, scopes)) return;
+    if (!is_global && (is_in_member_function(tokens, scopes) || scopes.hides(name))) return;
+    analysis.uses_in_device_code.push_back({std::string(name), tokens[i].line});
 }
 
 void redirect_host_uses(const Analysis& analysis, const std::vector<const Analysis*>& visible,

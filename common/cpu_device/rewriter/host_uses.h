@@ -1,4 +1,5 @@
-// Host code that reads or writes a device variable by its name. On a GPU it uses a copy of the host's own then.
+// Names of variables on the wrong side: host code that reads or writes a device variable, which on a GPU is a copy of
+// the host's own, and device code that uses a variable of the host, which nvcc refuses.
 #pragma once
 
 #include <vector>
@@ -13,6 +14,10 @@ namespace cpu_device::rewriter {
 /// variable it turns out to be. A name whose address or a reference to which may be meant is left alone, because in
 /// cudaMemcpyToSymbol and its kin the name stands for the device's variable.
 void note_host_use(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis);
+
+/// At the name at `i`: keeps it if it surely stands in device code and may be that of a variable of the host that this
+/// file has defined.
+void note_use_in_device_code(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis);
 
 /// Adds what sends the uses of device variables that `analysis` holds to the host's copies. `visible` is the file with
 /// all that it includes.

@@ -92,7 +92,8 @@ std::string sum_in_double(const grading::Instrumented& instrumented) {
     for (const warpwise::LaunchCounts& launch : instrumented.launches) {
         const std::string text = grading::code_of(launch.file);
         const std::regex from_zero(
-            R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{)(double\s*[({])?[0.]*(e0)?f?\s*[,;})])re"
+            R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{))re"
+            R"re((double\s*[({])?[0.]*(e0)?f?\s*[,;})])re"
             R"re(|\bauto\s+\w+\s*=\s*0\.0*\s*;)re");
         std::smatch found;
         if (std::regex_search(text, found, from_zero)) return found.str();
