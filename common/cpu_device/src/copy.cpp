@@ -275,6 +275,18 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
         call);
 }
 
+cudaError_t invalid_symbol(Symbol symbol, const ApiCall& call) {
+    if (symbol.shared_name != nullptr) {
+        const std::string name = symbol.shared_name;
+        report_misuse(DiagnosticKind::host_memory, call,
+                      "was given '" + name +
+                          "', a __shared__ variable: each block has one of its own while it runs, and the host reaches "
+                          "none of them",
+                      "declare a variable that outlives the kernel with __device__", name);
+    }
+    return cudaErrorInvalidSymbol;
+}
+
 bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
     return offset <= symbol.bytes && bytes <= symbol.bytes - offset;
 }
@@ -297,7 +309,7 @@ cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, s
     return call_in_stream(
         waits ? Waits::yes : Waits::no, stream,
         [&]() -> cudaError_t {
-            if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
+            if (symbol.address == nullptr) return invalid_symbol(symbol, call);
             if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
                 return cudaErrorInvalidMemcpyDirection;
             }
@@ -325,7 +337,7 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
     return call_in_stream(
         waits ? Waits::yes : waits_for(to, kind), stream,
         [&]() -> cudaError_t {
-            if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
+            if (symbol.address == nullptr) return invalid_symbol(symbol, call);
             if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
                 return cudaErrorInvalidMemcpyDirection;
             }

@@ -24,6 +24,7 @@ using cpu_device::DiagnosticKind;
 namespace {
 
 __constant__ float coefficients[4];
+__shared__ float of_a_block[4];
 __device__ int counters[8];
 
 __device__ unsigned events;
@@ -764,6 +765,11 @@ TEST_CASE("says which pointer of a copy is not what its direction says") {
     // A variable's name means the host's copy of it.
     CHECK_THAT(wrong(cudaMemcpy(coefficients, host.data(), 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue),
                ContainsSubstring("'coefficients', a __constant__ variable") && ContainsSubstring("cudaMemcpyToSymbol"));
+
+    CHECK_THAT(wrong(cudaMemcpyToSymbol(of_a_block, host.data(), 16), cudaErrorInvalidSymbol),
+               ContainsSubstring("was given 'of_a_block', a __shared__ variable"));
+    CHECK_THAT(wrong(cudaMemcpyFromSymbol(host.data(), of_a_block, 16), cudaErrorInvalidSymbol),
+               ContainsSubstring("the host reaches none of them"));
 
     // Pinned memory is on either side.
     CHECK(cudaMemcpy(pinned, host.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);

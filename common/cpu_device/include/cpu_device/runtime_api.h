@@ -236,10 +236,17 @@ namespace cpu_device {
 struct Symbol {
     void* address;
     std::size_t bytes;
+    const char* shared_name = nullptr;  ///< of a __shared__ variable, which is no symbol
 };
 
 template <class T>
+inline constexpr bool is_namespace_shared = false;
+template <class T>
+inline constexpr bool is_namespace_shared<NamespaceShared<T>> = true;
+
+template <class T>
 Symbol symbol_of(T&& variable) {
+    if constexpr (is_namespace_shared<std::remove_cvref_t<T>>) return {nullptr, 0, variable.variable.name};
     if constexpr (!std::is_lvalue_reference_v<T>) return {nullptr, 0};
     return {const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable))), sizeof(variable)};
 }
