@@ -564,6 +564,7 @@ const drawings = [
     ['/4_examples/matrix_multiply', 'tiles'],
     ['/4_examples/matrix_multiply', 'pipeline'],
     ['/programming_patterns', 'scan'],
+    ['/4_examples/scan', 'look_back'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];

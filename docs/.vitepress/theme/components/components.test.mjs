@@ -343,6 +343,15 @@ test('every tree adds all numbers, in as many rounds, with the threads and warps
     assert.equal(model.scanStates(flags).length, 4);
 });
 
+test('a look-back ends at the nearest prefix, with one lane or with several', () => {
+    const tiles = [9, 20, 25, 40].map((number) => ({ state: 'prefix', number })).concat([7, 5, 11].map((number) => ({ state: 'sum', number })));
+    const looks = (lanes) => model.lookBack(tiles, lanes).map(({ before, done }) => [before, done]);
+    assert.deepEqual(looks(1), [[11, false], [16, false], [23, false], [63, true]]);
+    assert.deepEqual(looks(4), [[63, true]]);
+    assert.deepEqual(looks(3), [[23, false], [63, true]]);
+    assert.deepEqual(model.lookBack(tiles.slice(0, 1), 4), [{ first: 0, end: 1, before: 9, done: true }]);
+});
+
 test('streams are planned as the lesson plans them', () => {
     for (const c of [8, 16, 32]) {
         const turns = (streams) => model.endOf(model.planned(streams, c, [c, c, c]));

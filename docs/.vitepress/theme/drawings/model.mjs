@@ -123,6 +123,21 @@ export function scanStates(values) {
     return states;
 }
 
+/// A look-back from the tile after the last one given: [{first, end, before, done}], one entry per look at `lanes` tiles. `tiles`:
+/// [{state: 'sum' | 'prefix', number}], the first of which has a prefix; `before`: the sum so far.
+export function lookBack(tiles, lanes) {
+    const looks = [];
+    for (let end = tiles.length, before = 0; ; ) {
+        const first = Math.max(0, end - lanes);
+        const at = tiles.slice(0, end).findLastIndex(({ state }) => state === 'prefix');
+        const from = Math.max(first, at);
+        for (const { number } of tiles.slice(from, end)) before += number;
+        looks.push({ first, end, before, done: at >= first });
+        if (at >= first) return looks;
+        end = first;
+    }
+}
+
 // ---- time ---------------------------------------------------------------------------------------------------------------
 
 /// When the parts of chunks (copy in, compute, copy out) run: [{stream, chunk, part, begin, end}]. Each engine and each stream

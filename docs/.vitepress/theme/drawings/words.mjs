@@ -283,6 +283,20 @@ const en = {
         says: (round, distance, total) =>
             `Round ${round}: each place adds the value ${counted(distance, 'place')} before it.${total === undefined ? '' : ` Now each place holds the number of ones up to itself, and the last one holds all ${total}. An element that is kept finds its new place there.`}`,
     },
+    look_back: {
+        title: 'A tile looks back',
+        alt: 'Eight tiles. The first four know their prefixes, and the next three know only their own sums. Tile 7 looks back: it adds the sums of tiles 6, 5, and 4 and the prefix of tile 3, and then knows its own prefix. A single thread takes four looks for that, and a warp takes one.',
+        who: 'Who looks back',
+        ways: { thread: 'one thread', warp: 'a warp' },
+        tile: 'tile',
+        states: { sum: 'sum', prefix: 'prefix' },
+        before: 'before tile 7',
+        label: 'Step',
+        start: (own) => `Tile 7 has told its own sum, ${own}. It needs the sum of everything before it.`,
+        says: (names, before, done) => `It looks at ${names}. So far ${before} comes before it.${done ? ' The nearest prefix is among them, so the look-back is done: what stands before that tile is in its prefix.' : ''}`,
+        end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
+        names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
+    },
 };
 
 /** @type {typeof en} */
@@ -545,6 +559,20 @@ const zh = {
         round: '轮次',
         start: '16 个标志：要保留的元素为 1。',
         says: (round, distance, total) => `第 ${round} 轮：每个位置加上它前面第 ${distance} 个位置的值。${total === undefined ? '' : `现在每个位置上是到它为止 1 的个数，最后一个位置是总数 ${total}。保留的元素由此知道自己的新位置。`}`,
+    },
+    look_back: {
+        title: '一个分块向前回看',
+        alt: '八个分块。前四个知道自己的前缀，后三个只知道自己的和。分块 7 向前回看：加上分块 6、5、4 的和与分块 3 的前缀，就得到自己的前缀。一个线程要看四次，一个线程束只看一次。',
+        who: '由谁回看',
+        ways: { thread: '一个线程', warp: '一个线程束' },
+        tile: '分块',
+        states: { sum: '和', prefix: '前缀' },
+        before: '分块 7 之前',
+        label: '步骤',
+        start: (own) => `分块 7 已经公布了自己的和 ${own}，还需要它之前所有元素的和。`,
+        says: (names, before, done) => `它看${names}。到目前为止，它之前的和是 ${before}。${done ? '其中有最近的前缀，回看结束：更前面的都包含在那个前缀里。' : ''}`,
+        end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
+        names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
     },
 };
 
