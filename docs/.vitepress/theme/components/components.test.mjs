@@ -343,6 +343,16 @@ test('every tree adds all numbers, in as many rounds, with the threads and warps
     assert.equal(model.scanStates(flags).length, 4);
 });
 
+test('pairs of maximum and sum, combined in rounds, are those of all values', () => {
+    const values = [1, 3, 2, 0, 5, 1, 4, 2];
+    const rounds = model.normalizerRounds(values);
+    assert.deepEqual(rounds.map((round) => round.length), [8, 4, 2, 1]);
+    const [{ largest, sum }] = rounds.at(-1);
+    assert.equal(largest, 5);
+    assert.ok(Math.abs(sum - values.reduce((total, value) => total + Math.exp(value - 5), 0)) < 1e-12);
+    assert.deepEqual(rounds[1][0].factors, [Math.exp(-2), 1]);
+});
+
 test('streams are planned as the lesson plans them', () => {
     for (const c of [8, 16, 32]) {
         const turns = (streams) => model.endOf(model.planned(streams, c, [c, c, c]));

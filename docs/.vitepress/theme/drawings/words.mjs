@@ -283,6 +283,16 @@ const en = {
         says: (round, distance, total) =>
             `Round ${round}: each place adds the value ${counted(distance, 'place')} before it.${total === undefined ? '' : ` Now each place holds the number of ones up to itself, and the last one holds all ${total}. An element that is kept finds its new place there.`}`,
     },
+    normalizer: {
+        title: 'Pairs of maximum and sum, combined in three rounds',
+        alt: 'Eight elements, 1, 3, 2, 0, 5, 1, 4, and 2, begin as eight pairs of a maximum and a sum: the element itself, and 1. In each round two neighboring pairs become one. It has the larger maximum, and the sum of both sums, after each was multiplied by exp(own maximum - larger maximum). One of the two factors is always 1. After three rounds, one pair is left: the maximum of all elements and the sum of exp(x - maximum).',
+        round: 'Round',
+        largest: 'max',
+        sum: 'sum',
+        start: 'Each element is a pair of its own: it is the maximum, and the sum is exp(0) = 1.',
+        says: (round, pairs, a, b, one) =>
+            `Round ${round}: ${pairs === 1 ? 'one pair is left, that of the whole row' : `${pairs} pairs are left`}. The first one: maximum ${one.largest}, and sum ${a.sum.toFixed(2)} × exp(${a.largest} - ${one.largest}) + ${b.sum.toFixed(2)} × exp(${b.largest} - ${one.largest}) = ${one.sum.toFixed(2)}.`,
+    },
 };
 
 /** @type {typeof en} */
@@ -545,6 +555,16 @@ const zh = {
         round: '轮次',
         start: '16 个标志：要保留的元素为 1。',
         says: (round, distance, total) => `第 ${round} 轮：每个位置加上它前面第 ${distance} 个位置的值。${total === undefined ? '' : `现在每个位置上是到它为止 1 的个数，最后一个位置是总数 ${total}。保留的元素由此知道自己的新位置。`}`,
+    },
+    normalizer: {
+        title: '最大值与和的对，三轮合并',
+        alt: '八个元素 1、3、2、0、5、1、4、2，起初是八对“最大值与和”：最大值是元素自己，和是 1。每一轮，相邻的两对合成一对：最大值取较大的，两个和各乘以 exp(自己的最大值 - 较大的最大值) 之后相加。两个因子里总有一个是 1。三轮之后剩下一对：全部元素的最大值，以及 exp(x - 最大值) 之和。',
+        round: '轮次',
+        largest: '最大',
+        sum: '和',
+        start: '每个元素自成一对：最大值是它自己，和是 exp(0) = 1。',
+        says: (round, pairs, a, b, one) =>
+            `第 ${round} 轮：剩下 ${pairs} 对${pairs === 1 ? '，即整行的那一对' : ''}。第一对：最大值 ${one.largest}，和 ${a.sum.toFixed(2)} × exp(${a.largest} - ${one.largest}) + ${b.sum.toFixed(2)} × exp(${b.largest} - ${one.largest}) = ${one.sum.toFixed(2)}。`,
     },
 };
 
