@@ -508,8 +508,8 @@ distances of 2 and 1 stay among the lanes of a row.)"});
     show_lengths(lesson);
     lesson.conclusion(
         R"(Up to 1024 floats a row belongs to one warp or a part of it, up to 32768 to one
-block, and longer rows to several blocks, one for each 8192 floats. Only the last way reads
-a row twice: the registers of one block are not enough.)");
+block, and longer rows to several blocks, one for each 8192 floats. Only these longer rows
+are read twice: the registers of one block are not enough for them.)");
     tell_layer_norm(lesson);
 }
 
