@@ -290,8 +290,8 @@ const en = {
         largest: 'max',
         sum: 'sum',
         start: 'Each element is a pair of its own: it is the maximum, and the sum is exp(0) = 1.',
-        says: (round, pairs, a, b, one) =>
-            `Round ${round}: ${pairs === 1 ? 'one pair is left, that of the whole row' : `${pairs} pairs are left`}. The first one: maximum ${one.largest}, and sum ${a.sum.toFixed(2)} × exp(${a.largest} - ${one.largest}) + ${b.sum.toFixed(2)} × exp(${b.largest} - ${one.largest}) = ${one.sum.toFixed(2)}.`,
+        says: (round, pairs, largestA, sumA, largestB, sumB, largest, sum) =>
+            `Round ${round}: ${pairs === 1 ? 'one pair is left, that of the whole row' : `${pairs} pairs are left`}. The first one: maximum ${largest}, and sum ${sumA.toFixed(2)} × exp(${largestA} - ${largest}) + ${sumB.toFixed(2)} × exp(${largestB} - ${largest}) = ${sum.toFixed(2)}.`,
     },
 };
 
@@ -563,8 +563,8 @@ const zh = {
         largest: '最大',
         sum: '和',
         start: '每个元素自成一对：最大值是它自己，和是 exp(0) = 1。',
-        says: (round, pairs, a, b, one) =>
-            `第 ${round} 轮：剩下 ${pairs} 对${pairs === 1 ? '，即整行的那一对' : ''}。第一对：最大值 ${one.largest}，和 ${a.sum.toFixed(2)} × exp(${a.largest} - ${one.largest}) + ${b.sum.toFixed(2)} × exp(${b.largest} - ${one.largest}) = ${one.sum.toFixed(2)}。`,
+        says: (round, pairs, largestA, sumA, largestB, sumB, largest, sum) =>
+            `第 ${round} 轮：剩下 ${pairs} 对${pairs === 1 ? '，即整行的那一对' : ''}。第一对：最大值 ${largest}，和 ${sumA.toFixed(2)} × exp(${largestA} - ${largest}) + ${sumB.toFixed(2)} × exp(${largestB} - ${largest}) = ${sum.toFixed(2)}。`,
     },
 };
 
