@@ -352,6 +352,16 @@ test('a look-back ends at the nearest prefix, with one lane or with several', ()
     assert.deepEqual(model.lookBack(tiles.slice(0, 1), 4), [{ first: 0, end: 1, before: 9, done: true }]);
 });
 
+test('pairs of maximum and sum, combined in rounds, are those of all values', () => {
+    const values = [1, 3, 2, 0, 5, 1, 4, 2];
+    const rounds = model.normalizerRounds(values);
+    assert.deepEqual(rounds.map((round) => round.length), [8, 4, 2, 1]);
+    const [{ largest, sum }] = rounds.at(-1);
+    assert.equal(largest, 5);
+    assert.ok(Math.abs(sum - values.reduce((total, value) => total + Math.exp(value - 5), 0)) < 1e-12);
+    assert.deepEqual(rounds[1][0].factors, [Math.exp(-2), 1]);
+});
+
 test('streams are planned as the lesson plans them', () => {
     for (const c of [8, 16, 32]) {
         const turns = (streams) => model.endOf(model.planned(streams, c, [c, c, c]));

@@ -138,6 +138,22 @@ export function lookBack(tiles, lanes) {
     }
 }
 
+/// The pairs of maximum and sum of exponentials, {largest, sum, factors}, of neighbors combined in rounds: [[pair]], beginning with one
+/// pair for each value. `factors`: by which the two sums were multiplied.
+export function normalizerRounds(values) {
+    const rounds = [values.map((value) => ({ largest: value, sum: 1 }))];
+    while (rounds.at(-1).length > 1) {
+        const last = rounds.at(-1);
+        rounds.push(upTo(last.length / 2).map((at) => {
+            const [a, b] = [last[2 * at], last[2 * at + 1]];
+            const largest = Math.max(a.largest, b.largest);
+            const factors = [Math.exp(a.largest - largest), Math.exp(b.largest - largest)];
+            return { largest, sum: a.sum * factors[0] + b.sum * factors[1], factors };
+        }));
+    }
+    return rounds;
+}
+
 // ---- time ---------------------------------------------------------------------------------------------------------------
 
 /// When the parts of chunks (copy in, compute, copy out) run: [{stream, chunk, part, begin, end}]. Each engine and each stream

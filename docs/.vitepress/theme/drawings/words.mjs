@@ -297,6 +297,16 @@ const en = {
         end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
         names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
     },
+    normalizer: {
+        title: 'Pairs of maximum and sum, combined in three rounds',
+        alt: 'Eight elements, 1, 3, 2, 0, 5, 1, 4, and 2, begin as eight pairs of a maximum and a sum: the element itself, and 1. In each round two neighboring pairs become one. It has the larger maximum, and the sum of both sums, after each was multiplied by exp(own maximum - larger maximum). One of the two factors is always 1. After three rounds, one pair is left: the maximum of all elements and the sum of exp(x - maximum).',
+        round: 'Round',
+        largest: 'max',
+        sum: 'sum',
+        start: 'Each element is a pair of its own: it is the maximum, and the sum is exp(0) = 1.',
+        says: (round, pairs, largestA, sumA, largestB, sumB, largest, sum) =>
+            `Round ${round}: ${pairs === 1 ? 'one pair is left, that of the whole row' : `${pairs} pairs are left`}. The first one: maximum ${largest}, and sum ${sumA.toFixed(2)} × exp(${largestA} - ${largest}) + ${sumB.toFixed(2)} × exp(${largestB} - ${largest}) = ${sum.toFixed(2)}.`,
+    },
 };
 
 /** @type {typeof en} */
@@ -573,6 +583,16 @@ const zh = {
         says: (names, before, done) => `它看${names}。到目前为止，它之前的和是 ${before}。${done ? '其中有最近的前缀，回看结束：更前面的都包含在那个前缀里。' : ''}`,
         end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
         names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
+    },
+    normalizer: {
+        title: '最大值与和的对，三轮合并',
+        alt: '八个元素 1、3、2、0、5、1、4、2，起初是八对“最大值与和”：最大值是元素自己，和是 1。每一轮，相邻的两对合成一对：最大值取较大的，两个和各乘以 exp(自己的最大值 - 较大的最大值) 之后相加。两个因子里总有一个是 1。三轮之后剩下一对：全部元素的最大值，以及 exp(x - 最大值) 之和。',
+        round: '轮次',
+        largest: '最大',
+        sum: '和',
+        start: '每个元素自成一对：最大值是它自己，和是 exp(0) = 1。',
+        says: (round, pairs, largestA, sumA, largestB, sumB, largest, sum) =>
+            `第 ${round} 轮：剩下 ${pairs} 对${pairs === 1 ? '，即整行的那一对' : ''}。第一对：最大值 ${largest}，和 ${sumA.toFixed(2)} × exp(${largestA} - ${largest}) + ${sumB.toFixed(2)} × exp(${largestB} - ${largest}) = ${sum.toFixed(2)}。`,
     },
 };
 
