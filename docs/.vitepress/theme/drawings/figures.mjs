@@ -13,6 +13,7 @@ const cycles = (place) => ['h200_chapter_2', 'memory_spaces', `latency / ${place
 const query = (place) => ['h200_chapter_1', 'device_query', place];
 const copies = (kind, way) => ['h200_chapter_2', 'host_memory_and_streams', `copies / ${kind} / ${way}`];
 const part = (name) => ['h200_chapter_2', 'host_memory_and_streams', `parts / ${name} / ms`];
+const mistake = (work, clock) => ['h200_chapter_3', 'timers', `mistake / ${work} x / ${clock}`];
 const stride = (of) => ['h200_chapter_2', 'coalescing', `stride / ${of} / useful GB/s`];
 
 /// Of one NVIDIA H200.
@@ -46,6 +47,9 @@ export const places = {
     copyIn: part('copy in'),
     compute: part('compute'),
     copyOut: part('copy out'),
+    hostThread: ['h200_chapter_1', 'fork_join', 'serial / time'],
+    deviceThread: ['h200_chapter_1', 'fork_join', 'one_thread / time'],
+    ...Object.fromEntries([1, 8, 64, 512].flatMap((work) => [[`atOnce${work}`, mistake(work, 'stopped at once, us')], [`waited${work}`, mistake(work, 'after waiting, us')]])),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32].map((of) => [`stride${of}`, stride(of)])),
 };
 
