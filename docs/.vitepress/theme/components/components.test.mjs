@@ -217,6 +217,7 @@ test('results of a reader give a roofline, or a word about what is wrong with th
     const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
     assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
     assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
+    assert.equal(roofline.rooflineOfTexts(['<!doctype html>\n<html lang="en">']), 'is_report');
     assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
     assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
     assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
