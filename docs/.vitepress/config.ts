@@ -84,6 +84,7 @@ export default defineConfig({
     },
     vite: {
         publicDir: path.join(root, 'docs', 'public'), // served as it is: traces
+        define: { __HAS_ARCHIVE__: JSON.stringify(site !== '') }, // pages.yml puts it beside the pages
         resolve: { alias: [{ find: /^.*\/VPHome\.vue$/, replacement: fileURLToPath(new URL('./theme/components/Home.vue', import.meta.url)) }] },
         server: { fs: { allow: [path.join(root, 'common', 'views')] } },
         build: { chunkSizeWarningLimit: 2000 },

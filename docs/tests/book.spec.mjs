@@ -219,6 +219,16 @@ test('the whole book is one page to be printed, in each language', async () => {
     }
 });
 
+test('the first page leads to the printable book', async () => {
+    for (const [place, address] of [['/', '/print_en.html'], ['/zh/', '/print_zh.html']]) {
+        await visit(place, async (page) => {
+            await page.locator('main .home-editions a').click();
+            await page.waitForURL(`**${address}`);
+            assert.ok((await page.locator('article .drawing svg').count()) > 40, 'drawings are printed, too');
+        });
+    }
+});
+
 test('a page that is printed is its text alone', async () => {
     await visit('/2_memory_model/coalescing', async (page) => {
         await page.emulateMedia({ media: 'print' });
