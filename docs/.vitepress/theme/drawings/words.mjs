@@ -325,7 +325,7 @@ const en = {
         host: { copies: 'copies', uses: 'uses it by its name' },
         hostIs: 'host',
         says: (name, { one, host, lasts }, copies) =>
-            `${name}: ${copies === 1 ? 'one x for all threads of all blocks' : `${copies} of x, one per ${one}`}. It lasts until the ${lasts} ends. ${{ nothing: 'The host cannot reach it.', copies: 'The host reads and writes it with a copy, by its symbol.', uses: 'The host reads and writes it like a variable of its own, once the kernel has ended.' }[host]}`,
+            `${name}: ${copies === 1 ? 'one variable x for all threads of all blocks. It lasts until the program ends.' : `${copies} variables x, one per ${one}. Each lasts until its ${lasts} ends.`} ${{ nothing: 'The host cannot reach it.', copies: 'The host reads and writes it with a copy, by its symbol.', uses: 'The host reads and writes it like a variable of its own, once the kernel has ended.' }[host]}`,
     },
     rounding: {
         title: 'What an addition of floats loses',
@@ -336,7 +336,7 @@ const en = {
         exact: 'exact sum',
         result: 'result',
         says: (power, gap, sum, term, exact, result, lost, sign) =>
-            `Floats from ${power} on are ${gap} apart. ${sum} + ${term} is ${exact}, and it is rounded to ${result}: ${sign === 0 ? 'nothing is lost.' : result === sum ? 'the whole term is lost.' : `${lost} ${sign > 0 ? 'is lost' : 'is added that is not there'}.`}`,
+            `Floats from ${power} on are ${gap} apart. ${sum} + ${term} is ${exact}, and it is rounded to ${result}: ${sign === 0 ? 'nothing is lost.' : result === sum ? 'the whole term is lost.' : sign > 0 ? `${lost} is lost.` : `the result is ${lost} too large.`}`,
     },
     fits: {
         title: 'How many blocks fit on an SM',
@@ -377,7 +377,7 @@ const en = {
         wrong: (us) => `wrong: ${us} us`,
         right: (us) => `right: ${us} us`,
         says: (work, wrong, right, factor) =>
-            `${work} times the work. The clock that is stopped when the launch returns shows ${wrong} us. After waiting it shows ${right} us, which is ${factor} times as long.`,
+            `Work × ${work}: the clock that is stopped when the launch returns shows ${wrong} us. After waiting it shows ${right} us, which is ${factor} times as long.`,
         from: (machine, date) => `Both times: one ${machine}, ${date}. When the device begins is only sketched.`,
     },
     errors: {
