@@ -224,7 +224,8 @@ test('the first page leads to the printable book', async () => {
         await visit(place, async (page) => {
             await page.locator('main .home-editions a').click();
             await page.waitForURL(`**${address}`);
-            assert.ok((await page.locator('article .drawing svg').count()) > 40, 'drawings are printed, too');
+            assert.ok((await page.locator('article .drawing svg').count()) > 30, 'drawings are printed, too');
+            assert.ok(await page.locator('article .drawing-banks svg').isVisible());
         });
     }
 });
