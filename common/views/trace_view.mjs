@@ -77,7 +77,7 @@ function sourceLines(text, point) {
         {
             class: 'ww-source',
             tabindex: 0,
-            role: 'region',
+            role: 'group',
             'data-scrolls': '',
             pointerover: pointAt,
             pointerleave: () => point(undefined),

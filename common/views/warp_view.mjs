@@ -281,7 +281,7 @@ function warpFigure(text, together, around) {
                 crowded: new Set(kind === 'banks' ? inConflict.map(({ bank }) => bank) : []),
             });
             const wide = Number(svg.getAttribute('width')) > width;
-            const scrolls = wide ? { tabindex: 0, role: 'region', 'aria-label': text.mapOf(array.name), 'data-scrolls': '' } : {};
+            const scrolls = wide ? { tabindex: 0, role: 'group', 'aria-label': text.mapOf(array.name), 'data-scrolls': '' } : {};
             const style = `min-height: ${height}px`;
             return make(
                 'figure',

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createMarkdownRenderer, defineConfig, type DefaultTheme, type MarkdownOptions } from 'vitepress';
 import { articleOf, linkPreview, writeEditions } from './book/editions.mjs';
 import { readBook, titleOf, writePages } from './book/pages.mjs';
@@ -83,6 +84,8 @@ export default defineConfig({
     },
     vite: {
         publicDir: path.join(root, 'docs', 'public'), // served as it is: traces
+        define: { __HAS_ARCHIVE__: JSON.stringify(site !== '') }, // pages.yml puts it beside the pages
+        resolve: { alias: [{ find: /^.*\/VPHome\.vue$/, replacement: fileURLToPath(new URL('./theme/components/Home.vue', import.meta.url)) }] },
         server: { fs: { allow: [path.join(root, 'common', 'views')] } },
         build: { chunkSizeWarningLimit: 2000 },
         plugins: [

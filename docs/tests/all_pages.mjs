@@ -1,5 +1,5 @@
 // All pages of the built site, in both languages, at three widths: code fits or wraps, nothing is wider than the page, the first
-// figures of tables can be seen, axe finds nothing serious in light and dark, and no request leaves the site. One browser, a few
+// figures of tables can be seen, axe finds nothing moderate or serious in light and dark, and no request leaves the site. One browser, a few
 // tabs. PAGES=coalescing looks only at pages whose address matches; WARPWISE_TURN=K/N at every N-th page, beginning with number K, and
 // at one of each kind.
 import assert from 'node:assert/strict';
@@ -93,9 +93,9 @@ function faint() {
     return [...found.values()].filter(Boolean);
 }
 
-const serious = ({ violations }) =>
+const wrong = ({ violations }) =>
     violations
-        .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+        .filter(({ impact }) => ['moderate', 'serious', 'critical'].includes(impact))
         .flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ target, any }) => `${id}: ${target.join(' ')} ${any[0]?.message ?? ''}`.slice(0, 260)));
 
 /// All rules of axe; colors and what surrounds the text of each page, which takes most of its time, only where `all`.
@@ -113,19 +113,20 @@ const findings = (page, all) =>
 async function look(page, place) {
     const problems = [];
     const measured = {};
+    const everything = thorough.includes(place);
+    await page.evaluate(axeSource);
     for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         const { lines, cut, wide, hidden } = await page.evaluate(measure);
         measured[width] = { lines, cut };
         if (wide > 0) problems.push(`${place}: ${wide} pixels too wide at ${width}`);
         for (const table of hidden) problems.push(`${place}: no figure to be seen at ${width}: ${table}`);
+        problems.push(...wrong(await findings(page, everything)).map((what) => `${place}: ${width}: ${what}`));
     }
-    await page.evaluate(axeSource);
-    const everything = thorough.includes(place);
     for (const theme of ['light', 'dark']) {
         await page.evaluate((dark) => document.documentElement.classList.toggle('dark', dark), theme === 'dark');
         problems.push(...(await page.evaluate(faint)).map((what) => `${place}: ${theme}: contrast ${what}`));
-        if (theme === 'light' || everything) problems.push(...serious(await findings(page, everything)).map((what) => `${place}: ${theme}: ${what}`));
+        if (theme === 'dark' && everything) problems.push(...wrong(await findings(page, everything)).map((what) => `${place}: ${theme}: ${what}`));
     }
     return { problems, measured };
 }

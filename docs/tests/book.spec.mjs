@@ -96,11 +96,11 @@ test('the search answers within a second of its first use, with excerpts, and le
         t.diagnostic(`first results after ${waited} ms, load ${os.loadavg()[0]}`);
         assert.ok(waited < 1000 * share, `${waited} ms until the first results`);
         const first = () => result(page).getAttribute('href');
-        await eventually(async () => assert.equal(await first(), '/cuda_names.html#atomicAdd'));
+        await eventually(async () => assert.equal(await first(), '/cuda_names/atomicAdd.html'));
         assert.match(await result(page).locator('.search-excerpt').innerText(), /^Adds to a word/);
         for (const [query, href] of [
-            ['cudaMalloc', /\/cuda_names\.html#cudaMalloc$/],
-            ['__syncthreads', /\/cuda_names\.html#__syncthreads$/],
+            ['cudaMalloc', /\/cuda_names\/cudaMalloc\.html$/],
+            ['__syncthreads', /\/cuda_names\/__syncthreads\.html$/],
             ['warp', /\/thread_hierarchy\.html$/],
             ['occupancy', /\/(execution_model|3_optimization\/occupancy)\.html$/],
             ['bank conflicts', /\/2_memory_model\/bank_conflicts\.html$/],
@@ -123,7 +123,7 @@ test('search finds Chinese words inside of sentences', async () => {
         await page.locator('#search-input').fill('合并访问');
         await result(page, '/zh/2_memory_model/coalescing').waitFor();
         await page.locator('#search-input').fill('cudaMalloc');
-        await result(page, '/zh/cuda_names.html#cudaMalloc').waitFor();
+        await result(page, '/zh/cuda_names/cudaMalloc.html').waitFor();
     });
 });
 
@@ -215,6 +215,17 @@ test('the whole book is one page to be printed, in each language', async () => {
             assert.match(await page.locator('article h1').allInnerTexts().then((all) => all.join('\n')), title);
             const dead = await page.evaluate(() => [...document.querySelectorAll('a[href^="#"]')].map((a) => decodeURIComponent(a.getAttribute('href').slice(1))).filter((id) => !document.getElementById(id)));
             assert.deepEqual(dead, []);
+        });
+    }
+});
+
+test('the first page leads to the printable book', async () => {
+    for (const [place, address] of [['/', '/print_en.html'], ['/zh/', '/print_zh.html']]) {
+        await visit(place, async (page) => {
+            await page.locator('main .home-editions a').click();
+            await page.waitForURL(`**${address}`);
+            assert.ok((await page.locator('article .drawing svg').count()) > 30, 'drawings are printed, too');
+            assert.ok(await page.locator('article .drawing-banks svg').isVisible());
         });
     }
 });

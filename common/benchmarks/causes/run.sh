@@ -28,4 +28,5 @@ run vector_add_causes
 run ring_threads
 run streams_causes
 run after_a_copy
+run read_bandwidths
 exit $failed

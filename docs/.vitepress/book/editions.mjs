@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { sectionsOf } from '../search.mjs';
+import { namesPage } from './names.mjs';
 import { addressOf, searchFile, termsOfSearch } from './search_index.mjs';
 import { sidebar } from './sidebar.mjs';
 import { languageOf, strings } from './strings.mjs';
@@ -15,12 +16,14 @@ export function articleOf(content) {
     return main?.replace(/<!--[^]*?-->/g, '');
 }
 
-/// All pages of a language, in reading order: first page, sidebar.
+/// All pages of a language, in reading order: first page, sidebar, with the pages of names after their index.
 export function pagesInOrder(book, language) {
     const flat = (items) => items.flatMap((item) => [item, ...flat(item.items ?? [])]);
     const first = language === 'zh' ? 'zh/index.md' : 'index.md';
     const listed = flat(sidebar(book, language)).filter(({ link }) => link).map(({ link }) => link.slice(1).replace(/\.html$/, '.md').replace(/(^|\/)$/, '$1index.md'));
-    return [first, ...new Set(listed)];
+    const names = [...book.pages.keys()].filter((page) => page.startsWith(`${language === 'zh' ? 'zh/' : ''}cuda_names/`));
+    const order = [first, ...new Set(listed)];
+    return order.flatMap((page) => (page.endsWith(namesPage) ? [page, ...names] : [page]));
 }
 
 /// The search's file of a language. `articles`: Map from pages to their HTML.
@@ -57,7 +60,7 @@ export function printedBook(book, articles, language, { base = '/', style, title
             .replace(/\ssrc="([^"]*)"/g, (whole, src) => (src.startsWith(base) ? ` src="${src.slice(base.length)}"` : whole));
         return `<article id="${id}">\n${html}\n</article>`;
     });
-    const contents = order.map((page) => `<li><a href="#${idOf(page)}">${titleOf(book.pages.get(page).text).replace(/&/g, '&amp;').replace(/</g, '&lt;')}</a></li>`);
+    const contents = order.filter((page) => !page.includes('cuda_names/')).map((page) => `<li><a href="#${idOf(page)}">${titleOf(book.pages.get(page).text).replace(/&/g, '&amp;').replace(/</g, '&lt;')}</a></li>`);
     return `<!doctype html>
 <html lang="${language === 'zh' ? 'zh-CN' : 'en'}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${words.title}</title>
@@ -65,7 +68,9 @@ export function printedBook(book, articles, language, { base = '/', style, title
 <style>
 body { max-width: 900px; margin: 0 auto; padding: 24px; }
 article { break-before: page; padding-top: 32px; }
-.ww, .mark-done, .VPBadge { display: none; }
+article[id*='cuda_names-'] { break-before: auto; }
+.ww:not(.drawing), .ww-live, .d-controls, .mark-done, .VPBadge { display: none; }
+.ww.drawing svg { max-width: 100%; height: auto; }
 </style></head>
 <body><main class="vp-doc printed"><h1>${words.title}</h1><p>${words.how}</p>
 <nav aria-label="${words.contents}"><ol>

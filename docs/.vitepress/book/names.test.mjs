@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { anchorOf, namesOfIndex, namesPage, sourcesOfPath, usesName } from './names.mjs';
+import { exampleOf, namesOfIndex, namesPage, pageOfName, sourcesOfPath, usesName } from './names.mjs';
 import { readBook } from './pages.mjs';
 import { root } from './repository.mjs';
 
@@ -18,7 +18,7 @@ test('every name is used by a lesson or an exercise, and is taught by a lesson o
         const isSaid = [...book.pages.values()].some(({ origin, text }) => /^docs\/\d/.test(origin) && text.includes(name));
         assert.ok(sources.some(({ text }) => usesName(text, name)) || usesName(solutions, name) || isSaid, `nothing uses ${name}`);
     }
-    assert.equal(new Set(names.map(({ name }) => anchorOf(name))).size, names.length);
+    assert.equal(new Set(names.map(({ name }) => pageOfName(name).toLowerCase())).size, names.length);
 });
 
 test('what several lessons or exercises use is in the index', () => {
@@ -35,9 +35,19 @@ test('both languages say of each name what it does, what goes wrong, and where i
         for (const text of [en.does, en.mistake]) assert.match(text, /[.?]$/, name);
         for (const text of [zh.does, zh.mistake]) assert.match(text, /[\u4e00-\u9fff].*[。？]$/, name);
     }
-    for (const [page, mistake] of [[namesPage, 'Common mistake:'], [`zh/${namesPage}`, '常见错误：']]) {
-        const { text } = book.pages.get(page);
-        assert.equal(text.split(`**${mistake}**`).length - 1, names.length, page);
-        for (const { name } of names) assert.ok(text.includes(`### \`${name}\` {#${anchorOf(name)}}`), name);
+    for (const [prefix, mistake] of [['', 'Common mistake:'], ['zh/', '常见错误：']]) {
+        const index = book.pages.get(prefix + namesPage).text;
+        for (const { name, lesson } of names) {
+            assert.ok(index.includes(`- [\`${name}\`](${pageOfName(name)})`), name);
+            const { text } = book.pages.get(prefix + pageOfName(name));
+            assert.ok(text.includes(`\n# \`${name}\`\n`) && text.includes(`**${mistake}**`) && text.includes(`](../${lesson}.md)`), name);
+        }
     }
+});
+
+test('a page of a name shows the first statement of the lesson that uses it, and no comment', () => {
+    assert.equal(exampleOf('// atomicAdd\n#include "atomicAdd.h"\n    atomicAdd(&x,\n              1);\n', 'atomicAdd'), 'atomicAdd(&x,\n          1);');
+    assert.equal(exampleOf('int x; // cudaMalloc\n', 'cudaMalloc'), undefined);
+    const shown = names.filter(({ name }) => book.pages.get(pageOfName(name)).text.includes('In this lesson:'));
+    assert.ok(shown.length > names.length / 2, `${shown.length} of ${names.length}`);
 });

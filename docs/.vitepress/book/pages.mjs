@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { namesPage, textOfNames } from './names.mjs';
+import { namesPage, textOfNames, textsOfNamePages } from './names.mjs';
 import { chapters, exercises, root, sourceOfLesson } from './repository.mjs';
 import { recordedLesson, recordedRun, recordedRuns } from './results.mjs';
 import { strings } from './strings.mjs';
@@ -158,8 +158,13 @@ export function readBook() {
     }
     for (const [page, twin] of chinese) pages.set(page, twin);
     const titles = new Map([...pages].map(([page, { text }]) => [page, titleOf(text)]));
-    pages.get(namesPage).text = textOfNames('en', titles);
-    pages.set(`zh/${namesPage}`, { origin: `docs/zh/${namesPage}`, text: textOfNames('zh', titles), made: 'names', twin: 'fresh' });
+    for (const language of ['en', 'zh']) {
+        const prefix = language === 'zh' ? 'zh/' : '';
+        const twin = language === 'zh' ? { twin: 'fresh' } : {};
+        for (const [page, text] of [[namesPage, textOfNames(language)], ...textsOfNamePages(language, titles)]) {
+            pages.set(prefix + page, { origin: `docs/${prefix}${page}`, text, made: 'names', ...twin });
+        }
+    }
     for (const chapter of all) {
         for (const { name } of chapter.exercises) {
             const stub = `exercises/${chapter.folder}/${name}/${name}.cu`;

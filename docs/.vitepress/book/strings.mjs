@@ -12,8 +12,9 @@ export const strings = {
         names: {
             title: 'CUDA names',
             about: 'The functions, types, and keywords of CUDA that this book uses, the mistakes that people make with them, and the lessons that teach them',
-            intro: 'The names of CUDA that lessons and exercises use: what each does, the mistake that people make with it, and the lesson that teaches it. The search finds them, too. Terms such as *warp* or *sector* stand in the [glossary](glossary.md).',
-            mistake: 'Common mistake:', taught: 'Taught in', practiced: '; practiced in', comma: ', ', end: '.',
+            intro: 'The names of CUDA that lessons and exercises use. Each has a page: what it does, the mistake that people make with it, and the lesson that teaches it. The search finds these pages, too. Terms such as *warp* or *sector* stand in the [glossary](glossary.md).',
+            mistake: 'Common mistake:', taught: 'Taught in', practiced: '; practiced in', comma: ', ', end: '.', colon: ': ',
+            example: 'In this lesson:', others: 'Names of the same kind:', all: 'All names',
         },
         startingCode: '## The code you begin with',
         line: 'line',
@@ -50,8 +51,9 @@ export const strings = {
         names: {
             title: 'CUDA 名称索引',
             about: '本书用到的 CUDA 函数、类型和关键字，常见的错误，以及讲解它们的课',
-            intro: '各课和练习用到的 CUDA 名称：它做什么、常见的错误、哪一课讲它。用搜索也能找到。“线程束”“扇区”这样的术语见[术语表](glossary.md)。',
-            mistake: '常见错误：', taught: '讲解：', practiced: '；练习：', comma: '、', end: '。',
+            intro: '各课和练习用到的 CUDA 名称，每个名称有一页：它做什么、常见的错误、哪一课讲它。用搜索也能找到。“线程束”“扇区”这样的术语见[术语表](glossary.md)。',
+            mistake: '常见错误：', taught: '讲解：', practiced: '；练习：', comma: '、', end: '。', colon: '：',
+            example: '在这一课里：', others: '同类的名称：', all: '全部名称',
         },
         startingCode: '## 起步代码',
         line: '第',

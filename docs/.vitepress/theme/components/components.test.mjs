@@ -8,6 +8,7 @@ import { viewMessages } from '../../../../common/views/messages.mjs';
 import { drawingNames, places, problemsOfDrawings, problemsOfShownDrawings, recordedFigures } from '../drawings/figures.mjs';
 import * as model from '../drawings/model.mjs';
 import { drawingWords } from '../drawings/words.mjs';
+import { chapters } from '../../book/repository.mjs';
 import { kernelsIn } from '../../../scripts/record_registers.mjs';
 import { occupancyKernels } from './occupancy_kernels.mjs';
 
@@ -216,6 +217,7 @@ test('results of a reader give a roofline, or a word about what is wrong with th
     const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
     assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
     assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
+    assert.equal(roofline.rooflineOfTexts(['<!doctype html>\n<html lang="en">']), 'is_report');
     assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
     assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
     assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
@@ -396,6 +398,89 @@ test('buffers, warps of a scheduler, and bytes in flight', () => {
     assert.equal(model.bandwidthWith(9000, 300, 10), 10);
     assert.equal(model.loadsPerMultiplyAdd(8, 8), 1 / 4);
     assert.equal(model.loadsPerMultiplyAdd(32, 32), 1 / 16);
+});
+
+test('a block is counted with x fastest, and its ranks are those that the lesson recorded', () => {
+    const first = (size, warp) => {
+        const { x, y, z } = model.ranksOf(size).find((one) => one.warp === warp && one.lane === 0);
+        return [x, y, z];
+    };
+    assert.deepEqual(first([8, 3, 3], 1), [0, 1, 1]);
+    assert.equal(model.ranksOf([8, 3, 3]).length, 72);
+    for (const { x, y, z, rank, warp, lane } of model.ranksOf([20, 4, 2])) {
+        assert.equal((z * 4 + y) * 20 + x, rank);
+        assert.equal(warp * 32 + lane, rank);
+    }
+});
+
+test('sums in float lose what the lesson says, and terms go through as many additions', () => {
+    const { result, gap, lost } = model.addedInFloat(2 ** 22, 3.1);
+    assert.deepEqual([result, gap, Math.round(lost * 10) / 10], [4194307, 0.5, 0.1]);
+    assert.equal(model.addedInFloat(2 ** 25, 3.1).result - 2 ** 25, 4);
+    assert.equal(model.addedInFloat(2 ** 26, 3.1).lost > 3, true);
+    const through = (shape) => model.upTo(8).map((term) => model.additionsOf(model.additions(shape, 8), term).length);
+    assert.deepEqual(through('loop'), [7, 7, 6, 5, 4, 3, 2, 1]);
+    assert.deepEqual(through('tree'), Array(8).fill(3));
+    assert.deepEqual(through('threads'), [4, 4, 3, 2, 4, 4, 3, 2]);
+    for (const shape of ['loop', 'tree', 'threads']) {
+        const whole = model.additions(shape, 8).at(-1);
+        assert.deepEqual([whole.first, whole.last], [0, 7], shape);
+    }
+    assert.equal(model.superscript(26), '²⁶');
+});
+
+test('down the columns each read fetches a line, along the rows one line serves all of its floats', () => {
+    const matrix = { rows: 8, cols: 32, lineFloats: 16, places: 4 };
+    assert.equal(model.lineFetches('down', 256, matrix).fetches, 256);
+    assert.equal(model.lineFetches('along', 256, matrix).fetches, 16);
+    assert.equal(model.lineFetches('down', 256, { ...matrix, places: 8 }).fetches, 16);
+    assert.deepEqual(model.lineFetches('down', 10, matrix).now, { row: 1, col: 1 });
+});
+
+test('chains fill the cycles of a warp as the lesson draws them', () => {
+    const row = (chains) => {
+        const { issues } = model.issuedChains(1, chains, 4, 9);
+        return model.upTo(9).map((cycle) => 'abcd'[issues.find((one) => one.cycle === cycle)?.chain] ?? '.').join(' ');
+    };
+    assert.deepEqual([1, 2, 4].map(row), ['a . . . a . . . a', 'a b . . a b . . a', 'a b c d a b c d a']);
+    assert.equal(model.issuedChains(2, 2, 4, 16).share, 1);
+});
+
+test('the prices of operations are those that the lesson prints', () => {
+    const rows = table('cpu_chapter_3', 'instruction_throughput', 'rates');
+    for (const [name, { row, ...operation }] of Object.entries(model.operations)) {
+        const [, , instructions, atMost] = rows.find(([first]) => first === row);
+        assert.equal(String(operation.instructions), instructions, name);
+        assert.ok(Math.abs(model.priceOf(operation).price - Number(atMost)) < 0.005, `${name}: ${model.priceOf(operation).price}`);
+    }
+});
+
+test('mistakes are reported by whom the lesson recorded, and are as sticky', () => {
+    const rows = table('h200_chapter_3', 'error_handling', 'mistakes');
+    for (const [name, { reportedBy, sticky, returns }] of Object.entries(model.errorClasses)) {
+        const same = rows.filter(([, , by]) => by === reportedBy);
+        assert.ok(same.length > 0, name);
+        for (const [mistake, , , , isSticky] of same) assert.equal(isSticky === 'yes', sticky, mistake);
+        const calls = ['the call itself', 'the launch', 'cudaGetLastError', 'cudaDeviceSynchronize'];
+        assert.equal(returns.indexOf('error'), calls.indexOf(reportedBy), name);
+    }
+});
+
+test('a loop is done as often, whoever does it', () => {
+    for (const way of ['serial', 'openmp', 'launch']) assert.equal(model.forked(way).filter(({ what }) => what === 'work').length, 16, way);
+    assert.deepEqual(['serial', 'openmp', 'launch'].map((way) => model.endOf(model.forked(way, { slower: 2.5 }))), [16, 4.5, 3]);
+});
+
+test('every lesson has a view or a drawing, in both languages', () => {
+    for (const { folder, lessons } of chapters()) {
+        for (const { name } of lessons) {
+            for (const language of ['', 'zh/']) {
+                const page = `${language}${folder}/${name}.md`;
+                const text = fs.readFileSync(here(`../../../${page}`), 'utf8');
+                assert.match(text, /^<(Drawing|WarpView|BlockView|LiveKernel|OccupancyExplorer|AmdahlExplorer|Roofline)\b/m, page);
+            }
+        }
+    }
 });
 
 test('drawings take their figures from recorded runs, and have words in both languages', () => {

@@ -132,6 +132,7 @@ const en = {
     rooflineChoose: 'Choose files',
     rooflineBack: "Back to the book's results",
     rooflineProblems: {
+        is_report: 'This is the page of the report. Choose the files that it was made of, which are in build/results/cuda.',
         not_json: 'This is no JSON. Choose a file that ./warpwise run --json wrote, or one of build/results/cuda.',
         not_results: 'These are no results of a chapter. Choose a file that ./warpwise run --json wrote.',
         no_times: 'These results hold no times: the CPU device only counts. Run the chapter on a GPU.',
@@ -275,6 +276,7 @@ const zh: Messages = {
     rooflineChoose: '选择文件',
     rooflineBack: '回到书里的结果',
     rooflineProblems: {
+        is_report: '这是报告的网页。请选择生成它的文件，它们在 build/results/cuda 里。',
         not_json: '这不是 JSON。请选择 ./warpwise run --json 写的文件，或 build/results/cuda 里的文件。',
         not_results: '这不是一章的结果。请选择 ./warpwise run --json 写的文件。',
         no_times: '这些结果里没有时间：CPU 设备只计数。请在 GPU 上运行这一章。',

@@ -191,7 +191,7 @@ export const shareOf = (data: Pick<RooflineData, 'gbPerS' | 'gopPerS'>, point: R
     point.operations > 0 ? rateOf(point) / attainable(data, intensityOf(point)) : bandwidthOf(point) / data.gbPerS;
 
 /// Why a reader's file gives no roofline; a word for messages.ts.
-export type RooflineProblem = 'not_json' | 'not_results' | 'no_times' | 'unknown_gpu';
+export type RooflineProblem = 'is_report' | 'not_json' | 'not_results' | 'no_times' | 'unknown_gpu';
 
 /// The roofline of results that a reader chose: texts of files that ./warpwise run --json wrote.
 export function rooflineOfTexts(texts: string[]): RooflineData | RooflineProblem {
@@ -201,7 +201,7 @@ export function rooflineOfTexts(texts: string[]): RooflineData | RooflineProblem
         try {
             value = JSON.parse(text);
         } catch {
-            return 'not_json';
+            return /^\s*<!doctype html/i.test(text) ? 'is_report' : 'not_json';
         }
         const isResult = value?.device?.kind && value?.chapter?.folder && Array.isArray(value.command) && typeof value.date === 'string' &&
             Array.isArray(value.lessons) && value.lessons.every((lesson: { name?: unknown; steps?: unknown }) => typeof lesson?.name === 'string' && Array.isArray(lesson.steps));

@@ -4,6 +4,6 @@ import { recordedFigures } from './figures.mjs';
 export declare const data: ReturnType<typeof recordedFigures>;
 
 export default {
-    watch: ['../../../results/*_chapter_*.json'],
+    watch: ['../../../results/*_chapter_*.json', '../../../results/causes_h200.md'],
     load: recordedFigures,
 };

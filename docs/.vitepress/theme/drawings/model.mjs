@@ -6,6 +6,8 @@ import { costOf, efficiency } from '../../../../common/views/request.mjs';
 export const lanes = Array.from({ length: 32 }, (_, lane) => lane);
 /// 0, 1, ... without `count`.
 export const upTo = (count) => Array.from({ length: count }, (_, index) => index);
+/// 22 as an exponent.
+export const superscript = (number) => [...String(number)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]).join('');
 
 // ---- requests ---------------------------------------------------------------------------------------------------------
 
@@ -207,6 +209,13 @@ export function issued(warps, latency, cycles) {
     return { issues, share: Math.min(1, warps / latency) };
 }
 
+/// Warps of one scheduler with independent chains of operations: [{warp, chain, cycle}] within `cycles`, and the share of cycles in which
+/// something is issued. An operation of a chain can be issued `latency` cycles after the one before it.
+export function issuedChains(warps, chains, latency, cycles) {
+    const { issues, share } = issued(warps * chains, latency, cycles);
+    return { issues: issues.map(({ warp: at, cycle }) => ({ warp: Math.floor(at / chains), chain: at % chains, cycle })), share };
+}
+
 /// Little's law: bytes that have to be in flight. GB/s times ns are bytes.
 export const bytesInFlight = (gbPerS, nanoseconds) => gbPerS * nanoseconds;
 /// ... and the bandwidth that so many bytes in flight allow, no more than the peak: GB/s.
@@ -216,3 +225,113 @@ export const bandwidthWith = (bytes, nanoseconds, peak) => Math.min(peak, bytes 
 
 /// Floats that have to be loaded for each multiply-add: a tile of rows x cols sums needs rows + cols operands per term.
 export const loadsPerMultiplyAdd = (rows, cols) => (rows + cols) / (rows * cols);
+
+// ---- blocks and their places --------------------------------------------------------------------------------------------
+
+/// The threads of a block in the order in which warps take them, x fastest: [{x, y, z, rank, warp, lane}].
+export function ranksOf([columns, rows, layers]) {
+    return upTo(columns * rows * layers).map((rank) => ({
+        x: rank % columns, y: Math.floor(rank / columns) % rows, z: Math.floor(rank / (columns * rows)),
+        rank, warp: Math.floor(rank / 32), lane: rank % 32,
+    }));
+}
+
+/// Who has a variable, by its qualifier: `lies` in which memory, `one` for each what, what the `host` can do, and what it `lasts` for.
+export const scopes = {
+    none: { lies: 'register', one: 'thread', host: 'nothing', lasts: 'thread' },
+    shared: { lies: 'shared', one: 'block', host: 'nothing', lasts: 'block' },
+    device: { lies: 'global', one: 'device', host: 'copies', lasts: 'program' },
+    constant: { lies: 'constant', one: 'device', host: 'copies', lasts: 'program' },
+    managed: { lies: 'global', one: 'device', host: 'uses', lasts: 'program' },
+};
+
+// ---- sums ---------------------------------------------------------------------------------------------------------------
+
+/// The sum of two numbers in float: {exact, result, lost, gap}; `gap` is the distance of the floats there.
+export function addedInFloat(sum, term) {
+    const exact = sum + term;
+    const result = Math.fround(exact);
+    return { exact, result, lost: exact - result, gap: 2 ** (Math.floor(Math.log2(sum)) - 23) };
+}
+
+/// How `count` terms are added: [{first, last, level, parts: [index, index]}], the terms first (without parts), the whole sum last.
+/// `level` is how many additions a sum is at most above its terms. "loop": one after the other; "tree": pairs; "threads": two threads with a
+/// loop each, whose sums are added.
+export function additions(shape, count) {
+    const sums = upTo(count).map((term) => ({ first: term, last: term, level: 0, parts: [] }));
+    const add = (one, other) => sums.push({
+        first: sums[one].first, last: sums[other].last, level: Math.max(sums[one].level, sums[other].level) + 1, parts: [one, other],
+    }) - 1;
+    const loop = (first, last) => upTo(last - first).reduce((sum, at) => add(sum, first + 1 + at), first);
+    const tree = (first, last) => (first === last ? first : add(tree(first, (first + last - 1) / 2), tree((first + last + 1) / 2, last)));
+    if (shape === 'loop') loop(0, count - 1);
+    else if (shape === 'tree') tree(0, count - 1);
+    else add(loop(0, count / 2 - 1), loop(count / 2, count - 1));
+    return sums;
+}
+/// The sums that contain a term, which are the additions that it goes through.
+export const additionsOf = (sums, term) => sums.filter(({ first, last, parts }) => parts.length > 0 && first <= term && term <= last);
+
+// ---- caches and registers ------------------------------------------------------------------------------------------------
+
+/// A loop over a matrix of floats whose rows are stored one after the other, after so many reads: which lines of `lineFloats` floats it
+/// has fetched, and which of them a cache with `places` still holds: {now: {row, col}, fetches, held: [line], read}.
+export function lineFetches(order, reads, { rows, cols, lineFloats, places }) {
+    const lineOf = ({ row, col }) => Math.floor((row * cols + col) / lineFloats);
+    const place = (read) => (order === 'down' ? { row: read % rows, col: Math.floor(read / rows) } : { row: Math.floor(read / cols), col: read % cols });
+    let fetches = 0;
+    let held = [];
+    for (const line of upTo(reads).map((read) => lineOf(place(read)))) {
+        if (!held.includes(line)) ++fetches;
+        held = [...held.filter((one) => one !== line), line].slice(-places);
+    }
+    return { now: reads > 0 ? place(reads - 1) : undefined, fetches, held };
+}
+
+/// Results per clock of an SM: those that its schedulers can issue, those that the unit which is used most can compute, and the smaller.
+export function priceOf({ instructions, units, uses }) {
+    const issue = 128 / instructions;
+    const unit = units / uses;
+    return { issue, unit, price: Math.min(issue, unit) };
+}
+
+// ---- one loop, by whom ----------------------------------------------------------------------------------------------------
+
+/// A loop with `count` iterations: [{row, begin, end, what: "work" | "launch" | "free"}], where row 0 is the host's first thread, and an
+/// iteration takes 1 there. "serial": one thread; "openmp": `threads` threads of the host, which takes `fork` to begin; "launch": a thread of
+/// the device for each iteration, for which it takes `slower`; meanwhile the host is free.
+export function forked(way, { count = 16, threads = 4, fork = 0.5, slower = 2.6 } = {}) {
+    if (way === 'serial') return upTo(count).map((at) => ({ row: 0, begin: at, end: at + 1, what: 'work' }));
+    if (way === 'openmp') {
+        return upTo(count).map((at) => {
+            const [row, turn] = [Math.floor(at / (count / threads)), at % (count / threads)];
+            return { row, begin: fork + turn, end: fork + turn + 1, what: 'work' };
+        });
+    }
+    return [
+        { row: 0, begin: 0, end: fork, what: 'launch' },
+        { row: 0, begin: fork, end: fork + slower, what: 'free' },
+        ...upTo(count).map((at) => ({ row: 1 + at, begin: fork, end: fork + slower, what: 'work' })),
+    ];
+}
+
+/// When mistakes show: what the calls of a program that looks at every status return ("ended": it has ended there, because a call before
+/// has told it), and what becomes of the kernel. The calls: an allocation, a launch, cudaGetLastError, cudaDeviceSynchronize, a copy.
+export const errorClasses = {
+    call: { returns: ['error', 'ended', 'ended', 'ended', 'ended'], kernel: 'none', reportedBy: 'the call itself', sticky: false },
+    launch: { returns: ['success', 'nothing', 'error', 'ended', 'ended'], kernel: 'none', reportedBy: 'cudaGetLastError', sticky: false },
+    dies: { returns: ['success', 'nothing', 'success', 'error', 'error'], kernel: 'dies', reportedBy: 'cudaDeviceSynchronize', sticky: true },
+    address: { returns: ['success', 'nothing', 'success', 'success', 'success'], kernel: 'wrong', reportedBy: 'nobody', sticky: false },
+};
+
+/// Operations of the lesson instruction_throughput, by what is shown: their row of its table `rates`, of how many instructions they consist,
+/// and the unit that they use most: how many an SM has, and how often they use it.
+export const operations = {
+    'float v + a': { row: 'float  v + a', instructions: 1, kind: 'fp32', units: 128, uses: 1 },
+    'double fma(v, a, a)': { row: 'double fma(v, a, a)', instructions: 1, kind: 'fp64', units: 64, uses: 1 },
+    '__umulhi(v, b)': { row: '32 bit __umulhi(v, b)', instructions: 1, kind: 'multiplier', units: 64, uses: 2 },
+    '__sinf(v) + a': { row: '__sinf(v) + a', instructions: 3, kind: 'special', units: 16, uses: 1 },
+    'sqrtf(v)': { row: 'sqrtf(v)', instructions: 10, kind: 'special', units: 16, uses: 1 },
+    'float a / (v + b)': { row: 'float  a / (v + b)', instructions: 11, kind: 'special', units: 16, uses: 2 },
+    'unsigned v / n': { row: '32 bit b - v / (n | 1)', instructions: 19, kind: 'special', units: 16, uses: 3 },
+};
