@@ -37,8 +37,8 @@ __global__ void who_am_i_1d(Identity* who, unsigned count) {
                   rank % warpSize};
 }
 
-// 3. Two dimensions: one index for each direction, and a guard for each. x runs along the
-// columns, because threads with neighboring x share a warp, and neighboring columns are
+// 3. Two dimensions: one index for each direction, and a guard for each. x runs along a
+// row, because threads with neighboring x share a warp, and neighboring columns are
 // neighbors in memory. The rank of a thread in its block counts the rows of the block above
 // it first.
 __global__ void who_am_i_2d(Identity* who, unsigned rows, unsigned cols) {

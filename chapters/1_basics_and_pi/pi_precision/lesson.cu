@@ -131,8 +131,8 @@ floats when one thread adds up more and more slices?)",
 each term are rounded away.)"});
     show_error_curve(lesson);
     lesson.conclusion(
-        R"(The float sum gets worse: at 2^22, neighboring floats are 0.5 apart, and
-every term is rounded to a multiple of that. The compensated sum stays as good as a
+        R"(The float sum gets worse: once it has reached 2^22, neighboring floats are
+0.5 apart, and every term is rounded to a multiple of that. The compensated sum stays as good as a
 single float, however long it is.)");
 
     lesson.question(

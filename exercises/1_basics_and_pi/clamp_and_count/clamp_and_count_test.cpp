@@ -167,8 +167,16 @@ void check_call(const std::vector<float>& values, Limits limits, Graded graded =
         const auto is = [right, count](unsigned mistaken) {
             return mistaken != right && count == mistaken;
         };
+        const bool is_copied =
+            !instrumented.countable ||
+            instrumented.calls_of({"cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync",
+                                   "cudaGetSymbolAddress"}) > 0;
         CHECK_THAT(count,
                    grading::EqualTo(right)
+                       .when([&](const auto&) { return !is_copied; },
+                             "The host copied nothing from a variable of the device. In "
+                             "which variable is the count when the kernel has ended, and "
+                             "how does it come to the host?")
                        .when([&](const auto&) { return is(right + before.most_returned); },
                              "That is the count of this call plus what an earlier call "
                              "returned. What does the counter hold when this call begins?")

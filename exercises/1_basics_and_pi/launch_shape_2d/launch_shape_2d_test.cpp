@@ -37,7 +37,7 @@ struct Mistake {
 };
 const Mistake mistakes[] = {
     {[](unsigned rows, unsigned cols, dim3 block) { return needed(cols, rows, block); },
-     "Does x run along the columns and y down the rows?"},
+     "Does x run along a row, from column to column, and y from row to row?"},
     {[](unsigned rows, unsigned cols, dim3 block) {
          return needed(rows, cols, {block.y, block.x});
      },

@@ -67,6 +67,15 @@ std::vector<double> sums_with_new_sum(int slices, int threads) {
     });
 }
 
+std::vector<double> sums_with_all_errors(int slices, int threads) {
+    return sums_of(slices, threads, [](float& sum, float& compensation, float slice) {
+        const float value = slice - compensation;
+        const float next_sum = sum + value;
+        compensation += (next_sum - sum) - value;
+        sum = next_sum;
+    });
+}
+
 /// The sum of every thread in double precision, which is 2^29 times finer than float.
 std::vector<double> expected_sums(int slices, int threads) {
     std::vector<double> sums(static_cast<std::size_t>(threads));
@@ -91,10 +100,9 @@ grading::Cause are_just(std::vector<double> sums) {
 std::string sum_in_double(const grading::Instrumented& instrumented) {
     for (const warpwise::LaunchCounts& launch : instrumented.launches) {
         const std::string text = grading::code_of(launch.file);
-        const std::regex from_zero(
-            R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{))re"
-            R"re((double\s*[({])?[0.]*(e0)?f?\s*[,;})])re"
-            R"re(|\bauto\s+\w+\s*=\s*0\.0*\s*;)re");
+        const std::regex from_zero(R"re(\bdouble\s+(\w+\s*[^;(){}]*,\s*)?\w+\s*(=\s*|\{))re"
+                                   R"re((double\s*[({])?[0.]*(e0)?f?\s*[,;})])re"
+                                   R"re(|\bauto\s+\w+\s*=\s*0\.0*\s*;)re");
         std::smatch found;
         if (std::regex_search(text, found, from_zero)) return found.str();
     }
@@ -118,6 +126,10 @@ std::vector<float> check_sums(int slices, int blocks, int threads_per_block,
                          "`compensation` at the end?")
                    .when(are_just(sums_with_wrong_sign(slices, threads)),
                          "This is what a compensation of the opposite sign gives.")
+                   .when(are_just(sums_with_all_errors(slices, threads)),
+                         "This is what comes out if `compensation` adds up the errors of "
+                         "all additions. Which of them has the next value already taken "
+                         "into account?")
                    .when(are_just(sums_with_new_sum(slices, threads)),
                          "This is what comes out if `sum` changes before `compensation` is "
                          "computed. Which `sum` does the formula need, the old one or the "

@@ -113,12 +113,12 @@ TEST_CASE("reports a launch that was refused") {
         const bool refused =
             status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration;
         if (!refused) {
-            FAIL_CHECK(
-                "The device refuses a launch with blocks of "
-                << grading::counted(threads_per_block, "thread")
-                << ", so the kernel never ran.\nBut the call "
-                << "returned " << grading::text_of(status)
-                << ".\nWhich runtime call tells after a launch whether it was refused?");
+            FAIL_CHECK("The device refuses a launch with blocks of "
+                       << grading::counted(threads_per_block, "thread")
+                       << ", so the kernel never ran.\nBut the call "
+                       << "returned " << grading::text_of(status)
+                       << ".\nWhich runtime call tells after a launch whether it was "
+                          "refused, and what does the same call return after that?");
         }
         cudaGetLastError();
     }
