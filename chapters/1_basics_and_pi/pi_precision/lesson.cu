@@ -132,8 +132,8 @@ each term are rounded away.)"});
     show_error_curve(lesson);
     lesson.conclusion(
         R"(The float sum gets worse: once it has reached 2^22, neighboring floats are
-0.5 apart, and every term is rounded to a multiple of that. The compensated sum stays as good as a
-single float, however long it is.)");
+0.5 apart, and every term is rounded to a multiple of that. The compensated sum stays as
+good as a single float, however long it is.)");
 
     lesson.question(
         R"(What do more digits cost, and what limits the kernels? Step 1 is the last step
