@@ -507,9 +507,9 @@ distances of 2 and 1 stay among the lanes of a row.)"});
     show_picks(lesson);
     show_lengths(lesson);
     lesson.conclusion(
-        R"(Up to 1024 floats a row belongs to one warp or a part of it, up to 32768 to one
-block, and longer rows to several blocks, one for each 8192 floats. Only these longer rows
-are read twice: the registers of one block are not enough for them.)");
+        R"(A row of up to 1024 floats belongs to one warp or a part of it, one of up to
+32768 to one block, and a longer one to several blocks, one for each 8192 floats. Only the
+longer rows are read twice: the registers of one block are not enough for them.)");
     tell_layer_norm(lesson);
 }
 
