@@ -626,8 +626,8 @@ is missing or more is due to launches, waiting, and bytes in flight.)"});
     expect_many_blocks(lesson);
     lesson.conclusion(
         warpwise::Lesson::on_gpu()
-            ? R"(A long array is memory-bound once enough bytes are in flight, so the time
-should follow the words per float. Results of the single passes may differ from run to run
+            ? R"(A single pass moves the fewest words per float, but it gains from that only
+once enough bytes are in flight: compare steps 7 to 10. Results of the single passes may differ from run to run
 in their last digits: which prefix a block finds first depends on the order in which blocks
 get ready.)"
             : R"(The CPU device runs the blocks of so small a grid one after the other, so

@@ -50,9 +50,9 @@ __device__ Word wait_for(Word* word) {
 // blocks start in the order of blockIdx. So each block draws the number of its tile from a
 // counter when it starts. The tiles before have been drawn by blocks that run already, and
 // the one with the lowest number waits for nobody.
-// Faster because two words per float move instead of three, in a single launch. Still slow
-// because one thread looks at one tile after the other, and each look is a trip to the L2
-// cache.
+// Two words per float move instead of three, in a single launch, which should help. Slower
+// than step 7 on an H200 all the same: one thread looks at one tile after the other, and
+// each look is a trip to the L2 cache.
 // `drawn` and the words of all tiles have to be zero before the launch.
 __global__ void scan_look_back(const float* in, float* out, std::size_t count, Word* words,
                                Word* drawn) {
@@ -95,7 +95,7 @@ __global__ void scan_look_back(const float* in, float* out, std::size_t count, W
 // one request of the warp reads 32 words. __ballot_sync tells which lanes found a prefix.
 // The nearest one counts, with the sums of the lanes before it, and shuffles add them up.
 // If there is none, the warp goes on with the 32 tiles before.
-// Faster because a trip to the L2 cache brings news of 32 tiles. Still slow because a block
+// Faster because a trip to the L2 cache brings news of 32 tiles. Still slow, it seems: a block
 // first draws, then loads, and then looks back. Meanwhile other blocks have to keep the
 // memory busy, so the size of the tile and the number of resident blocks matter.
 __device__ float look_back(Word* words, unsigned tile) {  // by all lanes of one warp
