@@ -95,9 +95,9 @@ __global__ void scan_look_back(const float* in, float* out, std::size_t count, W
 // one request of the warp reads 32 words. __ballot_sync tells which lanes found a prefix.
 // The nearest one counts, with the sums of the lanes before it, and shuffles add them up.
 // If there is none, the warp goes on with the 32 tiles before.
-// Faster because a trip to the L2 cache brings news of 32 tiles. Still slow, it seems: a block
-// first draws, then loads, and then looks back. Meanwhile other blocks have to keep the
-// memory busy, so the size of the tile and the number of resident blocks matter.
+// Faster because a trip to the L2 cache brings news of 32 tiles. Still slow, probably as a
+// block first draws, then loads, and then looks back. Other blocks have to keep the memory
+// busy meanwhile, so the size of the tile and the number of resident blocks matter.
 __device__ float look_back(Word* words, unsigned tile) {  // by all lanes of one warp
     const unsigned lane = threadIdx.x % 32;
     float before = 0.0f;

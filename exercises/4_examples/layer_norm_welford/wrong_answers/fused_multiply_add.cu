@@ -1,4 +1,5 @@
-// Wrong answer: subtracts the square of the mean without rounding it, but the squares were rounded before
+// Wrong answer: subtracts the square of the mean without rounding it, but the squares were
+//     rounded before
 // Rejected by: normalizes rows whose mean is large
 // Message: wrong
 #include "exercises/4_examples/layer_norm_welford/layer_norm_welford.h"
