@@ -68,16 +68,15 @@ Json json_of(const Curves& curves) {
 }
 
 Json json_of(const Roofline& roofline) {
-    Json json = {
-        {"kind", "roofline"},
-        {"title", roofline.title},
-        {"gb_per_s", rounded(roofline.gb_per_s)},
-        {"bandwidth_name", roofline.bandwidth_name},
-        {"x_title", "operations per byte"},
-        {"y_title", "10\xE2\x81\xB9 operations per second"},
-        {"series", series_json(roofline.series, [](const RooflinePoint& point) {
-             return Json{rounded(point.intensity), rounded(point.gop_per_s)};
-         })}};
+    Json json = {{"kind", "roofline"},
+                 {"title", roofline.title},
+                 {"gb_per_s", rounded(roofline.gb_per_s)},
+                 {"bandwidth_name", roofline.bandwidth_name},
+                 {"x_title", "operations per byte"},
+                 {"y_title", "10\xE2\x81\xB9 operations per second"},
+                 {"series", series_json(roofline.series, [](const RooflinePoint& point) {
+                      return Json{rounded(point.intensity), rounded(point.gop_per_s)};
+                  })}};
     if (roofline.gop_per_s) {
         json["gop_per_s"] = rounded(*roofline.gop_per_s);
         json["ceiling_name"] = roofline.ceiling_name;

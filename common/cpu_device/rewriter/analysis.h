@@ -121,7 +121,7 @@ struct Analysis {
     std::vector<HostUse> host_uses;
     std::set<std::string, std::less<>> host_variables;  ///< names of variables at namespace scope that are only for
                                                         ///< host code, and not constant
-    std::vector<NamedUse> uses_in_device_code;  ///< of these names
+    std::vector<NamedUse> uses_in_device_code;          ///< of these names
 };
 
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.

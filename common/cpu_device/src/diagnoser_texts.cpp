@@ -165,13 +165,13 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
                           static_cast<std::size_t>(address));
             found.message = text;
             const std::string element = launch.map.negative_index(address, access.bytes);
-            found.hint = address < 65536
-                             ? "that is a null pointer plus a small offset: was the memory allocated, and the "
-                               "call checked?"
-                         : element.empty()
-                             ? "check the index against the size, and that the pointer was not freed"
-                             : element + ": is a negative index computed, or compared with 0, as an unsigned number? "
-                                         "threadIdx, blockIdx, and blockDim are unsigned";
+            found.hint =
+                address < 65536   ? "that is a null pointer plus a small offset: was the memory allocated, and the "
+                                    "call checked?"
+                : element.empty() ? "check the index against the size, and that the pointer was not freed"
+                                  : element +
+                                        ": is a negative index computed, or compared with 0, as an unsigned number? "
+                                        "threadIdx, blockIdx, and blockDim are unsigned";
             break;
         }
         default:

@@ -1,4 +1,5 @@
-// Correct answer: keeps rows of up to 8192 elements in shared memory, and passes over them twice there
+// Correct answer: keeps rows of up to 8192 elements in shared memory, and passes over them
+//     twice there
 #include "exercises/4_examples/layer_norm_welford/layer_norm_welford.h"
 
 #include <cuda_runtime.h>
