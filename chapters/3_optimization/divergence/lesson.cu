@@ -461,9 +461,9 @@ lane is done?)",
                                     .shown_by = warpwise::TableCell{"hailstones",
                                                                     {"halve_or_triple"},
                                                                     "predicted"}},
-         .because = R"(This is a mean over all rounds: 32 lanes are active in the first
-ones, and a single lane in the last ones. The longest of 32 lengths decides, which is about
-twice the average. Lanes that halve and lanes that triple wait for each other, too.)"});
+         .because = R"(This is a mean over all rounds: 32 lanes are active at first, and one
+at last. The longest of 32 lengths decides, which is about twice the average. Lanes that
+halve and lanes that triple wait for each other, too.)"});
     lesson.steps<Hailstones>(
         {.gpu = {std::size_t{1} << 24},
          .cpu = {std::size_t{1} << 14},

@@ -627,9 +627,9 @@ is missing or more is due to launches, waiting, and bytes in flight.)"});
     lesson.conclusion(
         warpwise::Lesson::on_gpu()
             ? R"(A single pass moves the fewest words per float, but it gains from that only
-once enough bytes are in flight: compare steps 7 to 10. Results of the single passes may differ from run to run
-in their last digits: which prefix a block finds first depends on the order in which blocks
-get ready.)"
+once enough bytes are in flight: compare steps 7 to 10. Results of the single passes may
+differ from run to run in their last digits: which prefix a block finds first depends on
+the order in which blocks get ready.)"
             : R"(The CPU device runs the blocks of so small a grid one after the other, so
 each tile finds the prefix of the tile before it at its first look. On a GPU hundreds of
 blocks are in the middle of their work, and look back much further. Only a time can tell
