@@ -445,8 +445,8 @@ Three passes in whole sectors move 16, two move 12, and a row that stays in regi
 moves 8. Trees take 19 barriers per row, shuffles 2, a pair of maximum and sum 1, and a
 row that belongs to one warp takes none. Where there are counters, they agree exactly.)");
     lesson.question(
-        R"(How fast are these steps for a large matrix? All of them should be memory-bound:
-an exponential takes few instructions.)");
+        R"(How fast are these steps for a large matrix? Are they all memory-bound? An
+exponential takes few instructions.)");
     lesson.predict(
         {.question = R"(online_float4 moves 12 bytes per element, and row_in_registers 8.
 How many times as long does online_float4 take on a GPU, with rows of 4096 floats?)",
