@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "common/helpers/text.h"
@@ -221,12 +222,22 @@ double Roofline::share(const RooflinePoint& point) const {
 
 std::optional<Roofline> roofline_of(const std::vector<ResultsFile>& files) {
     std::map<int, Chapter> chapters;
-    std::string machine, latest;
+    // The machine with the most chapters; of two with as many, the one that was used last.
+    // The book draws its roofline by the same rule.
+    std::map<std::string, std::pair<std::set<int>, std::string>> machines;
     for (const ResultsFile& file : files) {
         const auto read = read_chapter(file);
         if (!read || read->second.gop_per_s <= 0) continue;
-        if (read->second.date > latest)
-            latest = read->second.date, machine = read->second.machine;
+        auto& [numbers, date] = machines[read->second.machine];
+        numbers.insert(read->first);
+        date = std::max(date, read->second.date);
+    }
+    std::string machine, latest;
+    std::size_t most = 0;
+    for (const auto& [name, measured] : machines) {
+        const auto& [numbers, date] = measured;
+        if (std::pair(numbers.size(), date) > std::pair(most, latest))
+            machine = name, most = numbers.size(), latest = date;
     }
     for (const ResultsFile& file : files) {
         const auto read = read_chapter(file);
