@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <limits>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -60,13 +58,6 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
     return {values.begin(), values.end()};
 }
 
-/// The source without comments.
-std::string code_of(const std::string& file) {
-    std::ifstream stream(file);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    return std::regex_replace(text, std::regex(R"(//[^\n]*|/\*([^*]|\*[^/])*\*/)"), " ");
-}
-
 /// Fails unless the host used the two variables as the task asks for. Sees nothing on a
 /// GPU.
 void check_variables(const grading::Instrumented& instrumented) {
@@ -93,7 +84,8 @@ void check_variables(const grading::Instrumented& instrumented) {
     CHECK_THAT(instrumented,
                grading::CallsNot({"cudaMallocManaged", "cudaHostAlloc", "cudaHostRegister"},
                                  "The count comes back in a variable of the device."));
-    if (code_of(instrumented.launches[0].file).find("__managed__") != std::string::npos) {
+    if (grading::code_of(instrumented.launches[0].file).find("__managed__") !=
+        std::string::npos) {
         FAIL(
             "Your source has a __managed__ variable. The task asks for one that the host "
             "reads with cudaMemcpyFromSymbol.\nWhich word makes a variable one of the "
