@@ -285,22 +285,9 @@ int comparing_line(const std::string& file, int line) {
     return 0;
 }
 
-int loop_around(const std::string& file, int line) {
-    if (texts().line(file, line).empty()) return 0;
-    std::size_t inner = texts().indent();
-    for (int at = line; at > 0; --at) {
-        const std::string text = without_comment(texts().line(file, at));
-        if (text.empty()) continue;
-        const std::size_t indent = texts().indent();
-        if (begins_function(text, indent)) return 0;
-        if (begins_loop(text) && (indent < inner || at == line)) return at;
-        inner = std::min(inner, indent);
-    }
-    return 0;
-}
-
-/// The branch or loop that line `line` stands in, the innermost one; 0 when there is none.
-static int branch_around(const std::string& file, int line) {
+/// The innermost line above, or the line itself, that begins what holds line `line`, by indentation, and of which
+/// `is_meant` is true; 0 when there is none.
+static int head_around(const std::string& file, int line, bool (*is_meant)(const std::string& text)) {
     if (texts().line(file, line).empty()) return 0;
     std::size_t inner = texts().indent();
     for (int at = line; at > 0; --at) {
@@ -308,11 +295,13 @@ static int branch_around(const std::string& file, int line) {
         if (text.empty() || text.front() == '#') continue;
         const std::size_t indent = texts().indent();
         if (begins_function(text, indent)) return 0;
-        if (begins_branch(text) && (indent < inner || at == line)) return at;
+        if (is_meant(text) && (indent < inner || at == line)) return at;
         inner = std::min(inner, indent);
     }
     return 0;
 }
+
+int loop_around(const std::string& file, int line) { return head_around(file, line, begins_loop); }
 
 /// Whether the code that belongs to line `head` goes on to line `line`.
 static bool holds(const std::string& file, int head, int line) {
@@ -360,7 +349,7 @@ int branch_on_threads_around(const std::string& file, int line) {
 BarrierInBranch barrier_in_branch(const std::string& file, int first, int last) {
     for (int at = first; at < last; ++at) {
         if (!waits_for_block(without_comment(texts().line(file, at)))) continue;
-        const int branch = branch_around(file, at);
+        const int branch = head_around(file, at, begins_branch);
         if (branch > 0 && !holds(file, branch, last)) {
             return {at, branch, begins_loop(texts().line(file, branch))};
         }
