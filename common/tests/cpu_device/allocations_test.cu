@@ -45,19 +45,6 @@ __global__ void count_events() { atomicAdd(&events, 1u); }
 
 float number_of_host = 1;
 
-/// What writes by the variable's name is refused before it runs.
-__device__ float* start_of(float* array) { return array; }
-
-constexpr int line_of_constant_write = __LINE__ + 3;
-__global__ void write_constant() {
-    float* const start = start_of(coefficients);
-    start[threadIdx.x] = 7;
-}
-
-__global__ void add_to_constant() { atomicAdd(start_of(coefficients), 1.f); }
-
-__global__ void write_first(float* out) { out[0] = 1; }
-
 // The rewriter reads no function that a macro begins, as TEST_CASE does.
 
 unsigned return_events() { return events; }
@@ -935,31 +922,6 @@ TEST_CASE("a direction in the place of the offset is named, whether the bytes fi
                ContainsSubstring("cudaMemcpyDefault as its fourth argument"));
     CHECK(cudaMemcpyToSymbol(coefficients, sent, 4, 0, cudaMemcpyHostToDevice) == cudaSuccess);
     CHECK(cudaMemcpyFromSymbolAsync(back, coefficients, 4, 4, cudaMemcpyDeviceToHost, nullptr) == cudaSuccess);
-    CHECK(cpu_device::take_diagnostics().empty());
-}
-
-TEST_CASE("finds kernels that write a __constant__ variable") {
-    if (!cpu_device::can_instrument()) SKIP("kernels were not instrumented");
-    const Instrumented instrumented;
-    const float sent[4] = {1, 2, 3, 4};
-    REQUIRE(cudaMemcpyToSymbol(coefficients, sent, sizeof sent) == cudaSuccess);
-    write_constant<<<1, 4>>>();
-    CHECK(cudaDeviceSynchronize() == cudaSuccess);
-    const Diagnostic found = only_diagnostic();
-    CHECK(found.kind == DiagnosticKind::illegal_access);
-    CHECK(found.message == "a thread writes 'coefficients', a __constant__ variable, which kernels can only read");
-    CHECK(found.array == "coefficients");
-    CHECK(found.count == 4);
-    CHECK(found.site.line == line_of_constant_write);
-    CHECK_THAT(found.hint, ContainsSubstring("__device__"));
-    add_to_constant<<<1, 4>>>();
-    CHECK(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(only_diagnostic().kind == DiagnosticKind::illegal_access);
-    // By its address it is global memory, too.
-    float* d_range = nullptr;
-    REQUIRE(cudaGetSymbolAddress(reinterpret_cast<void**>(&d_range), range) == cudaSuccess);
-    write_first<<<1, 1>>>(d_range);
-    CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(cpu_device::take_diagnostics().empty());
 }
 
