@@ -197,24 +197,53 @@ const unsigned* source_of(unsigned pass, const unsigned* d_in, const unsigned* d
     return pass % 2 == 1 ? d_temp : d_out;
 }
 
-using Scatter = void (*)(const unsigned*, unsigned*, std::size_t, unsigned, const unsigned*,
-                         const unsigned*);
+// The last launch of a pass, which differs from step to step.
+struct Pass {
+    unsigned tiles;
+    const unsigned* d_from;
+    unsigned* d_to;
+    std::size_t count;
+    unsigned shift;
+    unsigned *d_counts, *d_totals;
+};
+using Scatter = void (*)(const Pass&);
 
-template <unsigned Bits, Scatter Kernel>
+void by_flags(const Pass& pass) {
+    scatter_by_flags<<<pass.tiles, kThreads>>>(pass.d_from, pass.d_to, pass.count,
+                                               pass.shift, pass.d_counts, pass.d_totals);
+}
+void by_match(const Pass& pass) {
+    scatter_by_match<<<pass.tiles, kThreads>>>(pass.d_from, pass.d_to, pass.count,
+                                               pass.shift, pass.d_counts, pass.d_totals);
+}
+void in_runs(const Pass& pass) {
+    scatter_in_runs<<<pass.tiles, kThreads>>>(pass.d_from, pass.d_to, pass.count,
+                                              pass.shift, pass.d_counts, pass.d_totals);
+}
+
+// The first two launches.
+template <unsigned Bits>
+void count_and_scan(const Pass& pass) {
+    count_digits<Bits>
+        <<<pass.tiles, kThreads>>>(pass.d_from, pass.count, pass.shift, pass.d_counts);
+    warpwise::check_launch();
+    scan_counts<<<1u << Bits, kThreads>>>(pass.d_counts, pass.tiles, pass.d_totals);
+    warpwise::check_launch();
+}
+
+template <unsigned Bits, Scatter Launch>
 void in_three_launches(Sort& problem) {
-    const std::size_t count = problem.count;
-    const unsigned tiles = warpwise::blocks_for(count, kTile);
     unsigned *const d_temp = problem.d_temp.data(), *const d_out = problem.d_out.data();
-    unsigned *const d_counts = problem.d_counts.data(), *const d_totals =
-                                                            problem.d_totals.data();
-    for (unsigned pass = 0; pass < 32 / Bits; ++pass) {
-        const unsigned* const d_from = source_of(pass, problem.d_in.data(), d_temp, d_out);
-        count_digits<Bits><<<tiles, kThreads>>>(d_from, count, pass * Bits, d_counts);
-        warpwise::check_launch();
-        scan_counts<<<1u << Bits, kThreads>>>(d_counts, tiles, d_totals);
-        warpwise::check_launch();
-        Kernel<<<tiles, kThreads>>>(d_from, pass % 2 == 0 ? d_temp : d_out, count,
-                                    pass * Bits, d_counts, d_totals);
+    for (unsigned k = 0; k < 32 / Bits; ++k) {
+        const Pass pass{.tiles = warpwise::blocks_for(problem.count, kTile),
+                        .d_from = source_of(k, problem.d_in.data(), d_temp, d_out),
+                        .d_to = k % 2 == 0 ? d_temp : d_out,
+                        .count = problem.count,
+                        .shift = k * Bits,
+                        .d_counts = problem.d_counts.data(),
+                        .d_totals = problem.d_totals.data()};
+        count_and_scan<Bits>(pass);
+        Launch(pass);
         warpwise::check_launch();
     }
 }
@@ -314,11 +343,11 @@ struct Method {
 const std::vector<Method> methods = {
     {"bitonic", "a network of comparisons", bitonic},
     {"scatter_by_flags", "8 passes of 4 bits, a scan per digit",
-     in_three_launches<kFewBits, scatter_by_flags>},
+     in_three_launches<kFewBits, by_flags>},
     {"scatter_by_match", "4 passes of 8 bits, __match_any_sync",
-     in_three_launches<kBits, scatter_by_match>},
+     in_three_launches<kBits, by_match>},
     {"scatter_in_runs", "a tile is sorted before it is stored",
-     in_three_launches<kBits, scatter_in_runs>},
+     in_three_launches<kBits, in_runs>},
     {"sort_by_digit", "one launch per pass: blocks look back", in_single_passes},
     {"sort_tuned", "tuning: larger tiles, several looks at once", tuned<Tuned>},
 };
@@ -467,23 +496,20 @@ void show_predictions(warpwise::Lesson& lesson) {
 }
 
 // What the last launch of the first pass asks of memory.
-template <unsigned Bits, Scatter Kernel>
+template <unsigned Bits, Scatter Launch>
 std::vector<std::string> stores_of(warpwise::Lesson& lesson, Sort& problem,
                                    const std::string& name) {
     problem.poison();
-    const unsigned tiles = warpwise::blocks_for(problem.count, kTile);
-    count_digits<Bits><<<tiles, kThreads>>>(problem.d_in.data(), problem.count, 0,
-                                            problem.d_counts.data());
+    const Pass pass{.tiles = warpwise::blocks_for(problem.count, kTile),
+                    .d_from = problem.d_in.data(),
+                    .d_to = problem.d_out.data(),
+                    .count = problem.count,
+                    .shift = 0,
+                    .d_counts = problem.d_counts.data(),
+                    .d_totals = problem.d_totals.data()};
+    count_and_scan<Bits>(pass);
+    const auto counts = lesson.count([&] { Launch(pass); });
     warpwise::check_launch();
-    scan_counts<<<1u << Bits, kThreads>>>(problem.d_counts.data(), tiles,
-                                          problem.d_totals.data());
-    warpwise::check_launch();
-    const auto counts = lesson.count([&] {
-        Kernel<<<tiles, kThreads>>>(problem.d_in.data(), problem.d_out.data(),
-                                    problem.count, 0, problem.d_counts.data(),
-                                    problem.d_totals.data());
-        warpwise::check_launch();
-    });
     Keys expected = problem.keys;
     std::stable_sort(expected.begin(), expected.end(), [](unsigned a, unsigned b) {
         return a % (1u << Bits) < b % (1u << Bits);
@@ -498,12 +524,11 @@ std::vector<std::string> stores_of(warpwise::Lesson& lesson, Sort& problem,
 
 void show_stores(warpwise::Lesson& lesson) {
     Sort problem(warpwise::Size{kCounted});
-    lesson.table(
-        {"stores", "One pass over 24576 random keys, last launch"},
-        {"step", "digits", "sectors/store", "wavefronts/32 keys"},
-        {stores_of<kFewBits, scatter_by_flags>(lesson, problem, "scatter_by_flags"),
-         stores_of<kBits, scatter_by_match>(lesson, problem, "scatter_by_match"),
-         stores_of<kBits, scatter_in_runs>(lesson, problem, "scatter_in_runs")});
+    lesson.table({"stores", "One pass over 24576 random keys, last launch"},
+                 {"step", "digits", "sectors/store", "wavefronts/32 keys"},
+                 {stores_of<kFewBits, by_flags>(lesson, problem, "scatter_by_flags"),
+                  stores_of<kBits, by_match>(lesson, problem, "scatter_by_match"),
+                  stores_of<kBits, in_runs>(lesson, problem, "scatter_in_runs")});
 }
 
 // ---- pairs and floats
@@ -614,7 +639,7 @@ void show_floats(warpwise::Lesson& lesson) {
 // -----------------------------------------------
 
 const std::vector<Method> kTimed = {
-    {"scatter_in_runs", "", in_three_launches<kBits, scatter_in_runs>},
+    {"scatter_in_runs", "", in_three_launches<kBits, in_runs>},
     {"sort_by_digit", "", in_single_passes},
     {"sort_tuned", "", tuned<Tuned>},
     {"  with one look at a time", "", tuned<Tuning<384, 16, 1, Match::any>>},

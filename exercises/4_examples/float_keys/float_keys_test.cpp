@@ -72,14 +72,15 @@ grading::Instrumented check_numbers(const Bits& bits) {
             .when(grading::equals(expected_of(bits, [](unsigned b) { return b; })),
                   "These are the bits as they are. Which of two floats of different sign "
                   "has the larger bits?")
-            .when(grading::equals(expected_of(bits, [](unsigned b) { return b ^ sign_bit; })),
-                  "Only the sign bit was changed. Which one of -1 and -2 has the larger "
-                  "number now?")
+            .when(
+                grading::equals(expected_of(bits, [](unsigned b) { return b ^ sign_bit; })),
+                "Only the sign bit was changed. Which one of -1 and -2 has the larger "
+                "number now?")
             .when(grading::equals(expected_of(bits, [](unsigned b) { return 0u - b; })),
-                  "These are the bits with the opposite sign as an integer, 1 more than with all "
+                  "These are the bits with the opposite sign as an integer, 1 more than "
+                  "with all "
                   "bits changed. Which number is left for -0.0?")
-            .when(grading::equals(expected_of(
-                      bits, [](unsigned) { return sign_bit; })),
+            .when(grading::equals(expected_of(bits, [](unsigned) { return sign_bit; })),
                   "This is the number of +0.0. Which of its bits tells -0.0 from it?"));
     CHECK_THAT(d_numbers, grading::StaysInside());
     CHECK_THAT(d_bits, grading::Unchanged());
@@ -101,14 +102,15 @@ grading::Instrumented check_floats(const Bits& numbers) {
         return number >= sign_bit ? number - sign_bit : 0xffffffff - number;
     };
     CHECK_THAT(d_bits, grading::WrittenEverywhere());
-    CHECK_THAT(d_bits,
-               grading::EqualTo(expected_of(numbers, bits_with))
-                   .when(grading::equals(expected_of(numbers, number_of)),
-                         "These are the bits that number_of gives for the number. Which bit of a "
-                         "number tells whether its float is positive?")
-                   .when(grading::equals(expected_of(numbers, [](unsigned n) { return n; })),
-                         "These bits are the numbers themselves. Is the sign bit of a "
-                         "positive float set?"));
+    CHECK_THAT(
+        d_bits,
+        grading::EqualTo(expected_of(numbers, bits_with))
+            .when(grading::equals(expected_of(numbers, number_of)),
+                  "These are the bits that number_of gives for the number. Which bit of a "
+                  "number tells whether its float is positive?")
+            .when(grading::equals(expected_of(numbers, [](unsigned n) { return n; })),
+                  "These bits are the numbers themselves. Is the sign bit of a "
+                  "positive float set?"));
     CHECK_THAT(d_bits, grading::StaysInside());
     CHECK_THAT(d_numbers, grading::Unchanged());
     check_launches(instrumented);
@@ -132,8 +134,7 @@ TEST_CASE("gives positive floats numbers in their order") {
 }
 
 TEST_CASE("gives negative floats smaller numbers, in their order") {
-    check_numbers(
-        bits_of({-largest, -1e30f, -2, -1.5f, -1, -0.5f, -1e-30f, -smallest}));
+    check_numbers(bits_of({-largest, -1e30f, -2, -1.5f, -1, -0.5f, -1e-30f, -smallest}));
     check_numbers(bits_of(grading::random_floats(1000)));
 }
 

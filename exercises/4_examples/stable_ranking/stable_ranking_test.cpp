@@ -70,7 +70,8 @@ struct Expected {
         const auto forward = [](std::size_t warp) { return warp; };
         places = by(shift, forward, false);
         lanes_reversed = by(shift, forward, true);
-        warps_reversed = by(shift, [](std::size_t warp) { return ~warp; }, false);
+        warps_reversed = by(
+            shift, [](std::size_t warp) { return ~warp; }, false);
         of_lowest_digit = by(0, forward, false);
         of_warps = places_by(keys, [&](std::size_t a, std::size_t b) {
             if (a / 32 != b / 32) return a < b;
@@ -104,15 +105,18 @@ struct Call {
             d_places,
             grading::EqualTo(expected.places)
                 .when(grading::equals(expected.lanes_reversed),
-                      "Within each warp, keys with the same digit come in the opposite order. "
+                      "Within each warp, keys with the same digit come in the opposite "
+                      "order. "
                       "Which lanes have the keys before a lane's own?")
                 .when(grading::equals(expected.warps_reversed),
-                      "The keys of later warps come first. Which warps have the keys before a "
+                      "The keys of later warps come first. Which warps have the keys "
+                      "before a "
                       "warp's own?")
                 .when(grading::equals(expected.of_lowest_digit),
                       "These are the places by the lowest digit. Which bits are asked for?")
                 .when(grading::equals(expected.of_warps),
-                      "Each warp is sorted by itself. Which keys of other warps come before a "
+                      "Each warp is sorted by itself. Which keys of other warps come "
+                      "before a "
                       "key?"));
         CHECK_THAT(d_places, grading::StaysInside());
         CHECK_THAT(d_keys, grading::Unchanged());
@@ -120,11 +124,11 @@ struct Call {
         CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
         CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));
         if (keys.empty()) return;
-        CHECK_THAT(
-            instrumented,
-            grading::EveryLaunchHas(
-                {static_cast<unsigned>((keys.size() + tile - 1) / tile), 1, 1},
-                {static_cast<unsigned>(tile), 1, 1}, "How many tiles of 256 keys are there?"));
+        CHECK_THAT(instrumented,
+                   grading::EveryLaunchHas(
+                       {static_cast<unsigned>((keys.size() + tile - 1) / tile), 1, 1},
+                       {static_cast<unsigned>(tile), 1, 1},
+                       "How many tiles of 256 keys are there?"));
         CHECK_THAT(d_places, grading::WrittenByThreads(keys.size() / most_at_once));
     }
 };

@@ -1,14 +1,15 @@
 // Solution: numbers whose order is that of floats.
 //
 // The bits of a float are a sign, an exponent, and a fraction, in this order. So of two
-// positive floats the larger one has the larger bits. Their sign bit is 0, and has to be set
-// so that they come after all negative floats.
+// positive floats the larger one has the larger bits. Their sign bit is 0, and has to be
+// set so that they come after all negative floats.
 //
-// A negative float has the sign bit 1, and the larger its magnitude, the smaller it is. With
-// all bits changed, its sign bit is 0, and the order of the others is reversed.
+// A negative float has the sign bit 1, and the larger its magnitude, the smaller it is.
+// With all bits changed, its sign bit is 0, and the order of the others is reversed.
 //
-// A number whose highest bit is set belongs to a positive float, so float_of knows which case
-// it was. Only bits decide, and not value < 0: -0.0 is not below 0, and a NaN is not, either.
+// A number whose highest bit is set belongs to a positive float, so float_of knows which
+// case it was. Only bits decide, and not value < 0: -0.0 is not below 0, and a NaN is not,
+// either.
 #include <cuda_runtime.h>
 
 #include "exercises/4_examples/float_keys/float_keys.h"

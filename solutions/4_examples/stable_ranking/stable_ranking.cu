@@ -4,11 +4,12 @@
 // this one, so the last key came first. The keys before this one are in the lanes below,
 // whose bits the mask (1 << lane) - 1 keeps.
 //
-// And all warps drew from one counter per digit by atomicAdd. Which warp draws first depends
-// on which warp happens to be ready, so the keys of a later warp could come before those of
-// an earlier one. An atomic addition makes sure that no place is given away twice; it knows
-// nothing of an order. So each warp has counters of its own now, and a scan over them, digit
-// by digit and within a digit warp by warp, tells where the keys of each warp begin.
+// And all warps drew from one counter per digit by atomicAdd. Which warp draws first
+// depends on which warp happens to be ready, so the keys of a later warp could come before
+// those of an earlier one. An atomic addition makes sure that no place is given away twice;
+// it knows nothing of an order. So each warp has counters of its own now, and a scan over
+// them, digit by digit and within a digit warp by warp, tells where the keys of each warp
+// begin.
 #include <cuda_runtime.h>
 
 #include "exercises/4_examples/stable_ranking/stable_ranking.h"
