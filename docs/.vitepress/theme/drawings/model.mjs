@@ -145,7 +145,7 @@ export function lookBack(tiles, lanes) {
 export function bitonicRounds(count) {
     const rounds = [];
     for (let run = 2; run <= count; run *= 2) {
-        for (let distance = run / 2; distance > 0; distance /= 2) {
+        for (let distance = run / 2; distance >= 1; distance /= 2) {
             const mirrored = distance === run / 2;
             const pairs = upTo(count / 2).map((thread) => {
                 const within = thread % distance;

@@ -301,7 +301,7 @@ const en = {
         title: 'A bitonic network for eight keys',
         alt: 'A sorting network with six rounds for eight keys. A run of two keys takes one round, a run of four takes two, and a run of eight takes three. The first round of each run folds it in the middle: it compares the first place with the last one, the second with the last but one, and so on. In the others, the partners are 2 or 1 places apart. The smaller key always goes to the lower place.',
         round: 'Round',
-        runs: (run) => (run === 2 ? '2' : `runs of ${run}`),
+        runs: (run) => `length ${run}`,
         start: 'Eight keys in any order. Each column of lines is a round, and each line a comparison.',
         says: (number, { run, distance, mirrored }, swaps) =>
             `Round ${number}: ${mirrored ? `runs of ${run} are folded in the middle` : `partners are ${counted(distance, 'place')} apart`}. ${counted(swaps, 'pair')} of 4 changed places.${distance === 1 ? ` Now all runs of ${run} are sorted.` : ''}`,
@@ -770,7 +770,7 @@ const zh = {
         title: '八个键的双调网络',
         alt: '八个键的排序网络，共六轮。长度为 2 的有序段要一轮，长度 4 的要两轮，长度 8 的要三轮。每种长度的第一轮把段从中间对折：第一个位置与最后一个比较，第二个与倒数第二个比较，依此类推。其余各轮里，两个位置相隔 2 或 1。较小的键总是放到较低的位置。',
         round: '轮次',
-        runs: (run) => (run === 2 ? '2' : `长度 ${run}`),
+        runs: (run) => `长度 ${run}`,
         start: '八个键，次序任意。每一列线是一轮，每条线是一次比较。',
         says: (number, { run, distance, mirrored }, swaps) =>
             `第 ${number} 轮：${mirrored ? `长度 ${run} 的段从中间对折` : `两个位置相隔 ${distance}`}。4 对里有 ${swaps} 对交换了位置。${distance === 1 ? `现在长度 ${run} 的段都有序了。` : ''}`,
