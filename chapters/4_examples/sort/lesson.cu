@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -585,6 +586,12 @@ void expect_pairs(warpwise::Lesson& lesson) {
         expect_stable<Unsigned>(lesson, input.name, input.make(10007));
 }
 
+std::string hex_text(unsigned number) {
+    char text[9];
+    std::snprintf(text, sizeof text, "%08x", number);
+    return text;
+}
+
 // Without `ordered`: numbers ascend, -0.0 stands before +0.0, and NaNs at the ends by sign.
 bool in_order(float a, float b) {
     if (std::isnan(a) || std::isnan(b)) {
@@ -627,8 +634,8 @@ void show_floats(warpwise::Lesson& lesson) {
                       "floats: in order, " + warpwise::counted(some.size(), "float"));
         if (rows.empty()) {
             for (const unsigned bits : sorted)
-                rows.push_back({text(bits), text_of("%08x", bits),
-                                text_of("%08x", Float::ordered(bits))});
+                rows.push_back(
+                    {text(bits), hex_text(bits), hex_text(Float::ordered(bits))});
         }
     }
     lesson.table({"floats", "Eight floats, sorted"},
@@ -689,7 +696,7 @@ std::vector<double> measure(warpwise::Lesson& lesson, const Keys& keys,
 
 void show_tuning(warpwise::Lesson& lesson) {
     if (!lesson.measures()) {
-        Sort problem(warpwise::Size{20011});
+        Sort problem(warpwise::Size{12289});
         for (const Method& each : kTimed)
             expect_right(lesson, each.name, problem, each.run, "random");
         lesson.show_recorded("tuning");
@@ -741,8 +748,8 @@ memory meanwhile?)");
 shared memory. A run of 2^k keys takes k rounds after the two runs before it are sorted. How
 many rounds are these for 1024 keys?)",
          .answer = warpwise::Number{.value = 55, .unit = "rounds"},
-         .because = R"(1 + 2 + 3 + ... + 10. The number of rounds grows like the square of
-the logarithm. From run to run, a round more is needed.)"});
+         .because = R"(1 + 2 + 3 + ... + 10: runs of twice the length take one more round.
+So the number of rounds grows like the square of the logarithm.)"});
     lesson.predict(
         {.question = R"(A pass sorts by a digit of 8 bits, but exchanges some keys whose
 digit is the same. Four such passes go from the lowest digit to the highest. What is the
@@ -775,14 +782,14 @@ touch?)");
         {.question = R"(The 32 keys of a warp have random digits of 8 bits. Keys with
 different digits go to places that are far apart. How many sectors does a store of
 scatter_by_match touch, on average?)",
-         .answer = warpwise::Number{.value = 30,
+         .answer = warpwise::Number{.value = 30.4,
                                     .unit = "sectors",
                                     .factor = 1.1,
                                     .shown_by = warpwise::TableCell{"stores",
                                                                     {"scatter_by_match"},
                                                                     "sectors/store"}},
-         .because = R"(Nearly all 32 digits are different: on average 256 * (1 -
-(255/256)^32) = 30.)"});
+         .because = R"(Nearly all 32 digits are different, on average 256 * (1 -
+(255/256)^32) = 30 of them. Two keys with the same digit may lie in two sectors.)"});
     show_stores(lesson);
     lesson.conclusion(
         R"(Sorted in shared memory first, a tile consists of runs of 16 keys on average, and

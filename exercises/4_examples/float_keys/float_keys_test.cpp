@@ -69,6 +69,8 @@ grading::Instrumented check_numbers(const Bits& bits) {
     CHECK_THAT(
         d_numbers,
         grading::EqualTo(expected_of(bits, number_of))
+            .when(grading::equals(expected_of(bits, [](unsigned) { return sign_bit; })),
+                  "This is the number of +0.0. Which of its bits tells -0.0 from it?")
             .when(grading::equals(expected_of(bits, [](unsigned b) { return b; })),
                   "These are the bits as they are. Which of two floats of different sign "
                   "has the larger bits?")
@@ -77,11 +79,8 @@ grading::Instrumented check_numbers(const Bits& bits) {
                 "Only the sign bit was changed. Which one of -1 and -2 has the larger "
                 "number now?")
             .when(grading::equals(expected_of(bits, [](unsigned b) { return 0u - b; })),
-                  "These are the bits with the opposite sign as an integer, 1 more than "
-                  "with all "
-                  "bits changed. Which number is left for -0.0?")
-            .when(grading::equals(expected_of(bits, [](unsigned) { return sign_bit; })),
-                  "This is the number of +0.0. Which of its bits tells -0.0 from it?"));
+                  "These are the negated bits, 1 more than with all bits changed. Which "
+                  "number is left for -0.0?"));
     CHECK_THAT(d_numbers, grading::StaysInside());
     CHECK_THAT(d_bits, grading::Unchanged());
     check_launches(instrumented);
@@ -133,7 +132,7 @@ TEST_CASE("gives positive floats numbers in their order") {
     check_numbers(bits_of(grading::random_positive_floats(1000)));
 }
 
-TEST_CASE("gives negative floats smaller numbers, in their order") {
+TEST_CASE("gives negative floats smaller numbers in their order") {
     check_numbers(bits_of({-largest, -1e30f, -2, -1.5f, -1, -0.5f, -1e-30f, -smallest}));
     check_numbers(bits_of(grading::random_floats(1000)));
 }
