@@ -24,8 +24,8 @@ struct Tuning {
     static constexpr Match how = How;
     // The counters of the warps, and later the sorted keys.
     static constexpr unsigned room = std::max(tile, warps* kDigits);
-    // As many as leave each thread 2 registers per key and 24 more.
-    static constexpr unsigned blocks_per_sm = 65536 / (2 * Keys + 24) / Threads;
+    // As many as leave each thread 2 registers per key and 40 more.
+    static constexpr unsigned blocks_per_sm = 65536 / (2 * Keys + 40) / Threads;
     static_assert(Threads >= kDigits && Threads % 32 == 0);
 };
 using Tuned = Tuning<384, 16, 4, Match::any>;
@@ -190,12 +190,13 @@ __global__ void __launch_bounds__(Numbers::threads, Numbers::blocks_per_sm)
     __syncthreads();
     const bool has_digit = threadIdx.x < kDigits;  // whole warps have one, or have none
     unsigned* const own_word = words + std::size_t{tile} * kDigits + threadIdx.x;
-    unsigned of_warps[Numbers::warps], of_tile = 0;
+    unsigned of_tile = 0;
     if (has_digit) {
 #pragma unroll
         for (unsigned w = 0; w < Numbers::warps; ++w) {
-            of_warps[w] = of_tile;
-            of_tile += room[w * kDigits + threadIdx.x];
+            const unsigned of_warp = room[w * kDigits + threadIdx.x];
+            room[w * kDigits + threadIdx.x] = of_tile;
+            of_tile += of_warp;
         }
         if (tile > 0) tell(own_word, kSum, of_tile);
     }
@@ -203,7 +204,7 @@ __global__ void __launch_bounds__(Numbers::threads, Numbers::blocks_per_sm)
     if (has_digit) {
 #pragma unroll
         for (unsigned w = 0; w < Numbers::warps; ++w)
-            room[w * kDigits + threadIdx.x] = run + of_warps[w];
+            room[w * kDigits + threadIdx.x] += run;
     }
     __syncthreads();
 #pragma unroll
