@@ -21,7 +21,7 @@ using Keys = std::vector<unsigned>;
 
 constexpr std::size_t tile = 256;  // keys, and threads of a block
 constexpr std::size_t digits = 16;
-constexpr std::size_t most_at_once = 4;  // keys that a thread may store
+constexpr std::size_t most_at_once = 8;  // keys that a thread may store
 
 Keys random_keys(std::size_t count, std::uint64_t stream = 0) {
     Keys keys(count);
@@ -111,7 +111,7 @@ TEST_CASE("handles tiles with a single digit") {
 
 TEST_CASE("handles an empty array") { check_pass({}, 0); }
 
-TEST_CASE("stores runs, and not single keys") {
+TEST_CASE("stores runs and not single keys") {
     const grading::Instrumented instrumented = check_pass(random_keys(256 * 32, 3), 4);
     CHECK_THAT(instrumented,
                grading::GlobalEfficiencyAtLeast(
