@@ -217,7 +217,12 @@ test('results of a reader give a roofline, or a word about what is wrong with th
     const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
     assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
     assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
-    assert.equal(roofline.rooflineOfTexts(['<!doctype html>\n<html lang="en">']), 'is_report');
+    const report = (inside) => `<!DOCTYPE html>\n<html lang="en">\n<title>Warpwise report</title>\n${inside}</html>`;
+    const times = `<script type="application/json" id="times-2_memory_model">${JSON.stringify(own).replaceAll('<', '\\u003c')}</script>\n`;
+    const plot = '<script type="application/json" id="plot-1">{"kind": "bars"}</script>';
+    assert.deepEqual(roofline.rooflineOfTexts([report(plot + times)]), data);
+    assert.equal(roofline.rooflineOfTexts([report(plot)]), 'no_times');
+    assert.equal(roofline.rooflineOfTexts(['<!doctype html>\n<html lang="en">' + times]), 'not_json');
     assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
     assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
     assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
