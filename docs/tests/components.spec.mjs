@@ -584,6 +584,8 @@ const drawings = [
     ['/4_examples/matrix_multiply', 'pipeline'],
     ['/programming_patterns', 'scan'],
     ['/4_examples/scan', 'look_back'],
+    ['/4_examples/sort', 'bitonic'],
+    ['/4_examples/sort', 'radix'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];
