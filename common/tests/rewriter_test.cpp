@@ -316,7 +316,8 @@ TEST_CASE("what cannot be told apart by __CUDA_ARCH__ is refused with its line")
 
 TEST_CASE("PTX is refused only where the device compiles it") {
     const auto in_branch = [](const std::string& condition, const std::string& around) {
-        return around + "void f() {\n" + condition + "\nasm(\"mov.u32 %0, %laneid;\" : \"=r\"(i));\n#endif\n}\n";
+        return around + "void f() {\n" + condition +
+               "\nasm(\"vote.sync.any.pred %0, 1, 1;\" : \"=r\"(i));\n#endif\n}\n";
     };
     CHECK_NOTHROW(rewritten(in_branch("#ifdef __CUDA_ARCH__", "")));
     CHECK_NOTHROW(rewritten(in_branch("#ifndef __CUDA_ARCH__", "__device__ ")));
@@ -1503,17 +1504,40 @@ TEST_CASE("inline PTX is refused by the feature it uses") {
         CHECK_THAT(found.message, StartsWith("inline PTX is not supported on the CPU device: "));
         return found.message;
     };
-    CHECK_THAT(message("\"mov.u32 %0, %%laneid;\" : \"=r\"(x)"), EndsWith("mov.u32"));
-    CHECK_THAT(message("\"{ .reg .pred p; \\n\\t\" \"setp.eq.u32 p, 1, 2; }\""), EndsWith("setp.eq.u32"));
-    CHECK_THAT(message("\"cp.async.ca.shared.global [%0], [%1], 16;\" :: \"r\"(a)"), ContainsSubstring("cp.async ("));
+    CHECK_THAT(message("\"mov.u32 %0, %%cluster_ctaid.x;\" : \"=r\"(x)"), EndsWith("mov.u32"));
+    CHECK_THAT(message("\"{ .reg .pred p; \\n\\t\" \"setp.eq.u32 p, 1, 2; vote.sync.any.pred p, p, 1; }\""),
+               EndsWith(": vote.sync.any.pred"));
+    CHECK_THAT(message("\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(a)"),
+               EndsWith("cp.async.mbarrier.arrive.shared.b64"));
     CHECK_THAT(message("\"cp.async.bulk.tensor.2d.shared::cluster.global x;\""),
                ContainsSubstring("tensor memory accelerator"));
     CHECK_THAT(message("\"wgmma.mma_async.sync.aligned x;\""), ContainsSubstring("wgmma"));
     CHECK_THAT(message("\"mma.sync.aligned.m16n8k16 x;\""), ContainsSubstring("mma (warp matrix multiply)"));
-    CHECK_THAT(message("R\"(trap;)\""), EndsWith("trap"));
+    CHECK_THAT(message("R\"(exit;)\""), EndsWith("exit"));
+    CHECK_THAT(message("\"bar.sync 1, 64;\""), EndsWith("bar.sync"));
+    CHECK_THAT(message("\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(x) : \"l\"(p)"),
+               EndsWith("ld.acquire.gpu.global.u32"));
     CHECK_THAT(message("\"something else;\""), EndsWith("asm in device code"));
-    CHECK_THAT(refusal("#define LANE(x) __asm__(\"mov.u32 %0, %laneid;\" : \"=r\"(x))").message,
+    CHECK_THAT(refusal("#define ANY(x) __asm__(\"vote.sync.any.pred %0, 1, 1;\" : \"=r\"(x))").message,
                ContainsSubstring("inline PTX"));
+}
+
+TEST_CASE("inline PTX that has a counterpart in C++ is written as that, in one statement") {
+    const auto translated = [](const std::string& code) { return in_function("asm volatile(" + code + ");"); };
+    CHECK(translated("\"mov.u32 %0, %%laneid;\" : \"=r\"(x)") ==
+          "do { { ::cpu_device::ptx::set<unsigned int>((x), "
+          "::cpu_device::ptx::bits_as<unsigned int>(::cpu_device::lane_id())); } } while (0);");
+    CHECK(translated("\"bar.sync 0;\" ::: \"memory\"") == "do { { ::__syncthreads(); } } while (0);");
+    CHECK_THAT(
+        translated("\"cp.async.cg.shared.global.L2::128B [%0], [%1], %2;\\n\" :: \"r\"(to), \"l\"(from), \"n\"(16)"),
+        ContainsSubstring("copy_async(::cpu_device::ptx::shared_memory(") && ContainsSubstring("(from)"));
+    CHECK_THAT(translated("\"{ .reg .pred p; setp.ne.b32 p, %0, 0; @!p trap; }\" :: \"r\"(x)"),
+               ContainsSubstring("bool ptx_p = {}; ") && ContainsSubstring("if (!ptx_p) { ::__trap(); }"));
+    CHECK_THAT(translated("\"ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4 + 16];\" : \"=f\"(a.x), "
+                          "\"=f\"(a.y), \"=f\"(a.z), \"=f\"(a.w) : \"l\"(p)"),
+               ContainsSubstring("Elements<float, 4>") && ContainsSubstring("static_cast<unsigned long long>(16)"));
+    CHECK_THAT(rewritten("#define LANE(x) __asm__(\"mov.u32 %0, %laneid;\" : \"=r\"(x))\n"),
+               ContainsSubstring("::cpu_device::lane_id()"));
 }
 
 TEST_CASE("assembly that is not PTX is left alone") {

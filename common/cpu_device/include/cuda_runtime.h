@@ -34,6 +34,8 @@
 
 #include "cpu_device/atomics.h"
 
+#include "cpu_device/ptx.h"
+
 #include "cpu_device/warp.h"
 
 #include "cpu_device/texture.h"

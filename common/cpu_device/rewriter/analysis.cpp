@@ -118,7 +118,7 @@ private:
         if (token.is("__noinline__")) {
             rewrite_noinline(i);
         } else if (token.is("asm") || token.is("__asm__") || token.is("__asm")) {
-            unsupported_.refuse_ptx(i);
+            unsupported_.rewrite_ptx(i, analysis_);
         } else if (launches_by_function(tokens_, i)) {
             keep_type_of_kernel(i, tokens_, analysis_);
         } else if (token.is("reinterpret_cast")) {

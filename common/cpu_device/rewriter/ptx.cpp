@@ -68,7 +68,6 @@ std::string ptx_feature(std::string_view code) {
             if (starts("tcgen05.")) return "tcgen05 (tensor memory)";
             if (starts("cp.async.bulk") || starts("cp.reduce.async.bulk") || starts("tensormap."))
                 return "the tensor memory accelerator";
-            if (starts("cp.async")) return "cp.async (asynchronous copy)";
             if (starts("mma.") || starts("wmma.") || starts("ldmatrix.")) return "mma (warp matrix multiply)";
         }
         at = end;

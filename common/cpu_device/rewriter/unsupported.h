@@ -1,6 +1,7 @@
 // What the CPU device does not offer and is seen by a word.
 #pragma once
 
+#include "analysis.h"
 #include "scopes.h"
 
 namespace cpu_device::rewriter {
@@ -10,8 +11,8 @@ class UnsupportedFeatures {
 public:
     UnsupportedFeatures(const TokenSequence& tokens, const Scopes& scopes) : tokens_(tokens), scopes_(scopes) {}
 
-    /// Refuses inline assembly at `i` that only a GPU can run.
-    void refuse_ptx(std::size_t i) const;
+    /// Writes the PTX of the inline assembly at `i` as C++, or refuses it. Leaves the host's assembly alone.
+    void rewrite_ptx(std::size_t i, Analysis& analysis) const;
     /// Refuses the `texture` at `i` if it declares a texture reference, unless the file has a `texture` of its own.
     void refuse_texture_reference(std::size_t i);
 

@@ -2,9 +2,15 @@
 
 #include "allocations.h"
 #include "block.h"
+#include "cpu_device/ptx.h"
 #include "instrumented_code.h"
 
 namespace cpu_device {
+
+std::byte* ptx::start_of_shared_memory() {
+    const Uninstrumented uninstrumented;
+    return running_block("an address of shared memory is asked for (__cvta_generic_to_shared ...)").shared_memory();
+}
 
 AddressSpace address_space_of(const void* address) {
     const Uninstrumented uninstrumented;

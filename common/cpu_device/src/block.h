@@ -166,6 +166,7 @@ public:
     unsigned grid_phase() const { return grid_barriers_passed_; }
     void* shared_address(std::size_t offset, std::size_t bytes);
     bool is_shared_memory(const void* address) const;
+    std::byte* shared_memory() const { return arena_; }
     bool is_on_stack(const void* address) const;                  ///< of the running thread
     Diagnostic diagnostic(DiagnosticKind kind, Site site) const;  ///< with kernel, block and running thread filled in
 
