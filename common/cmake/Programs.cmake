@@ -407,12 +407,14 @@ function(write_try_tools)
         $<TARGET_FILE:first_lesson_parts_cpu> $<TARGET_FILE:lesson_counts> $<TARGET_FILE:lesson_text> $<TARGET_FILE:time_model>
         $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:cpu_device_base>
         $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context> $<TARGET_FILE:fmt::fmt> -pthread)
+    json_strings(toolkit_libraries $<TARGET_FILE:toolkit_libraries>)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/try.json CONTENT
 "{\"compiler\": \"${CMAKE_CXX_COMPILER}\",
  \"options\": [${options}],
  \"cpu_device_headers\": [${headers}],
  \"include_folders\": [${include_folders}],
  \"libraries\": [${libraries}],
+ \"toolkit_libraries\": [${toolkit_libraries}],
  \"rewriter\": \"$<TARGET_FILE:cuda_to_cpp>\"}
 ")
 endfunction()

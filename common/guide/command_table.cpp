@@ -195,7 +195,9 @@ Command solution_command() {
 
 void configure_try(CLI::App& app, Values& values) {
     TryOptions& options = values.program;
-    app.add_option("FILE", options.file, "a CUDA program of one file")->required()->type_name("");
+    app.add_option("FILE", values.files, "the files of a CUDA program, most often one")
+        ->required()
+        ->type_name("");
     app.add_flag("--gpu", options.gpu, "build it with nvcc and run it on a GPU");
     app.add_flag("--counters,!--no-counters", options.counters,
                  "count what each kernel does; on unless you say --no-counters (CPU device only)");
@@ -218,6 +220,9 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_option("-D", options.definitions, "NAME or NAME=VALUE; may be repeated")
         ->allow_extra_args(false)
         ->type_name("NAME");
+    app.add_option("-l", options.libraries, "library to link; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("NAME");
     app.add_flag("--keep", values.keep,
                  "keep the rewritten source and the program beside FILE; --keep=DIR: in that folder");
     app.add_option("--json", options.json_file, "counters and diagnostics to this file; - is stdout")
@@ -231,6 +236,8 @@ void configure_try(CLI::App& app, Values& values) {
 
 int try_file(Session& session, const Values& values) {
     TryOptions options = values.program;
+    if (!values.files.empty()) options.file = values.files.front();
+    for (std::size_t i = 1; i < values.files.size(); ++i) options.more_files.emplace_back(values.files[i]);
     options.arguments = values.after_dashes.value_or(Words());
     // A flag without a value reads as "true".
     if (!values.keep.empty()) options.keep = std::filesystem::path(values.keep == "true" ? "" : values.keep);
@@ -241,8 +248,8 @@ int try_file(Session& session, const Values& values) {
 Command try_command() {
     return {
         .name = "try",
-        .arguments = "FILE.cu [-- ARG..]",
-        .help = "run any CUDA program of one file: counters, and diagnostics",
+        .arguments = "FILE.cu.. [-- ARG..]",
+        .help = "run any CUDA program: counters, and diagnostics",
         .argument = Wants::file,
         .configure = configure_try,
         .run = try_file,

@@ -32,6 +32,7 @@ struct Values {
     BookOptions book;
     bool no_run = false;
     TryOptions program;
+    Words files;  ///< of that program
     NewItem item;
     std::string keep;
     Words untouched;                    ///< of a command that hands its arguments on

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <system_error>
 
@@ -65,8 +66,8 @@ TryTools read_try_tools(const std::filesystem::path& file) {
     }
     try {
         const nlohmann::json json = warpwise::parse_json<nlohmann::json>(stream);
-        return {json.at("compiler"),        json.at("options"),   json.at("cpu_device_headers"),
-                json.at("include_folders"), json.at("libraries"), json.at("rewriter")};
+        return {json.at("compiler"),  json.at("options"),  json.at("cpu_device_headers"), json.at("include_folders"),
+                json.at("libraries"), json.at("rewriter"), json.at("toolkit_libraries")};
     } catch (const nlohmann::json::exception& error) {
         throw Refusal(fmt::format("{} cannot be read ({}). Delete the folder {} and try again", file.string(),
                                   error.what(), file.parent_path().string()));
@@ -88,6 +89,7 @@ std::vector<std::string> compile_command(const TryTools& tools, const TrySource&
     for (const std::string& folder : tools.cpu_device_headers) command.push_back("-I" + folder);
     for (const std::string& folder : tools.include_folders) command.push_back("-I" + folder);
     append(command, options_of(source));
+    if (!source.cccl.empty()) append(command, {"-isystem", source.cccl.string()});
     if (source.uses_openmp) command.emplace_back("-fopenmp");
     append(command, {"-iquote", source.file.parent_path().string()});
     append(command, {"-c", parts.rewritten.string(), "-o", parts.object.string()});
@@ -96,8 +98,11 @@ std::vector<std::string> compile_command(const TryTools& tools, const TrySource&
 
 std::vector<std::string> link_command(const TryTools& tools, const TrySource& source, const TryParts& parts) {
     // Nothing in the program asks for the part that counts: the linker has to be told.
-    std::vector<std::string> command = {tools.compiler, parts.object.string(), "-o", parts.program.string(),
-                                        "-Wl,--undefined=warpwise_try_support"};
+    std::vector<std::string> command = {tools.compiler, parts.object.string()};
+    for (const std::filesystem::path& object : parts.more_objects) command.push_back(object.string());
+    append(command, {"-o", parts.program.string(), "-Wl,--undefined=warpwise_try_support"});
+    for (const std::string& library : source.libraries) command.push_back("-l" + library);
+    if (parts.toolkit_libraries) append(command, tools.toolkit_libraries);
     append(command, tools.libraries);
     if (source.uses_openmp) command.emplace_back("-fopenmp");
     return command;
@@ -109,7 +114,10 @@ std::vector<std::string> nvcc_command(const std::string& nvcc, const TrySource& 
     if (launches_in_kernels) append(command, {"-rdc=true", "-lcudadevrt"});
     append(command, options_of(source));
     if (source.uses_openmp) append(command, {"-Xcompiler", "-fopenmp"});
-    append(command, {"-x", "cu", source.file.string(), "-o", program.string()});
+    append(command, {"-x", "cu", source.file.string()});
+    for (const std::filesystem::path& file : source.more_files) command.push_back(file.string());
+    append(command, {"-o", program.string()});
+    for (const std::string& library : source.libraries) command.push_back("-l" + library);
     const std::vector<std::string_view> names = included_names(text);
     for (const Library& library : libraries_of_headers) {
         for (const std::string_view name : names) {
@@ -126,8 +134,31 @@ bool includes_openmp(std::string_view text) {
     return std::find(names.begin(), names.end(), "omp.h") != names.end();
 }
 
+bool wants_toolkit_libraries(std::string_view linker_output) {
+    static constexpr std::array<std::string_view, 4> functions = {"cublas", "cufft", "curand", "cpu_device::curand::"};
+    return std::any_of(functions.begin(), functions.end(), [&](std::string_view function) {
+        return linker_output.find("undefined reference to `" + std::string(function)) != std::string_view::npos;
+    });
+}
+
 bool wants_separate_compilation(std::string_view nvcc_output) {
     return nvcc_output.find("requires separate compilation mode") != std::string_view::npos;
+}
+
+std::filesystem::path find_cccl() {
+    std::vector<std::filesystem::path> toolkits;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const char* folder = std::getenv(variable);
+        if (folder != nullptr && *folder != '\0') toolkits.emplace_back(folder);
+    }
+    toolkits.insert(toolkits.end(), {"/usr/local/cuda", "/opt/cuda"});
+    for (const std::filesystem::path& toolkit : toolkits) {
+        for (const char* folder : {"include/cccl", "include"}) {
+            std::error_code error;
+            if (std::filesystem::exists(toolkit / folder / "thrust/version.h", error)) return toolkit / folder;
+        }
+    }
+    return {};
 }
 
 bool is_toolkit_folder(const std::filesystem::path& folder) {

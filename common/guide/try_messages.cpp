@@ -100,6 +100,13 @@ constexpr std::array gone_names = {
             "cooperative launches on several devices are gone since CUDA 13: launch on each device"},
     Feature{"this_multi_grid", true,
             "cooperative launches on several devices are gone since CUDA 13: launch on each device"},
+    Feature{"__shfl", true, "gone since compute capability 7.0: write __shfl_sync(mask, value, lane)"},
+    Feature{"__shfl_up", true, "gone since compute capability 7.0: write __shfl_up_sync(mask, value, delta)"},
+    Feature{"__shfl_down", true, "gone since compute capability 7.0: write __shfl_down_sync(mask, value, delta)"},
+    Feature{"__shfl_xor", true, "gone since compute capability 7.0: write __shfl_xor_sync(mask, value, lane mask)"},
+    Feature{"__ballot", true, "gone since compute capability 7.0: write __ballot_sync(mask, predicate)"},
+    Feature{"__any", true, "gone since compute capability 7.0: write __any_sync(mask, predicate)"},
+    Feature{"__all", true, "gone since compute capability 7.0: write __all_sync(mask, predicate)"},
     Feature{"cudaConfigureCall", true, "gone since CUDA 11: use <<<...>>> or cudaLaunchKernel"},
     Feature{"cudaSetupArgument", true, "gone since CUDA 11: use <<<...>>> or cudaLaunchKernel"},
     Feature{"cudaLaunch", true, "gone since CUDA 11: use <<<...>>> or cudaLaunchKernel"},
@@ -109,8 +116,21 @@ constexpr std::array gone_names = {
 };
 
 constexpr std::string_view samples_header =
-    "it comes with NVIDIA's cuda-samples, in the folder Common: name that folder with -I";
+    "it comes with NVIDIA's cuda-samples (git clone https://github.com/NVIDIA/cuda-samples): name their folder Common "
+    "with -I";
+constexpr std::string_view draws =
+    "the program draws with OpenGL, and the CPU device has no screen to draw on: 'try' cannot run it";
 constexpr std::array headers = {
+    Feature{"helper_gl.h", true, draws},
+    Feature{"rendercheck_gl.h", true, draws},
+    Feature{"paramgl.h", true, draws},
+    Feature{"glew.h", true, draws},
+    Feature{"glut.h", true, draws},
+    Feature{"freeglut.h", true, draws},
+    Feature{"glfw3.h", true, draws},
+    Feature{"glad.h", true, draws},
+    Feature{"gl.h", true, draws},
+    Feature{"glu.h", true, draws},
     Feature{"helper_", false, samples_header},
     Feature{"exception.h", true, samples_header},
     Feature{"nvrtc_helper.h", true, samples_header},
@@ -125,7 +145,6 @@ constexpr std::array unsupported_headers = {
     Feature{"nvfunctional", true, "function objects for device code"},
     Feature{"cooperative_groups/", false, "this part of cooperative groups"},
     Feature{"cub/", false, "the block and device primitives of CUB"},
-    Feature{"thrust/", false, "the parallel algorithms of Thrust"},
     Feature{"cuda/", false, "the CUDA C++ library"},
     Feature{"nv/target", true, "code chosen by target (NV_IF_TARGET)"},
     Feature{"cute/", false, "the tensor library CuTe"},
@@ -319,9 +338,10 @@ std::string quoted_name(const std::string& error) {
 
 /// The name that the compiler does not know; empty where the error is another one.
 std::string unknown_name(const std::string& error) {
-    static constexpr std::array<std::string_view, 8> phrases = {
+    static constexpr std::array<std::string_view, 9> phrases = {
         "was not declared in this scope", "has not been declared", "does not name a type", "is not a member of",
-        "is not a namespace-name",        "undeclared identifier", "unknown type name",    "no member named"};
+        "is not a namespace-name",        "undeclared identifier", "unknown type name",    "no member named",
+        "there are no arguments to"};
     const bool unknown = std::any_of(phrases.begin(), phrases.end(),
                                      [&](std::string_view phrase) { return error.find(phrase) != std::string::npos; });
     if (!unknown) return {};
@@ -464,6 +484,13 @@ std::optional<Short> missing_header(const Diagnostic& diagnostic) {
         Short line = unsupported(header->text, fmt::format("<{}>", path));
         line.is_header = true;
         return line;
+    }
+    if (path.starts_with("thrust/")) {
+        return Short{
+            fmt::format("{}: Thrust's headers are not installed: sudo apt install libthrust-dev, or install the "
+                        "CUDA Toolkit, which needs no GPU for this",
+                        path),
+            "thrust", false, true};
     }
     return Short{fmt::format("{}: no such file; -I FOLDER names a folder to look in", path), path, false, true};
 }
@@ -642,7 +669,10 @@ BuildMessage explain_linker(std::string_view output, const MessagePlaces& places
         std::string name = line.substr(at + undefined.size() + 1);  // `name' in quotes
         name = name.substr(0, name.rfind('\''));
         if (!names.insert(name).second) continue;
-        std::string text = name + " is defined nowhere: 'try' builds programs of one file";
+        std::string text =
+            name +
+            " is defined nowhere: if another file of the program defines it, name that file, too (try A.cu B.cu); -l "
+            "NAME links a library";
         if (name == "main") text = "there is no main() in it, and 'try' runs whole programs";
         if (name.starts_with("omp_") || name.starts_with("GOMP_"))
             text = name + " is a function of OpenMP: 'try' builds with OpenMP when the file itself includes <omp.h>";

@@ -58,7 +58,9 @@ std::string shell_word(const std::string& text) {
 std::string try_command(const Project& project, const TryOptions& options, const std::string& more) {
     std::string command = fmt::format("{} try {}", project.typed, more);
     if (!more.empty()) command += ' ';
-    return command + shell_word(options.file.string());
+    command += shell_word(options.file.string());
+    for (const fs::path& file : options.more_files) command += ' ' + shell_word(file.string());
+    return command;
 }
 
 /// The CUDA files in the folder of a file that is not there.
@@ -89,23 +91,22 @@ std::string command_of_own_file(const Project& project, const fs::path& file) {
     return {};
 }
 
-/// The absolute path of the file to try. Throws Refusal.
-fs::path find_source(const Project& project, const TryOptions& options) {
-    const std::string shown = options.file.string();
-    if (options.file.empty()) {
+/// The absolute path of a file to try. Throws Refusal.
+fs::path find_source(const Project& project, const fs::path& given) {
+    const std::string shown = given.string();
+    if (given.empty()) {
         throw Refusal(fmt::format("which program? For example: {} try add.cu", project.typed));
     }
-    const fs::path file = absolute_to(project.caller, options.file);
+    const fs::path file = absolute_to(project.caller, given);
     std::error_code error;
     if (!fs::exists(file, error)) {
         const std::vector<std::string> near = warpwise::suggest(file.filename().string(), sources_beside(file));
         if (near.empty()) throw Refusal(fmt::format("{}: there is no such file", shown));
-        const std::string suggestion = (options.file.parent_path() / near.front()).string();
+        const std::string suggestion = (given.parent_path() / near.front()).string();
         throw Refusal(fmt::format("{}: there is no such file; did you mean {}?", shown, suggestion));
     }
     if (!fs::is_regular_file(file, error)) {
-        throw Refusal(
-            fmt::format("{} is no file; 'try' takes one CUDA source file: {} try add.cu", shown, project.typed));
+        throw Refusal(fmt::format("{} is no file; 'try' takes CUDA source files: {} try add.cu", shown, project.typed));
     }
     if (access(file.c_str(), R_OK) != 0) throw Refusal(fmt::format("{}: {}", shown, std::strerror(errno)));
     const std::string extension = file.extension().string();
@@ -120,6 +121,14 @@ fs::path find_source(const Project& project, const TryOptions& options) {
         throw Refusal(fmt::format("{} does not look like a CUDA program: its name should end in .cu", shown));
     }
     return file;
+}
+
+/// Throws Refusal for what stands among the program's files and was meant for the program: "1000".
+void require_no_argument(const Project& project, const fs::path& program, const fs::path& word) {
+    std::error_code error;
+    if (word.has_extension() || fs::exists(absolute_to(project.caller, word), error)) return;
+    throw Refusal(fmt::format("{0}: there is no such file. If it is an argument of the program: {1} try {2} -- {0}",
+                              word.string(), project.typed, shell_word(program.string())));
 }
 
 void say(const std::string& text) {
@@ -250,7 +259,7 @@ public:
     Attempt(const Project& project, const TryOptions& options)
         : project_(project),
           options_(options),
-          file_(find_source(project, options)),
+          file_(find_source(project, options.file)),
           shown_(options.file.string()),
           source_{file_, include_folders(project, options), options.definitions, options.colors},
           workshop_(project, options, file_) {
@@ -259,7 +268,16 @@ public:
         } catch (const std::runtime_error& error) {
             throw Refusal(fmt::format("--gpu-model: {}", error.what()));
         }
+        source_.libraries = options.libraries;
+        if (!options.gpu) source_.cccl = find_cccl();
+        for (const fs::path& file : options.more_files) {
+            require_no_argument(project, options.file, file);
+            source_.more_files.push_back(find_source(project, file));
+        }
         source_.uses_openmp = includes_openmp(text_of_file(file_));
+        for (const fs::path& file : source_.more_files) {
+            source_.uses_openmp = source_.uses_openmp || includes_openmp(text_of_file(file));
+        }
         if (!options.trace_file.empty()) {
             if (!options.counters) throw Refusal("--trace needs the counters");
             trace_file_ = absolute_to(project.caller, options.trace_file);
@@ -278,6 +296,7 @@ public:
 
 private:
     Built build_for_cpu_device();
+    Built compile(const TryTools& tools, const TrySource& source, const TryParts& parts) const;
     Built build_for_gpu();
     CommandResult command(const std::vector<std::string>& arguments) const;
     Built failure(const std::string& output, BuildMessage message) const;
@@ -352,17 +371,41 @@ Built Attempt::build_for_cpu_device() {
     parts.object = workshop_.temporary() / "program.o";
     parts.program = folder / kept_name(workshop_.kept() ? ".cpu" : "");
     program_ = parts.program;
-    const CommandResult rewritten = command(rewrite_command(tools, source_, parts));
-    if (rewritten.status != 0) return failure(rewritten.output, explain_rewriter(rewritten.output, places()));
-    const CommandResult compiled = command(compile_command(tools, source_, parts));
-    if (compiled.status != 0) return failure(compiled.output, explain_compiler(compiled.output, places()));
-    const CommandResult linked = command(link_command(tools, source_, parts));
+    if (Built built = compile(tools, source_, parts); !built.succeeded) return built;
+    for (std::size_t i = 0; i < source_.more_files.size(); ++i) {
+        TrySource source = source_;
+        source.file = source_.more_files[i];
+        TryParts part = parts;
+        part.rewritten = folder / (source.file.stem().string() + fmt::format(".{}.cpu.cpp", i + 2));
+        part.object = workshop_.temporary() / fmt::format("program_{}.o", i + 2);
+        progress_.show("Compiling " + options_.more_files[i].string());
+        if (Built built = compile(tools, source, part); !built.succeeded) return built;
+        parts.more_objects.push_back(part.object);
+    }
+    CommandResult linked = command(link_command(tools, source_, parts));
+    if (linked.status != 0 && wants_toolkit_libraries(linked.output)) {
+        const BuildResult libraries = builder.build({"toolkit_libraries"}, [&](int done, int of) {
+            progress_.show(fmt::format("Getting the CPU device's cuBLAS, cuFFT, and cuRAND ready: {} of {}", done, of));
+        });
+        if (!libraries.succeeded) return {false, "cuBLAS, cuFFT, and cuRAND could not be built:\n" + libraries.output};
+        parts.toolkit_libraries = true;
+        linked = command(link_command(tools, source_, parts));
+    }
     if (linked.status != 0) {
         Built built = failure(linked.output, explain_linker(linked.output, places()));
         const std::string own = command_of_own_file(project_, file_);
         if (!own.empty()) built.message += fmt::format("It is a part of Warpwise: {}\n", own);
         return built;
     }
+    return {true, {}};
+}
+
+/// One file of the program, up to its object.
+Built Attempt::compile(const TryTools& tools, const TrySource& source, const TryParts& parts) const {
+    const CommandResult rewritten = command(rewrite_command(tools, source, parts));
+    if (rewritten.status != 0) return failure(rewritten.output, explain_rewriter(rewritten.output, places()));
+    const CommandResult compiled = command(compile_command(tools, source, parts));
+    if (compiled.status != 0) return failure(compiled.output, explain_compiler(compiled.output, places()));
     return {true, {}};
 }
 
@@ -522,6 +565,18 @@ Json read_report(const fs::path& file) {
     return warpwise::json_or_discarded<Json>(stream);
 }
 
+/// A program that found no arguments ends before it has done anything. Empty where that is not what happened.
+std::string advice_on_arguments(const Project& project, const TryOptions& options, const std::string& source,
+                                const CommandResult& result, const Json& report) {
+    const bool ran_kernels = !report.is_object() || report.value("ran_kernels", true);
+    if (result.status == 0 || ran_kernels || !options.arguments.empty()) return {};
+    if (source.find("argv") == std::string::npos) return {};
+    return fmt::format(
+        "{} ended with status {} before it launched a kernel, and it was given no arguments although it reads some "
+        "(argv). What it printed above may say which. Arguments go after two dashes: {} -- ARGUMENT ...\n",
+        options.file.string(), result.status, try_command(project, options, ""));
+}
+
 bool has_unsupported(const Json& report) {
     const Json diagnostics = report.is_object() ? report.value("diagnostics", Json::array()) : Json::array();
     return std::any_of(diagnostics.begin(), diagnostics.end(),
@@ -544,6 +599,7 @@ int Attempt::run() {
     // A status above 128 tells of a signal, unless the program is known to have come to its end.
     const bool ended_by_itself = report.is_object() || (options_.gpu && result.status <= first_signal_status);
     say(comment_on(result, ended_by_itself));
+    if (ended_by_itself) say(advice_on_arguments(project_, options_, text_of_file(file_), result, report));
     if (has_unsupported(report)) {
         say(fmt::format("On a machine with an NVIDIA GPU and nvcc: {}\n", try_command(project_, options_, "--gpu")));
     }

@@ -14,6 +14,7 @@
 #include "allocations.h"
 #include "block.h"
 #include "cpu_device/atomics.h"
+#include "cpu_device/host_access.h"
 #include "diagnoser.h"
 #include "faults.h"
 
@@ -31,6 +32,7 @@ bool instrumented_code_is_here = false;
 // All device memory so far lies between these two.
 std::atomic<std::uintptr_t> device_begin{~std::uintptr_t{0}};
 std::atomic<std::uintptr_t> device_end{0};
+std::atomic<bool> host_may_use_device_memory{false};
 
 using Kind = AccessKind;
 
@@ -107,6 +109,10 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
     if (instrumented_thread.holds_lock || !instrumenting().diagnostics) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
     if (!allocation || allocation->kind != MemoryKind::device) return;
+    if (host_may_use_device_memory.load(std::memory_order_relaxed)) {
+        if (event == TraceEvent::write || event == TraceEvent::copy_write) note_host_write(memory, bytes);
+        return;
+    }
     Diagnostic found{};
     found.kind = DiagnosticKind::host_memory;
     const bool reads = event == TraceEvent::read || event == TraceEvent::copy_read;
@@ -200,6 +206,11 @@ void note_device_memory(const void* begin, std::size_t bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(begin);
     device_begin = std::min(device_begin.load(), address);
     device_end = std::max(device_end.load(), address + bytes);
+}
+
+bool allow_host_access() {
+    host_may_use_device_memory = true;
+    return true;
 }
 
 bool has_instrumented_code() { return instrumented_code_is_here; }

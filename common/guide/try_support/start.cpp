@@ -12,7 +12,9 @@
 //     WARPWISE_TRY_GPU=NAME                        whose times the time model estimates; empty: no estimates
 //     WARPWISE_TRY_REGISTERS=N                     registers per thread, for the theoretical occupancy
 //     WARPWISE_TRY_TRACE=FILE                      gets what the warps of the first blocks did (lesson/trace_file.h)
-//     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "diagnostics": [...]} as JSON
+//     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "diagnostics": [...], "ran_kernels": ...}
+//     as
+//                                                  JSON
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -154,7 +157,9 @@ Run& run() {
     return *all;
 }
 
-void write_report(const std::string& file, const std::vector<LaunchGroup>& groups, const std::string& diagnostics) {
+/// `ran_kernels`: nothing where launches are not counted.
+void write_report(const std::string& file, const std::vector<LaunchGroup>& groups, const std::string& diagnostics,
+                  std::optional<bool> ran_kernels) {
     using Json = nlohmann::ordered_json;
     Json launches = Json::array();
     for (const LaunchGroup& group : groups) {
@@ -169,7 +174,9 @@ void write_report(const std::string& file, const std::vector<LaunchGroup>& group
         launches.push_back(std::move(launch));
     }
     std::ofstream stream(file);
-    stream << Json{{"launches", launches}, {"diagnostics", warpwise::parse_json<Json>(diagnostics)}} << '\n';
+    Json report = {{"launches", launches}, {"diagnostics", warpwise::parse_json<Json>(diagnostics)}};
+    if (ran_kernels) report["ran_kernels"] = *ran_kernels;
+    stream << report << '\n';
 }
 
 /// Of the first launch in each group.
@@ -247,7 +254,7 @@ void at_end(int status, void*) {
     std::fputs(text.c_str(), stderr);
     if (!all.settings.report.empty()) {
         write_report(all.settings.report, all.settings.launches ? groups : std::vector<LaunchGroup>(),
-                     cpu_device::json_of(diagnostics));
+                     cpu_device::json_of(diagnostics), all.collector ? std::optional(!groups.empty()) : std::nullopt);
     }
     if (!all.settings.trace.empty()) {
         try {
@@ -277,6 +284,8 @@ __attribute__((constructor(103))) void begin() {
     all.process = getpid();
     all.settings = settings_from_environment();
     if (all.settings.output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+    // Whoever is killed, by a limit of time for example, has shown what it printed until then.
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     cpu_device::InstrumentOptions options = cpu_device::instrumenting();
     if (std::getenv("CPU_DEVICE_INSTRUMENT") == nullptr) options.counters = options.diagnostics = true;
     if (const int registers = std::atoi(std::string(variable("WARPWISE_TRY_REGISTERS")).c_str()); registers > 0) {

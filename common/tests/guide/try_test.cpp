@@ -1,5 +1,6 @@
 // `warpwise try` without building anything: what it refuses, the commands it would run, what it makes of compilers'
 // messages, and the table of counters. Whole programs are tried in common/tests/try_programs.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,6 +92,12 @@ TEST_CASE("refuses a file that is not there, and names one of nearly the same na
           "vectoradd.cu: there is no such file; did you mean vector_add.cu?");
     CHECK(refusal_of(folder, options_for("missing/vector_add.cu")) == "missing/vector_add.cu: there is no such file");
     CHECK_THAT(refusal_of(folder, options_for("")), StartsWith("which program?"));
+    guide::TryOptions several = options_for("vector_add.cu");
+    several.more_files = {"scale.cu"};
+    CHECK(refusal_of(folder, several) == "scale.cu: there is no such file");
+    several.more_files = {"1000"};
+    CHECK_THAT(refusal_of(folder, several),
+               StartsWith("1000: there is no such file") && EndsWith("try vector_add.cu -- 1000"));
 }
 
 TEST_CASE("says of C files, headers, folders and other files what to try instead") {
@@ -141,7 +148,8 @@ TEST_CASE("reads what CMake wrote down, and says what to do when it is not there
     const TemporaryFolder folder;
     folder.write("try.json", R"({"compiler": "/usr/bin/c++", "options": ["-O1"],
                                  "cpu_device_headers": ["/w/include"], "include_folders": ["/w"],
-                                 "libraries": ["-lfmt"], "rewriter": "/w/cuda_to_cpp"})");
+                                 "libraries": ["-lfmt"], "toolkit_libraries": ["/w/libtoolkit.a"],
+                                 "rewriter": "/w/cuda_to_cpp"})");
     const guide::TryTools tools = guide::read_try_tools(folder.path() / "try.json");
     CHECK(tools.compiler == "/usr/bin/c++");
     CHECK(tools.options == std::vector<std::string>{"-O1"});
@@ -149,6 +157,7 @@ TEST_CASE("reads what CMake wrote down, and says what to do when it is not there
     CHECK(tools.include_folders == std::vector<std::string>{"/w"});
     CHECK(tools.libraries == std::vector<std::string>{"-lfmt"});
     CHECK(tools.rewriter == "/w/cuda_to_cpp");
+    CHECK(tools.toolkit_libraries == std::vector<std::string>{"/w/libtoolkit.a"});
     folder.write("try.json", R"({"compiler": 3})");
     CHECK_THROWS_MATCHES(guide::read_try_tools(folder.path() / "try.json"), guide::Refusal,
                          MessageMatches(ContainsSubstring("cannot be read") && EndsWith("and try again")));
@@ -180,6 +189,29 @@ TEST_CASE("links the part that counts, and no runtime of a sanitizer") {
     CHECK_FALSE(has(command, "-O1"));
     CHECK_FALSE(std::any_of(command.begin(), command.end(),
                             [](const std::string& word) { return word.find("-fsanitize") != std::string::npos; }));
+}
+
+TEST_CASE("links the program's other files, the reader's libraries, and what stands in for cuBLAS where it is called") {
+    guide::TryTools tools = example_tools();
+    tools.toolkit_libraries = {"/w/libtoolkit.a"};
+    guide::TrySource source;
+    source.libraries = {"png"};
+    guide::TryParts several = parts;
+    several.more_objects = {"/t/program_2.o"};
+    const auto at = [](const std::vector<std::string>& command, const char* word) {
+        return std::find(command.begin(), command.end(), word) - command.begin();
+    };
+    std::vector<std::string> command = guide::link_command(tools, source, several);
+    CHECK(has(command, "/t/program_2.o"));
+    CHECK(has(command, "-lpng"));
+    CHECK_FALSE(has(command, "/w/libtoolkit.a"));
+    several.toolkit_libraries = true;
+    command = guide::link_command(tools, source, several);
+    CHECK(at(command, "/t/program_2.o") < at(command, "/w/libtoolkit.a"));
+    CHECK(at(command, "/w/libtoolkit.a") < at(command, "-lfmt"));
+    CHECK(guide::wants_toolkit_libraries("add.cu:2: undefined reference to `cublasSgemm'\n"));
+    CHECK(guide::wants_toolkit_libraries("undefined reference to `cpu_device::curand::skip_xorwow(unsigned int "));
+    CHECK_FALSE(guide::wants_toolkit_libraries("undefined reference to `helper(int)'\n"));
 }
 
 TEST_CASE("links for a GPU what the program's includes ask for") {
@@ -420,6 +452,31 @@ TEST_CASE("says where a header comes from that is not there") {
     CHECK(text_for("book.h") == "add.cu:1: error: book.h: no such file; -I FOLDER names a folder to look in\n");
 }
 
+TEST_CASE("says in one sentence that a program draws with OpenGL") {
+    for (const char* header : {"GL/glew.h", "GL/freeglut.h", "GLFW/glfw3.h", "helper_gl.h"}) {
+        const BuildMessage message = guide::explain_compiler(
+            fmt::format("/home/me/work/add.cu:1:10: fatal error: {}: No such file or directory\n", header), places);
+        CHECK(message.text ==
+              fmt::format("add.cu:1: error: {}: the program draws with OpenGL, and the CPU device has no "
+                          "screen to draw on: 'try' cannot run it\n",
+                          header));
+        CHECK_FALSE(message.needs_gpu);
+    }
+}
+
+TEST_CASE("says what today's name of an old warp function is, in templates, too") {
+    CHECK(guide::explain_compiler("/home/me/work/add.cu:3:9: error: '__shfl_down' was not declared in this scope\n",
+                                  places)
+              .text ==
+          "add.cu:3: error: __shfl_down: gone since compute capability 7.0: write __shfl_down_sync(mask, value, "
+          "delta)\n");
+    CHECK_THAT(guide::explain_compiler("/home/me/work/add.cu:3:9: error: there are no arguments to '__any' that depend "
+                                       "on a template parameter, so a declaration of '__any' must be available\n",
+                                       places)
+                   .text,
+               ContainsSubstring("__any_sync(mask, predicate)"));
+}
+
 TEST_CASE("leaves a misspelled name to the compiler, which knows what was meant") {
     const std::string output =
         "/home/me/work/add.cu:2:24: error: 'cudaMaloc' was not declared in this scope; did you mean 'cudaMalloc'?\n";
@@ -499,8 +556,10 @@ TEST_CASE("says what the linker misses") {
                                 "/usr/bin/ld: /home/me/work/add.cu:4: undefined reference to `other()'\n",
                                 places)
               .text ==
-          "add.cu:2: error: helper(int) is defined nowhere: 'try' builds programs of one file\n"
-          "add.cu:4: error: other() is defined nowhere: 'try' builds programs of one file\n");
+          "add.cu:2: error: helper(int) is defined nowhere: if another file of the program defines it, name that file, "
+          "too (try A.cu B.cu); -l NAME links a library\n"
+          "add.cu:4: error: other() is defined nowhere: if another file of the program defines it, name that file, too "
+          "(try A.cu B.cu); -l NAME links a library\n");
 }
 
 TEST_CASE("names files of the root folder as they are") {

@@ -9,7 +9,8 @@
 #     status 0
 #
 # The last line is the exit status. Spaces at the ends of lines do not count. -DTIMEOUT=SECONDS: 300 unless told.
-# -DEXPECTED=FILE names that file where it does not lie beside the program. -DOPTIONS=--gpu is given to `warpwise try`.
+# -DEXPECTED=FILE names that file where it does not lie beside the program. -DOPTIONS="--gpu more.cu", words with spaces between
+# them, is given to `warpwise try`. -DSAYS=TEXT: stderr has to contain that text.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -59,6 +60,7 @@ endif()
 set(expected_status ${CMAKE_MATCH_1})
 string(REGEX REPLACE "\nstatus [0-9]+\n+$" "\n" expected "${expected}")
 
+separate_arguments(OPTIONS UNIX_COMMAND "${OPTIONS}")
 execute_process(
     COMMAND "${CMAKE_COMMAND}" -E env "WARPWISE_ROOT=${ROOT}" --unset=CPU_DEVICE_DIAGNOSTICS
         --unset=CPU_DEVICE_FINDINGS "${GUIDE}" try ${OPTIONS} "${PROGRAM}"
@@ -99,6 +101,12 @@ elseif(NOT diagnostic STREQUAL "")
     set(complaint "the CPU device complains: ${diagnostic}")
 elseif(complaint STREQUAL "" AND lines EQUAL 0)
     set(complaint "${expected_file} expects no line at all")
+endif()
+if(complaint STREQUAL "" AND DEFINED SAYS)
+    string(FIND "${errors}" "${SAYS}" position)
+    if(position EQUAL -1)
+        set(complaint "stderr lacks this text: ${SAYS}")
+    endif()
 endif()
 if(NOT complaint STREQUAL "")
     message(FATAL_ERROR "${PROGRAM}: ${complaint}\n---- stdout\n${output}\n---- stderr\n${errors}")

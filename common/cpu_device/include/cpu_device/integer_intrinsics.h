@@ -242,6 +242,27 @@ inline unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int sum) 
 }
 inline unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int sum) { return __dp2a_lo(a, b >> 16, sum); }
 
+/// The same with the bytes and halfwords in vectors.
+inline int __dp4a(char4 a, char4 b, int sum) {
+    return static_cast<int>(static_cast<unsigned int>(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w) +
+                            static_cast<unsigned int>(sum));
+}
+inline unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int sum) {
+    return static_cast<unsigned int>(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w) + sum;
+}
+inline int __dp2a_lo(short2 a, char4 b, int sum) {
+    return static_cast<int>(static_cast<unsigned int>(a.x * b.x + a.y * b.y) + static_cast<unsigned int>(sum));
+}
+inline int __dp2a_hi(short2 a, char4 b, int sum) {
+    return static_cast<int>(static_cast<unsigned int>(a.x * b.z + a.y * b.w) + static_cast<unsigned int>(sum));
+}
+inline unsigned int __dp2a_lo(ushort2 a, uchar4 b, unsigned int sum) {
+    return static_cast<unsigned int>(a.x * b.x + a.y * b.y) + sum;
+}
+inline unsigned int __dp2a_hi(ushort2 a, uchar4 b, unsigned int sum) {
+    return static_cast<unsigned int>(a.x * b.z + a.y * b.w) + sum;
+}
+
 // ---- fused comparisons (DPX) ---------------------------------------------------------------------------------
 
 namespace cpu_device {
