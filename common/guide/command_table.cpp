@@ -195,9 +195,7 @@ Command solution_command() {
 
 void configure_try(CLI::App& app, Values& values) {
     TryOptions& options = values.program;
-    app.add_option("FILE", values.files, "the files of a CUDA program, most often one")
-        ->required()
-        ->type_name("");
+    app.add_option("FILE", values.files, "the files of a CUDA program, most often one")->required()->type_name("");
     app.add_flag("--gpu", options.gpu, "build it with nvcc and run it on a GPU");
     app.add_flag("--counters,!--no-counters", options.counters,
                  "count what each kernel does; on unless you say --no-counters (CPU device only)");

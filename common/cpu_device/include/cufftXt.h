@@ -1,5 +1,5 @@
-// Plans and calls of cuFFT that are told the types of the data. Transforms on several GPUs, callbacks, and half precision are
-// not declared.
+// Plans and calls of cuFFT that are told the types of the data. Transforms on several GPUs, callbacks, and half
+// precision are not declared.
 #pragma once
 
 #include "cufft.h"

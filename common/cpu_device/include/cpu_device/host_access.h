@@ -3,8 +3,8 @@
 
 namespace cpu_device {
 
-/// From now on host code that reads or writes device memory is not reported, and what it writes counts as written. Always
-/// true.
+/// From now on host code that reads or writes device memory is not reported, and what it writes counts as written.
+/// Always true.
 bool allow_host_access();
 
 }  // namespace cpu_device
