@@ -584,6 +584,7 @@ const drawings = [
     ['/4_examples/matrix_multiply', 'pipeline'],
     ['/programming_patterns', 'scan'],
     ['/4_examples/scan', 'look_back'],
+    ['/5_modern_cuda/memory_model', 'hand_over'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];
