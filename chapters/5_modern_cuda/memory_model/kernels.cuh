@@ -30,8 +30,8 @@ __global__ void relay_by_launches(unsigned* words, unsigned round, unsigned* see
 // the flag, and a fence between flag and message on either side. The fence after the loop
 // keeps the loads of the message behind the load of the flag, and the fence before
 // atomicExch keeps the stores of the message before the store of the flag.
-// (A block may wait for another one only if that one is sure to run, too. Two blocks of one
-// thread fit on every GPU.)
+// (A block may wait for another one only if that one is sure to run, too. The launch is
+// cooperative, so both are resident.)
 // Faster because no launch is left in the chain. Still slow because each look at the flag
 // is an atomicAdd of 0, which reads and writes, and because __threadfence() is stronger
 // than a hand-over needs: it is the fence with memory_order_seq_cst of step 3's functions,

@@ -69,12 +69,16 @@ void by_launches(Relay& relay) {
 
 using Kernel = void (*)(unsigned*, unsigned*, unsigned, unsigned*);
 
+// Each player waits for the other one, so both blocks have to be resident. A cooperative
+// launch makes sure of that.
 template <Kernel kernel>
 void between_blocks(Relay& relay) {
     relay.begin();
-    kernel<<<2, 1>>>(relay.d_words.data(), relay.d_turn.data(), relay.rounds,
-                     relay.d_seen.data());
-    warpwise::check_launch();
+    unsigned *words = relay.d_words.data(), *turn = relay.d_turn.data();
+    unsigned* seen = relay.d_seen.data();
+    void* arguments[] = {&words, &turn, &relay.rounds, &seen};
+    warpwise::check(
+        cudaLaunchCooperativeKernel(kernel, dim3(2), dim3(1), arguments, 0, nullptr));
 }
 
 void in_a_block(Relay& relay) {
@@ -268,9 +272,11 @@ Outcomes run_messages(bool near, unsigned runs) {
     for (unsigned run = 0; run < runs; ++run) {
         for (DeviceBuffer<unsigned>* buffer : {&d_words, &d_flags, &d_arrived, &d_outcomes})
             buffer->fill_bytes(0);
-        pass_messages<Way><<<blocks, threads>>>(d_words.data(), d_flags.data(), near,
-                                                d_arrived.data(), d_outcomes.data());
-        warpwise::check_launch();
+        unsigned *words = d_words.data(), *flags = d_flags.data();
+        unsigned *arrived = d_arrived.data(), *counts_of = d_outcomes.data();
+        void* arguments[] = {&words, &flags, &near, &arrived, &counts_of};
+        warpwise::check(cudaLaunchCooperativeKernel(pass_messages<Way>, dim3(blocks),
+                                                    dim3(threads), arguments, 0, nullptr));
         const std::vector<unsigned> counts = d_outcomes.download();
         outcomes.add(counts[kBoth] + counts[kFlagAlone], counts[kFlagAlone]);
     }
@@ -290,9 +296,11 @@ Outcomes run_buffering(unsigned runs) {
         for (DeviceBuffer<unsigned>* buffer : {&d_x, &d_y, &d_arrived})
             buffer->fill_bytes(0);
         d_loaded.fill_bytes(0xFF);
-        store_then_load<Way>
-            <<<blocks, threads>>>(d_x.data(), d_y.data(), d_arrived.data(), d_loaded.data());
-        warpwise::check_launch();
+        unsigned *x = d_x.data(), *y = d_y.data();
+        unsigned *arrived = d_arrived.data(), *loads = d_loaded.data();
+        void* arguments[] = {&x, &y, &arrived, &loads};
+        warpwise::check(cudaLaunchCooperativeKernel(store_then_load<Way>, dim3(blocks),
+                                                    dim3(threads), arguments, 0, nullptr));
         const std::vector<unsigned> loaded = d_loaded.download();
         unsigned both_zero = 0;
         for (unsigned pair = 0; pair < pairs; ++pair)
