@@ -191,8 +191,10 @@ void show_failures(warpwise::Lesson& lesson) {
             const std::vector<unsigned> seen = relay.d_seen.download();
             unsigned old = 0, missing = 0;
             for (unsigned round = 0; round < rounds; ++round) {
-                if (seen[round] == ~0u) ++missing;
-                else if (seen[round] != kWords * round) ++old;
+                if (seen[round] == ~0u)
+                    ++missing;
+                else if (seen[round] != kWords * round)
+                    ++old;
             }
             wrong_runs += old + missing > 0 ? 1 : 0;
             old_words += old;
@@ -352,10 +354,10 @@ void show_tests(warpwise::Lesson& lesson, const std::string& name, const std::st
             lesson.expect(test.may_fail || outcomes.unexpected == 0,
                           name + ", " + test.name + ": never " + unexpected);
             if (!warpwise::can_instrument()) continue;
-            lesson.expect(found.empty() != test.races,
-                          name + ", " + test.name +
-                              (test.races ? ": its data race is found"
-                                          : ": no error is found"));
+            lesson.expect(
+                found.empty() != test.races,
+                name + ", " + test.name +
+                    (test.races ? ": its data race is found" : ": no error is found"));
         }
         lesson.show_recorded(name);
         return;
@@ -406,9 +408,10 @@ with release and acquire at device scope, as between two warps of a block throug
 memory, on a GPU?)",
          .answer =
              warpwise::Measured{
-                 .by = warpwise::CellRatio{
-                     {"hand_overs", {"relay_release_acquire"}, "ns per hand-over"},
-                     {"hand_overs", {"relay_in_shared_memory"}, "ns per hand-over"}},
+                 .by =
+                     warpwise::CellRatio{
+                         {"hand_overs", {"relay_release_acquire"}, "ns per hand-over"},
+                         {"hand_overs", {"relay_in_shared_memory"}, "ns per hand-over"}},
                  .unit = "times",
                  .factor = 2},
          .because = R"(Between blocks, message and flag go to the L2 cache and back. Shared
@@ -416,11 +419,10 @@ memory is in the SM.)"});
 
     std::vector<warpwise::Step<Relay>> steps;
     for (const Version& step : kSteps) steps.push_back({step.name, step.change, step.run});
-    lesson.steps<Relay>(
-        {.gpu = {4096},
-         .cpu = {512},
-         .awkward = {{0}, {1}, {2}, {3}, {31}, {32}, {33}, {255}, {1009}}},
-        steps);
+    lesson.steps<Relay>({.gpu = {4096},
+                         .cpu = {512},
+                         .awkward = {{0}, {1}, {2}, {3}, {31}, {32}, {33}, {255}, {1009}}},
+                        steps);
     show_hand_overs(lesson);
     lesson.conclusion(
         R"(All of these are right. The writer releases: what it wrote before is visible to
@@ -430,8 +432,8 @@ they meet. System scope is the default of cuda::atomic_ref, so name the scope.)"
 
     lesson.question(
         R"(Six versions of the relay between two blocks are wrong: a plain flag, a volatile
-one, relaxed atomics, a release without an acquire, an acquire without a release, and both at
-block scope. Each of them may give right results for years. How can they be found?)");
+one, relaxed atomics, a release without an acquire, an acquire without a release, and both
+at block scope. Each of them may give right results for years. How can they be found?)");
     lesson.predict(
         {.question = R"(relay_release_only releases, but its reader loads the flag relaxed.
 The reader has read an earlier message from the same eight words. Where may it find an old
@@ -472,8 +474,8 @@ partner stores 1 in y and then loads x. Can both load 0?)");
     lesson.predict(
         {.question = R"(x and y are 0. Thread A stores 1 in x with release, and then loads y
 with acquire. Thread B does the same with x and y exchanged. Can both of them load 0?)",
-         .answer = warpwise::Choice{.choices = {"no: one of them was later", "yes"},
-                                    .right = 1},
+         .answer =
+             warpwise::Choice{.choices = {"no: one of them was later", "yes"}, .right = 1},
          .because = R"(A release orders what precedes it, and an acquire what follows it. A
 load may therefore take place before an earlier store to another word. Only
 memory_order_seq_cst forbids that.)"});

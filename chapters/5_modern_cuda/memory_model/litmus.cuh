@@ -110,8 +110,8 @@ __global__ void pass_messages(unsigned* words, unsigned* flags, bool near,
     const unsigned beside = near ? words[std::size_t{other} * kApart + 1] : 0;  // is 0
     start_together(arrived);
     Way::send(words + std::size_t{own} * kApart, flags + place_of_flag(own));
-    const unsigned outcome = Way::receive(words + std::size_t{other} * kApart,
-                                          flags + place_of_flag(other));
+    const unsigned outcome =
+        Way::receive(words + std::size_t{other} * kApart, flags + place_of_flag(other));
     atomicAdd(outcomes + outcome + beside, 1u);
 }
 

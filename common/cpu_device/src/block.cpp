@@ -327,7 +327,8 @@ void Block::yield() {
     }
     save_thread(*self);
     make_ready(self);
-    if (++yields_in_a_row_ > (current_thread.block_threads <= kWarpSize ? kYieldsOfOneWarp : kYieldsBeforeOtherBlocks)) {
+    if (++yields_in_a_row_ >
+        (current_thread.block_threads <= kWarpSize ? kYieldsOfOneWarp : kYieldsBeforeOtherBlocks)) {
         state_ = State::spinning;
         switch_context(host_, &self->context);
     } else if (current_thread.next_thread < current_thread.block_threads) {

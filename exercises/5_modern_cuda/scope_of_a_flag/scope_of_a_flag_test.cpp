@@ -67,7 +67,8 @@ void check_call(Counter& d_done, std::size_t count, std::size_t blocks, std::siz
     CHECK_THAT(d_block_sums, grading::WrittenOnce());
     CHECK_THAT(d_done, grading::WrittenByKernels());
     CHECK_THAT(d_sum, grading::WrittenOnce());
-    if (count >= blocks * threads_per_block) CHECK_THAT(d_values, grading::ReadByBlocks(blocks));
+    if (count >= blocks * threads_per_block)
+        CHECK_THAT(d_values, grading::ReadByBlocks(blocks));
     const std::vector<grading::ElementActivity> of_sum = grading::activity_of(d_sum);
     if (of_sum.empty()) return;
     for (const grading::ElementActivity& block_sum : grading::activity_of(d_block_sums)) {
