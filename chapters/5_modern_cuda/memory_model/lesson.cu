@@ -465,8 +465,8 @@ flag was seen, and the word beside it was not. How often is that?)");
                kMessages);
     lesson.conclusion(
         R"(What may happen is decided by the memory model, not by the count. An outcome
-that was never seen in these runs may still appear on the next GPU. The last four rows are
-the ones that must stay at 0.)");
+that was never seen in these runs may still appear on the next GPU. The four tests with a
+release and an acquire, as accesses or as fences, have to stay at 0.)");
 
     lesson.question(
         R"(The second test: x and y are 0. A thread stores 1 in x and then loads y. Its
