@@ -48,7 +48,7 @@ std::vector<double> expected_of(const std::vector<float>& values) {
 
 // A thread adds at most 2 log2(128) = 14 numbers to a mean of values up to 1 in magnitude.
 // Two such means and two roundings more are behind a result.
-constexpr double tolerance = 40 * 1.2e-7;
+constexpr warpwise::Tolerance tolerance{.absolute = 40 * 1.2e-7};
 
 void check_tiles(std::size_t tiles, std::uint64_t stream = 0) {
     INFO(grading::counted(tiles, "tile"));
