@@ -585,6 +585,8 @@ const drawings = [
     ['/programming_patterns', 'scan'],
     ['/4_examples/scan', 'look_back'],
     ['/5_modern_cuda/memory_model', 'hand_over'],
+    ['/4_examples/sort', 'bitonic'],
+    ['/4_examples/sort', 'radix'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];

@@ -370,6 +370,25 @@ test('a hand-over brings the new word only with a release and an acquire', () =>
     assert.equal(model.handOver(true, false)[3].l2.word, 42); // it is there, but B does not look there
 });
 
+test('a bitonic network sorts, in rounds that compare each place once', () => {
+    const rounds = model.bitonicRounds(8);
+    assert.deepEqual(rounds.map(({ run, distance }) => [run, distance]), [[2, 1], [4, 2], [4, 1], [8, 4], [8, 2], [8, 1]]);
+    for (const { pairs } of rounds) assert.deepEqual(pairs.flatMap(({ low, high }) => [low, high]).sort(), model.upTo(8));
+    assert.deepEqual(rounds[3].pairs, [{ low: 0, high: 7 }, { low: 1, high: 6 }, { low: 2, high: 5 }, { low: 3, high: 4 }]);
+    // All arrays of zeros and ones: if these are sorted, all others are, too.
+    for (let bits = 0; bits < 256; ++bits) {
+        const keys = model.upTo(8).map((place) => (bits >> place) & 1);
+        assert.deepEqual(model.bitonicStates(keys).at(-1), keys.toSorted());
+    }
+});
+
+test('a radix sort with stable passes sorts, and one with others does not', () => {
+    const keys = [32, 13, 21, 33, 12, 23, 11, 31];
+    assert.deepEqual(model.radixPasses(keys, 2, true), [keys, [21, 11, 31, 32, 12, 13, 33, 23], [11, 12, 13, 21, 23, 31, 32, 33]]);
+    assert.deepEqual(model.radixPasses(keys, 2, false).at(-1).map((key) => Math.floor(key / 10)), [1, 1, 1, 2, 2, 3, 3, 3]);
+    assert.notDeepEqual(model.radixPasses(keys, 2, false).at(-1), keys.toSorted());
+});
+
 test('pairs of maximum and sum, combined in rounds, are those of all values', () => {
     const values = [1, 3, 2, 0, 5, 1, 4, 2];
     const rounds = model.normalizerRounds(values);
