@@ -297,6 +297,25 @@ const en = {
         end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
         names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
     },
+    hand_over: {
+        title: 'A word and a flag on their way from one block to another',
+        alt: 'A time line of five moments. Thread A stores 42 in a word and then 1 in a flag. Thread B, in another block, loads the flag and then the word. With a release, the L2 cache has the word before it has the flag. With an acquire, the L1 cache of B forgets the old word when B has seen the flag. Only with both does B load 42. In the other three cases it sees the flag and loads the old word, 0.',
+        way: 'What is said about the flag',
+        ways: { neither: 'relaxed', release: 'release only', acquire: 'acquire only', both: 'release and acquire' },
+        rows: ['Thread A', 'L2 cache', 'L1 cache of B', 'Thread B'],
+        word: 'word',
+        flag: 'flag',
+        stores: ['word = 42', 'flag = 1'],
+        label: 'Moment',
+        start: 'The word and the flag are 0. Thread B has read the word before, so the L1 cache of its SM has the old 0.',
+        says: (moment, releases, acquires) =>
+            [
+                'A stores 42 in the word. The store is on its way to the L2 cache.',
+                releases ? 'A stores the flag with a release: the word has to arrive before the flag does.' : 'A stores the flag. Nothing makes it wait for the word, and here the flag arrives first.',
+                acquires ? 'B loads the flag with an acquire, and finds 1: its L1 cache gives up what it had.' : 'B loads the flag, and finds 1. Its L1 cache keeps what it had.',
+            ][moment],
+        end: (word, acquires) => `B loads the word ${acquires ? 'from the L2 cache' : 'from its L1 cache'} and finds ${word === 42 ? '42, the new one.' : '0, the old one, although it has seen the flag.'}`,
+    },
     bitonic: {
         title: 'A bitonic network for eight keys',
         alt: 'A sorting network with six rounds for eight keys. A run of two keys takes one round, a run of four takes two, and a run of eight takes three. The first round of each run folds it in the middle: it compares the first place with the last one, the second with the last but one, and so on. In the others, the partners are 2 or 1 places apart. The smaller key always goes to the lower place.',
@@ -765,6 +784,25 @@ const zh = {
         says: (names, before, done) => `它看${names}。到目前为止，它之前的和是 ${before}。${done ? '其中有最近的前缀，回看结束：更前面的都包含在那个前缀里。' : ''}`,
         end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
         names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
+    },
+    hand_over: {
+        title: '一个字和一个标志，从一个线程块走到另一个',
+        alt: '五个时刻的时间线。线程 A 把 42 存进一个字，再把 1 存进标志。另一个线程块的线程 B 先加载标志，再加载这个字。有释放时，L2 缓存先有字，后有标志。有获取时，B 看到标志之后，它的 L1 缓存丢掉旧的字。只有两者都有，B 才加载到 42。其余三种情形里，它看到了标志，加载到的却是旧的 0。',
+        way: '标志用什么内存次序',
+        ways: { neither: '宽松', release: '只有释放', acquire: '只有获取', both: '释放与获取' },
+        rows: ['线程 A', 'L2 缓存', 'B 的 L1 缓存', '线程 B'],
+        word: '字',
+        flag: '标志',
+        stores: ['字 = 42', '标志 = 1'],
+        label: '时刻',
+        start: '字和标志都是 0。线程 B 以前读过这个字，所以它的 SM 的 L1 缓存里有旧的 0。',
+        says: (moment, releases, acquires) =>
+            [
+                'A 把 42 存进字，这次存储正在去 L2 缓存的路上。',
+                releases ? 'A 用释放存标志：字必须先到，标志才能到。' : 'A 存标志。没有什么让标志等字，这里标志先到了。',
+                acquires ? 'B 用获取加载标志，读到 1：它的 L1 缓存丢掉原有的数据。' : 'B 加载标志，读到 1。它的 L1 缓存保留着原有的数据。',
+            ][moment] ?? '时刻',
+        end: (word, acquires) => `B 从${acquires ? 'L2 缓存' : '自己的 L1 缓存'}加载字，得到 ${word === 42 ? '42，是新的。' : '0，是旧的，尽管它看到了标志。'}`,
     },
     bitonic: {
         title: '八个键的双调网络',
