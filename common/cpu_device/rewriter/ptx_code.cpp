@@ -184,9 +184,11 @@ private:
     /// The variable of C++ that an operand stands for; empty where it is none.
     std::string variable(const std::string& operand) const {
         if (operand.size() > 1 && operand[0] == '%' && std::isdigit(static_cast<unsigned char>(operand[1])) != 0) {
-            const std::size_t number = std::stoul(operand.substr(1));
-            if (number >= operands_.size() || operand.find_first_not_of("0123456789", 1) != std::string::npos)
+            constexpr std::size_t most_digits = 3;
+            if (operand.size() > 1 + most_digits || operand.find_first_not_of("0123456789", 1) != std::string::npos)
                 throw NotUnderstood{};
+            const std::size_t number = std::stoul(operand.substr(1));
+            if (number >= operands_.size()) throw NotUnderstood{};
             return "(" + operands_[number] + ")";
         }
         return registers_.count(operand) != 0 ? register_name(operand) : std::string();
@@ -197,7 +199,8 @@ private:
         if (operand.empty()) throw NotUnderstood{};
         std::string expression = variable(operand);
         if (expression.empty() && operand[0] == '%') {
-            expression = special_register(operand.substr(operand.find_first_not_of('%')));
+            const std::size_t name = operand.find_first_not_of('%');
+            if (name != std::string::npos) expression = special_register(operand.substr(name));
         }
         if (expression.empty()) {
             const bool is_number =
