@@ -135,9 +135,11 @@ std::vector<Line> map_of(const Elements& elements, std::size_t cols) {
     }
     const std::string cell =
         high == 1 && wide == 1 ? "" : counted(high, "row") + " x " + counted(wide, "column") + " per character";
-    lines.push_back(
-        {{std::string(margin, ' ') + "  columns 0 to " + std::to_string(cols - 1) + "   " + legend_of(elements, cell),
-          Tone::faint}});
+    const std::string indent(margin + 2, ' ');
+    lines.push_back({{indent + "downwards: rows 0 to " + std::to_string(rows - 1) + ", to the right: columns 0 to " +
+                          std::to_string(cols - 1),
+                      Tone::faint}});
+    lines.push_back({{indent + legend_of(elements, cell), Tone::faint}});
     return lines;
 }
 
@@ -406,7 +408,8 @@ std::vector<Line> lines_of(const Failure& failure) {
 
     if (!failure.values.empty()) {
         separate();
-        ValueRow widest{"index", "got", "expected"};
+        const bool of_matrix = failure.values.front().index.starts_with('(');
+        ValueRow widest{of_matrix ? "(row, column)" : "index", "got", "expected"};
         const auto widen = [](std::string& most, const std::string& text) {
             if (text.size() > most.size()) most.resize(text.size(), ' ');
         };

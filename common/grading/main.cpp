@@ -301,7 +301,7 @@ int grade(int argc, char** argv) {
     facts.failure = grading::first_failure();
     const std::vector<std::string> titles = all_tests(session);
     facts.tests = titles.size();
-    const bool is_further_run = std::getenv(grading::further_run_variable) != nullptr;
+    const bool is_further_run = grading::is_further_run();
     if (status != 0 && runs_all && seconds_for_later_tests() > 0 && !is_further_run && !full && !catch2 &&
         facts.failure) {
         look_at_later_tests(facts.failure->test, titles, facts);

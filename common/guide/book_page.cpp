@@ -499,9 +499,9 @@ private:
         const std::string_view text = trimmed(line);
         if (line.starts_with("```")) {
             take_fence(line);
-        } else if (line.starts_with('|')) {
+        } else if (begins_table()) {
             Lines table;
-            while (next_ < lines_.size() && lines_[next_].starts_with('|')) table.push_back(lines_[next_++]);
+            while (next_ < lines_.size() && trimmed(lines_[next_]).starts_with('|')) table.push_back(lines_[next_++]);
             --next_;
             add(markdown_table(table, terminal_));
         } else if (text.starts_with("::: predict")) {
@@ -510,7 +510,7 @@ private:
         } else if (text.starts_with("<details>")) {
             flush();
             const bool is_answer =
-                next_ + 1 < lines_.size() && trimmed(lines_[next_ + 1]) == "<summary>Answer</summary>";
+                next_ + 1 < lines_.size() && trimmed(lines_[next_ + 1]).starts_with("<summary>Answer");
             parts_.push_back({"", is_answer});
         } else if (text.starts_with("</details>")) {
             flush();
@@ -525,6 +525,14 @@ private:
         } else if (!text.starts_with(":::") && !text.starts_with("<!--")) {
             markdown_ += line + "\n";
         }
+    }
+
+    /// A table may belong to an item of a list, and is then indented. A drawing has no line of dashes below its first.
+    bool begins_table() const {
+        const std::string& line = lines_[next_];
+        if (line.starts_with('|')) return true;
+        const bool is_indented = trimmed(line).starts_with('|') && !line.starts_with("    ");
+        return is_indented && next_ + 1 < lines_.size() && trimmed(lines_[next_ + 1]).starts_with("|--");
     }
 
     void take_fence(const std::string& opening) {

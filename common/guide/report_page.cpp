@@ -494,6 +494,16 @@ private:
             }
         }
         add(table_html(table));
+        times();
+    }
+
+    /// What the book's roofline reads when this page is dropped on it.
+    void times() {
+        for (const ReportChapter& part : report_.chapters) {
+            if (!part.results || !part.results->device.on_gpu) continue;
+            put("<script type=\"application/json\" id=\"times-{}\">{}</script>\n", identifier(part.chapter->folder),
+                without_tags(times_as_json(*part.results, report_.root)));
+        }
     }
 
     void summary() {

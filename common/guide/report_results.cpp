@@ -376,6 +376,47 @@ std::string shown_command(const std::vector<std::string>& command, const std::fi
     return fmt::format("{}", fmt::join(shown_words(command, root), " "));
 }
 
+std::string times_as_json(const ChapterResults& results, const std::filesystem::path& root) {
+    const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(); };
+    const auto name_of = [](warpwise::StepKind kind) {
+        if (kind == warpwise::StepKind::host) return "host";
+        return kind == warpwise::StepKind::vendor ? "vendor" : "device";
+    };
+    const auto times_of = [&](const StepResult& step) {
+        return Json{{"number", or_null(step.number)},
+                    {"name", step.name},
+                    {"kind", name_of(step.kind)},
+                    {"bytes", step.work.bytes},
+                    {"operations", step.work.operations},
+                    {"seconds", step.timing ? Json{{"median", step.timing->median}} : Json()},
+                    {"comparison", {{"passed", is_right(step)}}}};
+    };
+    Json lessons = Json::array();
+    for (const LessonResult& lesson : results.lessons) {
+        Json extents = Json::array();
+        const Size size = lesson.steps.empty() ? Size() : lesson.steps.front().size;
+        for (std::size_t i = 0; i < size.dimensions(); ++i) extents.push_back(size[i]);
+        Json steps = Json::array();
+        for (const StepResult& step : lesson.steps) steps.push_back(times_of(step));
+        lessons.push_back({{"name", lesson.name},
+                           {"size", std::move(extents)},
+                           {"roof", lesson.roof ? Json{{"gb_per_s", lesson.roof->gb_per_s}} : Json()},
+                           {"steps", std::move(steps)}});
+    }
+    const warpwise::DeviceInfo& device = results.device;
+    return warpwise::json_text(Json{{"warpwise", known_layout},
+                                    {"date", results.date},
+                                    {"command", shown_words(results.command, root)},
+                                    {"chapter", {{"number", results.number}, {"folder", results.folder}}},
+                                    {"device",
+                                     {{"name", device.name},
+                                      {"kind", device.on_gpu ? "cuda" : "cpu"},
+                                      {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+                                      {"processors", device.processors},
+                                      {"clock_mhz", or_null(device.clock)}}},
+                                    {"lessons", std::move(lessons)}});
+}
+
 std::string text_of(const Size& size) {
     std::string result;
     for (std::size_t i = 0; i < size.dimensions(); ++i) {

@@ -844,15 +844,17 @@ TEST_CASE("a map shows which parts of a matrix are wrong") {
     }
     CHECK(texts(grading::picture_of(array_with(32, last_columns, {0}, 8))) ==
           std::vector<std::string>{"0 [_.....xx]", "1 [......xx]", "2 [......xx]", "3 [......xx]",
-                                   "   columns 0 to 7   . right   x wrong   _ never written   "});
+                                   "   downwards: rows 0 to 3, to the right: columns 0 to 7",
+                                   "   . right   x wrong   _ never written   "});
     const std::vector<std::string> large =
         texts(grading::picture_of(array_with(96 * 100, from_to(4800, 9599), {}, 96)));
-    REQUIRE(large.size() == 6);
+    REQUIRE(large.size() == 7);
     CHECK(large[0] == " 0 [" + std::string(48, '.') + "]");
     CHECK(large[1] == "   [" + std::string(48, '.') + "]");
     CHECK(large[2] == "   [" + std::string(48, 'x') + "]");
     CHECK(large[4] == "99 [" + std::string(48, 'x') + "]");
-    CHECK_THAT(large[5], ContainsSubstring("(20 rows x 2 columns per character)"));
+    CHECK(large[5] == "    downwards: rows 0 to 99, to the right: columns 0 to 95");
+    CHECK_THAT(large[6], ContainsSubstring("(20 rows x 2 columns per character)"));
 }
 
 TEST_CASE("there is no picture where it says no more than a sentence or a table") {
@@ -907,6 +909,12 @@ TEST_CASE("the table holds the first wrong elements") {
           std::vector<grading::ValueRow>{{"32", "33", "32"}, {"33", "34", "33"}});
     CHECK(grading::value_rows(array_with(12, {6}, {5}, 4), 6) ==
           std::vector<grading::ValueRow>{{"(1, 1)", "never written", "5"}, {"(1, 2)", "7", "6"}});
+}
+
+TEST_CASE("the table of a matrix says that the row comes first") {
+    const std::vector<std::string> lines = texts(grading::lines_of(failure_about(array_with(12, {6, 7, 8}, {}, 4))));
+    CHECK(std::find(lines.begin(), lines.end(), "  (row, column)   got   expected") != lines.end());
+    CHECK(std::find(lines.begin(), lines.end(), "         (1, 2)     7          6") != lines.end());
 }
 
 TEST_CASE("a failure says what is wrong, with what, where, and asks one question, in few lines") {

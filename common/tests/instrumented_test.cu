@@ -572,6 +572,36 @@ TEST_CASE("an instrumented kernel is stopped that says nothing and never ends") 
     CHECK(found.front().kind == "endless_kernel");
     CHECK(cudaDeviceReset() == cudaSuccess);
 }
+
+__device__ float half_of(float x) { return x * 0.5f; }
+
+constexpr int line_of_endless_loop = __LINE__ + 4;
+__global__ void never_advance(const float* in, float* out, int n) {
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;) {
+        out[i] = half_of(in[i]);
+        (void)stride;
+    }
+}
+
+TEST_CASE("an instrumented kernel that never ends is stopped in its loop, and not at its launch") {
+    const warpwise::Instrumentation instrumenting({.diagnostics = true});
+    float *in = nullptr, *out = nullptr;  // freed by cudaDeviceReset
+    REQUIRE(cudaMalloc(&in, 256 * sizeof(float)) == cudaSuccess);
+    REQUIRE(cudaMalloc(&out, 256 * sizeof(float)) == cudaSuccess);
+    REQUIRE(cudaMemset(in, 0, 256 * sizeof(float)) == cudaSuccess);
+    cpu_device::set_watchdog_seconds(0.3);
+    never_advance<<<2, 64>>>(in, out, 256);
+    cpu_device::set_watchdog_seconds(20);
+    CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+    const std::vector<warpwise::Diagnostic> found = warpwise::take_diagnostics();
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().kind == "endless_kernel");
+    const auto place = [](int line) { return "instrumented_test.cu:" + std::to_string(line) + ":"; };
+    CHECK((found.front().text.find(place(line_of_endless_loop)) != std::string::npos ||
+           found.front().text.find(place(line_of_endless_loop - 1)) != std::string::npos));
+    CHECK(cudaDeviceReset() == cudaSuccess);
+}
 #endif
 
 // ---- lessons -----------------------------------------------------------------------------------------------------

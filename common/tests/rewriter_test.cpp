@@ -134,6 +134,10 @@ std::string host_uses(const std::string& statements, const std::string& head = "
     return text;
 }
 
+/// What stands at the end of a file that may define device variables of which the runtime is not told.
+const std::string unregistered =
+    "\nstatic const ::cpu_device::UnregisteredVariables cpu_device_unregistered_variables;";
+
 struct Refusal {
     int line;
     std::string message;
@@ -764,7 +768,7 @@ TEST_CASE("device variables are known in namespaces and not elsewhere") {
     for (const char* around :
          {"namespace a { @ }", "namespace a::b { namespace { @ } }", "extern \"C\" { @ }", "MACRO(a) namespace { @ }",
           "MACRO(a)\nextern \"C\" { @ }", "void f() { if (x) { } } @", "struct A { int x; }; @", "int a[] = {1, 2}; @",
-          "#if A\n@\n#endif", "#if A\nint x;\n#else\n@\n#endif", "#define A __device__\n@"}) {
+          "#if A\n@\n#endif", "#if A\nint x;\n#else\n@\n#endif", "#define A __host__ __device__\n@"}) {
         std::string source = around, expected = around;
         const int line = static_cast<int>(std::count(source.begin(), source.begin() + source.find('@'), '\n')) + 1;
         source.replace(source.find('@'), 1, "__device__ int v;");
@@ -774,27 +778,45 @@ TEST_CASE("device variables are known in namespaces and not elsewhere") {
     const std::string branches = rewritten("#if A\n__device__ int v;\n#else\n__device__ float v;\n#endif\n");
     CHECK(branches == "#if A\n__device__ int v;" + registered("v", 2) + "\n#else\n__device__ float v;" +
                           registered("v", 4) + "\n#endif\n");
-    for (const char* around : {"struct A { @ };", "void f() { @ }", "template <class T> struct A { static @ };",
-                               "WRAP(@)", "__device__ void f() { { static @ } }"}) {
+    for (const char* around : {"struct A { @ };", "template <class T> struct A { static @ };", "WRAP(@)"}) {
         std::string source = around;
         source.replace(source.find('@'), 1, "__device__ int v;");
-        CHECK(unchanged(source));
+        CHECK(rewritten(source) == source + unregistered);
     }
+    CHECK(unchanged("__device__ void f() { { static __device__ int v; } }"));
 }
 
 TEST_CASE("what is no definition of a device variable is left alone") {
     for (const char* source : {"__device__ int f(int);",
                                "__device__ int f(int a) { return a; }",
-                               "__device__ Foo bar(3);",
                                "__device__ int (f)(int);",
                                "__device__ float (*f(int))(float);",
                                "__device__ operator int();",
                                "__device__ bool operator==(A, B) { return true; }",
                                "__device__ auto f(int) -> int;",
                                "__host__ __device__ int f(int n = 3);",
+                               "template <class T> __device__ T f(T) { return 1; }",
+                               "struct A { __device__ A() : x(1) {} __device__ int f() const; int x; };",
                                "__global__ void k();",
                                "extern __device__ int v;",
                                "extern \"C\" __device__ int v;",
+                               "struct __device__ A;",
+                               "struct __device__ A { int x; };",
+                               "__device__ typedef int T;",
+                               "using T = int; typedef __device__ int U;",
+                               "__device__ T MACRO(v);",
+                               "__device__ int",
+                               "__device__ int v",
+                               "__device__ T v, f(int);",
+                               "#define HD __host__ __device__\nHD int f(int);",
+                               "#define SMALL __device__ __forceinline__\nSMALL int f(int);",
+                               "#define SQUARE(name) __device__ float name(float x) { return x * x; }\nSQUARE(f)",
+                               "// __device__ int v;\n\"__device__ int v;\""})
+        CHECK(unchanged(source));
+}
+
+TEST_CASE("a device variable that cannot be read is not made known, and the runtime is told so") {
+    for (const char* source : {"__device__ Foo bar(3);",
                                "template <class T> __device__ T v = T(0);",
                                "template <> __device__ int v<int> = 3;",
                                "__device__ constexpr int v = 3;",
@@ -806,22 +828,150 @@ TEST_CASE("what is no definition of a device variable is left alone") {
                                "__device__ auto v = [](int i) { return i; };",
                                "__device__ auto [v, w] = f();",
                                "__device__ struct S { int a; } v;",
-                               "struct __device__ A;",
-                               "struct __device__ A { int x; };",
-                               "__device__ typedef int T;",
-                               "using T = int; typedef __device__ int U;",
                                "__device__ int v UNUSED;",
                                "__device__ MACRO T v;",
-                               "__device__ T MACRO(v);",
-                               "__device__ int",
-                               "__device__ int v",
-                               "__device__;",
-                               "__device__ T v, f(int);",
                                "#define V w\n__device__ int V;",
+                               "#define NAME(v) v##_\n__device__ T NAME(v);",
                                "__device__ int\n#if A\nv\n#else\nw\n#endif\n;",
-                               "#define DEFINE(name) __device__ int name = 3\nDEFINE(v);",
-                               "// __device__ int v;\n\"__device__ int v;\""})
-        CHECK(unchanged(source));
+                               "#define DEVICE __device__\nDEVICE int v;",
+                               "#define CONSTANT(name) __constant__ float name[4]\nCONSTANT(v);",
+                               "#define DEFINE(name) __device__ int name = 3\nDEFINE(v);"}) {
+        INFO(source);
+        CHECK(rewritten(source) == source + unregistered);
+    }
+}
+
+TEST_CASE("a device variable in a function is refused, unless it is a static one in device code") {
+    const auto at = [](const std::string& source, int line, const std::string& message) {
+        const Refusal found = refusal(source);
+        CHECK(found.line == line);
+        CHECK(found.message == message);
+    };
+    at("void f() {\n __device__ int v;\n}", 2,
+       "v is a __device__ variable in a function of the host: declare it outside of all functions");
+    at("unsigned f(int n) {\n if (n > 0) {\n static __constant__ float v[2] = {1, 2};\n }\n return 0; }", 3,
+       "v is a __constant__ variable in a function of the host: declare it outside of all functions");
+    at("__global__ void k(int* x) {\n int a;\n __device__ unsigned v = 0;\n}", 3,
+       "v is a __device__ variable in a function of the device, and not static: declare it outside of all functions");
+    at("__device__ int f() {\n const __constant__ int v = 3;\n return v; }", 2,
+       "v is a __constant__ variable in a function of the device, and not static: declare it outside of all functions");
+    for (const char* fine :
+         {"__global__ void k() { static __device__ int v; ++v; }",
+          "__device__ int f() { __device__ static int v = 1; }", "void f() { extern __device__ int v; }",
+          "void f() { __device__ int g(int); }", "void f() { auto g = [=] __device__ (int i) { return i; }; }",
+          "void f() { h([] __device__ { return 1; }); }", "UNKNOWN void f() { __device__ int v; }",
+          "void f() { struct A { __device__ int g() { return 1; } }; }"}) {
+        INFO(fine);
+        CHECK_NOTHROW(rewritten(fine));
+    }
+}
+
+TEST_CASE("a variable with __global__ is refused") {
+    const auto name_at = [](const std::string& source, int line, const std::string& name) {
+        const Refusal found = refusal(source);
+        CHECK(found.line == line);
+        CHECK_THAT(found.message, StartsWith(name + " is a variable, and __global__ is for kernels"));
+    };
+    name_at("int a;\n__global__ unsigned v;", 2, "v");
+    name_at("__global__ float v[2];", 1, "v");
+    name_at("static __global__ Limits v = {1, 2};", 1, "v");
+    name_at("namespace n {\nunsigned __global__ v = 0;\n}", 2, "v");
+    name_at("__global__ std::array<float, 2> v;", 1, "v");
+    name_at("void f() {\n __global__ int* v;\n}", 2, "v");
+    for (const char* fine :
+         {"__global__ void k();", "template <class T> __global__ void k(T) {}",
+          "#define KERNEL __global__ void\nKERNEL k() {}", "__global__ KERNEL_OF(k) {}",
+          "void f() { extern __global__ void k(int); }", "struct A { friend __global__ void k(A); };",
+          "__launch_bounds__(256) __global__ void k() {}", "__global__ void k [[maybe_unused]] () {}"}) {
+        INFO(fine);
+        CHECK_NOTHROW(rewritten(fine));
+    }
+}
+
+TEST_CASE("device code that assigns to a __constant__ variable is refused") {
+    const std::string variables =
+        "__constant__ int c; __constant__ float a[4]; __constant__ Limits s; __constant__ float* p; "
+        "__device__ int d; namespace n { __constant__ int w; }\n";
+    const auto name_at = [&](const std::string& statement, const std::string& name) {
+        const Refusal found = refusal(variables + "__global__ void k(int i) {\n " + statement + "\n}");
+        CHECK(found.line == 3);
+        CHECK(found.message ==
+              name +
+                  " is a __constant__ variable, and kernels can only read it: what they change is declared with "
+                  "__device__");
+    };
+    name_at("c = 3;", "c");
+    name_at("if (i) ++c;", "c");
+    name_at("c += i;", "c");
+    name_at("n::w = 1;", "w");
+    name_at("p = 0;", "p");
+    CHECK(refusal(variables + "__device__ void f() {\n c = 1; }").line == 3);
+    // nvcc only warns of what follows, and the runtime reports it.
+    for (const char* fine :
+         {"a[i] = 2; s.low = 1; s = {1, 2}; atomicAdd(&c, 1); *&c = 2;",
+          "int b = c + a[i]; d = s.low; atomicAdd(&d, c);", "p[0] = 1; *p = 2; p->x = 3;", "int c = 1; c = 2;",
+          "for (int c = 0; c < 3; ++c) {}", "x.c = 1; y->a[1] = 2; m::w = 3;", "i = c == 1;", "s.p[1] = 1;"}) {
+        INFO(fine);
+        CHECK_NOTHROW(rewritten(variables + "__global__ void k(int i) { " + fine + " }"));
+    }
+    CHECK_NOTHROW(rewritten(variables + "__global__ void k(int c) { c = 1; }"));
+    CHECK_NOTHROW(rewritten(variables + "void f() { c = 1; }"));  // of the host, where it is reported when it runs
+    CHECK_NOTHROW(rewritten("__constant__ int c; struct A { int c; __device__ void f() { c = 1; } };"));
+    CHECK_NOTHROW(
+        rewritten("namespace a { __constant__ int c; } namespace b { __device__ int c; __global__ void k() { c = "
+                  "1; } }"));
+}
+
+TEST_CASE("functions and classes of the host's library are refused in device code") {
+    const auto refused = [](const std::string& statement) {
+        const Refusal found = refusal("__global__ void k(float* x, int n) {\n " + statement + "\n}");
+        CHECK(found.line == 2);
+        return found.message;
+    };
+    CHECK(refused("x[0] = std::min(x[0], 1.f);") ==
+          "std::min is a host function, and device code cannot call it: there it is min (nvcc accepts it with "
+          "--expt-relaxed-constexpr only)");
+    CHECK_THAT(refused("x[0] = std::clamp(x[0], 0.f, 1.f);"), ContainsSubstring("it is min(max(value, low), high)"));
+    CHECK_THAT(refused("x[0] = ::std::max<float>(x[0], 1);"), StartsWith("std::max is a host function"));
+    CHECK_THAT(refused("std::sort(x, x + n);"), StartsWith("std::sort is a host function"));
+    CHECK_THAT(refused("std::swap(x[0], x[1]);"), ContainsSubstring("a third variable"));
+    CHECK_THAT(refused("std::atomic<int> counter(0);"), ContainsSubstring("atomicAdd"));
+    CHECK_THAT(refused("std::atomic_ref<float>(x[0]).fetch_add(1);"), StartsWith("std::atomic_ref is for host code"));
+    CHECK_THAT(refused("auto* c = reinterpret_cast<std::atomic<int>*>(x); std::atomic<int>* d = c;"),
+               StartsWith("std::atomic is for host code only"));
+    CHECK_THAT(refused("std::vector<float> y(n);"), ContainsSubstring("plain arrays"));
+    CHECK_THAT(refused("std::lock_guard guard(lock);"), ContainsSubstring("__syncthreads()"));
+    CHECK_THAT(refusal("__device__ std::atomic<unsigned> counter;").message,
+               StartsWith("std::atomic is for host code"));
+    for (const char* fine :
+         {"x[0] = min(x[0], 1.f); x[1] = fmaxf(x[0], 2);",
+          "x[0] = std::sqrt(x[0]) + std::abs(x[1]) + std::pow(x[0], 2);", "x[0] = std::numeric_limits<float>::max();",
+          "T y = std::move(z); f(std::forward<T>(y));", "x[0] = cuda::std::min(x[0], 1.f); cuda::std::atomic<int> c;",
+          "using T = std::vector<float>::value_type;", "static_assert(sizeof(std::vector<int>(3)) > 0);",
+          "x[0] = thrust::min(x[0], 1.f);"}) {
+        INFO(fine);
+        CHECK_NOTHROW(
+            rewritten(std::string("template <class T> __global__ void k(float* x, int n, T z) { ") + fine + " }"));
+    }
+    for (const char* head : {"void f", "__host__ __device__ void f", "constexpr void f", "UNKNOWN void f"})
+        CHECK_NOTHROW(rewritten(std::string(head) + "(float* x) { x[0] = std::min(x[0], 1.f); std::vector<int> v; }"));
+    // A program for nvcc's option says so, and then constexpr functions are fine.
+    CHECK_NOTHROW(
+        rewritten("// nvcc --expt-relaxed-constexpr a.cu\n__global__ void k(int* x) { *x = std::min(*x, 1); }"));
+    CHECK_THROWS(rewritten("// nvcc --expt-relaxed-constexpr a.cu\n__global__ void k(int* x) { std::atomic<int> y; }"));
+    CHECK_NOTHROW(rewritten("__device__ std::vector<int>* v; __device__ std::array<int, 3> a;"));
+}
+
+TEST_CASE("a missing __global__ is named before all that follows from it") {
+    const std::string main = "int main() { add<<<1, 2>>>(x); }";
+    const std::string message = "add is launched but is not a kernel: declare it with __global__";
+    const std::string helper = "__device__ int twice(int x) { return 2 * x; }\n";
+    for (const char* body : {"*x = twice(*x);", "__shared__ int y[2]; *x = y[0];", "__device__ int v;",
+                             "__shared__ int y[2]; *x = twice(y[0]);"}) {
+        const Refusal found = refusal(helper + "void add(int* x) {\n " + body + "\n}\n" + main);
+        CHECK(found.line == 5);
+        CHECK(found.message == message);
+    }
 }
 
 // ---- device variables in host code ---------------------------------------------------------------------
@@ -1546,7 +1696,9 @@ TEST_CASE("sources that nobody writes take little time and little stack") {
     }
     CHECK(refusal("void f() { k<<<" + repeated("a<", 90) + repeated(">>>+", 25) + "; }").line == 1);
     CHECK(refusal("void f() { k<<<" + repeated("a<", 90) + repeated(">>>b ", 25) + "; }").line == 1);
-    for (const char* part : {"__device__ int x = a<", "namespace a<", "__global__ a ", "__device__ ", "f(1)", "a<"})
+    const std::string definitions = repeated("__device__ int x = a<", 10'000);
+    CHECK(rewritten(definitions) == definitions + unregistered);
+    for (const char* part : {"namespace a<", "__global__ a ", "__device__ ", "f(1)", "a<"})
         CHECK(unchanged(repeated(part, 10'000)));
     for (const char* part : {"__global__ void k(a<", "int (*", "{", "{ (", "#if A\n{", "}", "\"\n("})
         CHECK(refusal(repeated(part, 10'000)).line >= 1);

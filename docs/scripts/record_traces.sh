@@ -179,6 +179,8 @@ record transpose optimization transpose 256x192 '{"warps": 1, "launches": [
 record divergence optimization divergence 4Ki '{"launches": [
     {"step": "branch_by_lane"}, {"step": "both_and_choose"}, {"step": "one_formula"}, {"kernel": "branch_sorted"}]}'
 
+record sort examples sort 4Ki '{"warps": 1, "each_line": 4, "launches": [
+    {"step": "scatter_by_match", "kernel": "scatter_by_match"}, {"step": "scatter_in_runs", "kernel": "scatter_in_runs"}]}'
 record matrix_vector examples matrix_vector 256x256 '{"warps": 1, "requests": 32, "launches": [
     {"step": "thread_per_row"}, {"step": "block_per_row"}, {"step": "warp_per_row"}, {"step": "lanes_per_row"}]}'
 record narrow_rows examples matrix_vector 256x16 '{"launches": [{"step": "block_per_row"}, {"step": "lanes_per_row"}]}'

@@ -1,7 +1,7 @@
 // All pages of the built site, in both languages, at three widths: code fits or wraps, nothing is wider than the page, the first
 // figures of tables can be seen, axe finds nothing moderate or serious in light and dark, and no request leaves the site. One browser, a few
 // tabs. PAGES=coalescing looks only at pages whose address matches; WARPWISE_TURN=K/N at every N-th page, beginning with number K, and
-// at one of each kind.
+// at one that stands for its kind.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,11 +12,12 @@ import { openBrowser, serveSite, siteFolder } from './site.mjs';
 const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const tabs = Number(process.env.TABS ?? 3);
 const widths = [1440, 768, 375];
-// One page of each kind, on which axe looks at everything.
-const thorough = ['/index.html', '/2_memory_model/bank_conflicts.html', '/exercises/2_memory_model/pad_the_tile.html', '/warp_view.html', '/zh/glossary.html'];
+// One page of each kind, on which axe looks at everything: half a minute each. In turns, one of them.
+const kinds = ['/index.html', '/2_memory_model/bank_conflicts.html', '/exercises/2_memory_model/pad_the_tile.html', '/warp_view.html', '/zh/glossary.html'];
 
 const wanted = new RegExp(process.env.PAGES ?? '');
 const [turn, turns] = (process.env.WARPWISE_TURN ?? '0/1').split('/').map(Number);
+const thorough = turns > 1 ? [kinds[turn % kinds.length]] : kinds;
 const pages = fs
     .readdirSync(siteFolder, { recursive: true })
     .map((name) => `/${String(name).split(path.sep).join('/')}`)

@@ -502,8 +502,13 @@ test('results of a reader are drawn when they are chosen, and the book\'s come b
         await eventually(async () => assert.ok(!(await view.locator('.ww-label').allTextContents()).includes('vector_add')));
         await view.getByRole('button', { name: "Back to the book's results" }).click();
         await eventually(async () => assert.ok((await view.locator('.ww-label').allTextContents()).includes('vector_add')));
+        const times = fs.readFileSync(file, 'utf8').replaceAll('<', '\\u003c');
+        const report = `<!DOCTYPE html>\n<title>Warpwise report</title>\n<script type="application/json" id="times-2_memory_model">${times}</script>\n`;
+        await view.locator('input[type=file]').setInputFiles([{ name: 'report.html', mimeType: 'text/html', buffer: Buffer.from(report) }]);
+        await eventually(async () => assert.ok(!(await view.locator('.ww-label').allTextContents()).includes('vector_add')));
+        await view.getByRole('button', { name: "Back to the book's results" }).click();
         await view.locator('input[type=file]').setInputFiles([{ name: 'x.json', mimeType: 'application/json', buffer: Buffer.from('{') }]);
-        await reads(() => view.getByRole('alert').innerText(), /no JSON/);
+        await reads(() => view.getByRole('alert').innerText(), /neither a report nor JSON/);
     });
 });
 
@@ -579,6 +584,8 @@ const drawings = [
     ['/4_examples/matrix_multiply', 'pipeline'],
     ['/programming_patterns', 'scan'],
     ['/4_examples/scan', 'look_back'],
+    ['/4_examples/sort', 'bitonic'],
+    ['/4_examples/sort', 'radix'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];

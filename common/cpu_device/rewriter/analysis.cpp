@@ -7,6 +7,7 @@
 #include "device_variables.h"
 #include "device_versions.h"
 #include "functions.h"
+#include "host_library.h"
 #include "host_uses.h"
 #include "kernels.h"
 #include "launches.h"
@@ -54,7 +55,10 @@ private:
         mark_dropped_result(i, tokens_, scopes_, analysis_);
         if (token.is("__shared__") || tokens_.source().macros.shared_aliases.count(token.text) != 0)
             return rewrite_shared(i, tokens_, scopes_, analysis_);
-        if (!visit_keyword(i) && !tokens_.in_macro()) visit_name(i);
+        const bool is_keyword = visit_keyword(i);
+        if (!is_keyword && !tokens_.in_macro()) visit_name(i);
+        if (!is_keyword && tokens_.in_macro() && one_of(token.text, device_variable_qualifiers))
+            note_variables_of_macro(i, tokens_, analysis_);
         return i;
     }
 
@@ -136,6 +140,8 @@ private:
         const Token& token = tokens_[i];
         note_host_use(i, tokens_, scopes_, analysis_);
         note_use_in_device_code(i, tokens_, scopes_, analysis_);
+        note_write_in_device_code(i, tokens_, scopes_, analysis_);
+        note_class_of_host(i, tokens_, scopes_, analysis_);
         const bool in_code = scopes_.scope() == Scope::code;
         if (one_of(token.text, device_variable_qualifiers)) {
             register_device_variables(i, tokens_, scopes_, analysis_);
@@ -215,6 +221,8 @@ Analysis analyze(std::string_view source, const std::string& file_name, const Fi
             source_file.fail(diagnostic->line, diagnostic->message);
     Analysis analysis;
     analysis.file_name = file_name;
+    analysis.names_relaxed_constexpr =
+        source.find("relaxed-constexpr") != source.npos || source.find("__CUDACC_RELAXED_CONSTEXPR__") != source.npos;
     Editor editor(source, analysis.edits);
     rename_nvcc(file, editor);
     define_markers(facts.groups, source_file, editor);

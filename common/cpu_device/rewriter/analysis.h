@@ -9,6 +9,7 @@
 //     device_versions     what depends on __CUDA_ARCH__
 //     functions           other functions and calls, for checks
 //     host_uses           device variables that host code uses by their names, and the other way round
+//     host_library        functions and classes of the host's library in device code
 //     runtime_calls       cudaLaunchKernel, and calls whose status is dropped
 //     unsupported         inline PTX and texture references
 // launch_parameters then adds to each launch what the included files say about its kernel.
@@ -88,6 +89,8 @@ struct DeviceVariableName {
     std::string name;
     std::size_t dimensions;  ///< of an array; 0 for any other variable
     bool is_for_host;        ///< host code may use it: it is `__managed__` or constant
+    bool is_constant;        ///< `__constant__`
+    bool is_scalar;          ///< surely a number or a pointer
     std::set<std::string> namespaces;
 };
 
@@ -107,6 +110,19 @@ struct NamedUse {
     int line;
 };
 
+/// A name to which device code surely assigns, if it is a variable's: not to an element or a member.
+struct NamedWrite {
+    std::string name;   ///< without namespaces
+    std::string scope;  ///< the one right in front of it; may be empty
+    int line;
+};
+
+/// What nvcc refuses, whatever other files say.
+struct Refusal {
+    int line;
+    std::string message;
+};
+
 struct Analysis {
     std::string file_name;
     std::vector<Edit> edits;  ///< none of them removes a line end; those that add some set the line's number, too
@@ -122,6 +138,10 @@ struct Analysis {
     std::set<std::string, std::less<>> host_variables;  ///< names of variables at namespace scope that are only for
                                                         ///< host code, and not constant
     std::vector<NamedUse> uses_in_device_code;          ///< of these names
+    std::vector<NamedWrite> writes_in_device_code;      ///< of any names
+    std::vector<Refusal> refusals;
+    bool may_hold_unregistered_variables = false;  ///< of the device: a template's, for example, or a macro's
+    bool names_relaxed_constexpr = false;          ///< nvcc's option --expt-relaxed-constexpr, or its macro
 };
 
 /// Throws Error for what cannot be read or is not supported; `file_name` is used in messages only.

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "host_library.h"
 #include "rewriter.h"
 
 namespace cpu_device::rewriter {
@@ -81,6 +82,8 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
         first_line = line;
         first_message = message;
     };
+    const bool relaxed =
+        std::any_of(visible.begin(), visible.end(), [](const Analysis* one) { return one->names_relaxed_constexpr; });
     /// Whether all functions of the name are known to run on these sides, and there is one.
     const auto all_run_on = [&](std::string_view name, std::uint8_t sides) {
         const auto found = functions.find(name);
@@ -90,6 +93,7 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
                });
     };
 
+    std::vector<Refusal> wrong_launches;
     for (const NamedLaunch& launch : file.launches) {
         if (launch.through_variable) continue;
         const auto found = kernels.find(launch.kernel);
@@ -99,8 +103,12 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
             continue;
         }
         if (functions.count(launch.kernel) != 0 || members.count(launch.kernel) != 0) continue;
-        if (const auto message = wrong_number(launch, found->second)) report(launch.line, *message);
+        if (const auto message = wrong_number(launch, found->second)) wrong_launches.push_back({launch.line, *message});
     }
+    // Where `__global__` is missing, all that the function may not do as one of the host is only a consequence.
+    if (!first_message.empty()) throw Error(first_message, file.file_name, first_line);
+    for (const Refusal& refusal : wrong_launches) report(refusal.line, refusal.message);
+    for (const Refusal& refusal : file.refusals) report(refusal.line, refusal.message);
     for (const NamedCall& call : file.calls) {
         const bool is_function = functions.count(call.name) != 0;
         if (!call.is_in_std && !is_function && kernels.count(call.name) != 0 && members.count(call.name) == 0) {
@@ -116,6 +124,9 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
             report(call.line, (call.is_in_std ? "std::" : "") + call.name +
                                   " is for host code only: kernels and "
                                   "__device__ functions do not have it");
+        } else if (call.sides == device_side && call.is_in_std &&
+                   !refusal_of_std_function(call.name, relaxed).empty()) {
+            report(call.line, refusal_of_std_function(call.name, relaxed));
         } else if (call.sides == host_side && !call.is_in_std && !is_one_of(call.name, of_cuda_as_well) &&
                    all_run_on(call.name, device_side)) {
             report(call.line, call.name +
@@ -133,6 +144,21 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
         report(use.line, use.name +
                              " is a variable of the host, and device code cannot use it: declare it with __device__ or "
                              "__constant__, or pass its value as an argument");
+    }
+    for (const NamedWrite& write : file.writes_in_device_code) {
+        bool is_known = false, is_certain = members.count(write.name) == 0;
+        for (const Analysis* one : visible)
+            for (const DeviceVariableName& variable : one->device_variables) {
+                if (variable.name != write.name) continue;
+                is_known = true;
+                is_certain = is_certain && variable.is_constant && variable.is_scalar && variable.dimensions == 0 &&
+                             (write.scope.empty() || variable.namespaces.count(write.scope) != 0);
+            }
+        if (!is_known || !is_certain) continue;
+        report(write.line,
+               write.name +
+                   " is a __constant__ variable, and kernels can only read it: what they change is declared "
+                   "with __device__");
     }
     if (!first_message.empty()) throw Error(first_message, file.file_name, first_line);
 }

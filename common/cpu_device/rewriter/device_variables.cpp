@@ -1,9 +1,14 @@
 #include "device_variables.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "host_library.h"
 #include "words.h"
 
 namespace cpu_device::rewriter {
@@ -50,8 +55,9 @@ std::size_t skip_specifiers(const TokenSequence& tokens, std::size_t i, bool& is
 }
 
 /// Keeps what is known of the variable whose name is at `name`, in the present declaration.
-void note_name(std::size_t name, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis) {
-    DeviceVariableName variable{std::string(tokens[name].text), 0, false, {}};
+void note_name(std::size_t name, bool is_read_only, const TokenSequence& tokens, const Scopes& scopes,
+               Analysis& analysis) {
+    DeviceVariableName variable{std::string(tokens[name].text), 0, false, is_read_only, false, {}};
     for (const OpenBracket& open : scopes.open())
         for (std::size_t at = open.head; at < open.at; ++at) variable.namespaces.emplace(tokens[at].text);
     for (std::size_t at = name + 1; tokens.is(at, "[") && tokens.match(at) != none; at = tokens.match(at) + 1)
@@ -60,6 +66,8 @@ void note_name(std::size_t name, const TokenSequence& tokens, const Scopes& scop
     bool is_constant = false;
     for (std::size_t at = scopes.head(); at < name; ++at) {
         if (tokens.is(at, "*")) is_constant = false;
+        variable.is_scalar = variable.is_scalar || tokens.is(at, "*") ||
+                             (one_of(tokens[at].text, builtin_types) && !tokens.is(at, "auto"));
         is_constant = is_constant || tokens.is(at, "const") || tokens.is(at, "constexpr");
         variable.is_for_host = variable.is_for_host || tokens.is(at, "__managed__");
     }
@@ -110,24 +118,123 @@ std::size_t skip_declarator(const TokenSequence& tokens, std::size_t i, std::vec
     return i;
 }
 
-}  // namespace
+/// The names that the declaration around the present token defines, and the `;` behind them. No names when it may be
+/// something else.
+struct Definition {
+    std::vector<std::size_t> names;
+    std::size_t end = none;
+    bool is_constant = false;
+};
 
-void register_device_variables(std::size_t i, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis) {
-    if (scopes.scope() != Scope::name_space || scopes.in_parentheses()) return;
-    bool is_constant = tokens.is(i, "__constant__");
-    for (std::size_t k = scopes.head(); k < i; ++k)
-        if (one_of(tokens[k].text, device_variable_qualifiers) || one_of(tokens[k].text, class_keys)) return;
-    std::size_t end = skip_specifiers(tokens, scopes.head(), is_constant);
+Definition read_definition(const TokenSequence& tokens, const Scopes& scopes) {
+    Definition definition;
+    std::size_t end = skip_specifiers(tokens, scopes.head(), definition.is_constant);
     std::vector<std::size_t> names;
     do {
-        if (end == none) return;
+        if (end == none) return definition;
         if (!names.empty()) ++end;
         end = skip_declarator(tokens, end, names);
     } while (tokens.is(end, ","));
-    if (!tokens.is(end, ";") || tokens.directive_between(scopes.head(), end)) return;
+    if (!tokens.is(end, ";") || tokens.directive_between(scopes.head(), end)) return definition;
+    definition.names = std::move(names);
+    definition.end = end;
+    return definition;
+}
+
+/// Whether the declaration around the qualifier at `i`, which could not be read, may define a variable all the same.
+bool may_define_variables(std::size_t i, const TokenSequence& tokens, const Scopes& scopes) {
+    static constexpr std::array<std::string_view, 8> other_words{"using",     "typedef",  "friend",  "operator",
+                                                                 "namespace", "requires", "concept", "extern"};
+    if (scopes.in_parentheses()) return true;  // an argument of a macro
+    constexpr std::size_t longest = 1024;      // of those that are looked through
+    const std::size_t end = std::min(tokens.size(), i + longest);
+    bool has_class_key = false;
+    for (std::size_t k = scopes.head(); k < end; ++k) {
+        const std::string_view word = tokens[k].text;
+        if (one_of(word, other_words)) return false;
+        has_class_key = has_class_key || (one_of(word, class_keys) && !tokens.is(k - 1, "<"));
+        if (tokens.is(k, "<") && k > 0 && tokens.identifier_at(k - 1)) {
+            const std::size_t close = tokens.closing_angle(k, tokens.size());
+            if (close != none) k = close;
+        } else if (tokens.is(k, "(")) {
+            if (tokens.match(k) == none) return true;
+            const bool is_attribute =
+                k > 0 && (one_of(tokens[k - 1].text, attribute_words) || tokens.is(k - 1, "decltype"));
+            if (k > i && !is_attribute) {
+                // `int f(int)` is a function; `T v(3)` and `T MACRO(v)` may be variables.
+                const bool of_macro =
+                    tokens.identifier_at(k - 1) && tokens.source().program.macros.count(tokens[k - 1].text) != 0;
+                return of_macro || tokens[k + 1].kind == Token::Kind::number;
+            }
+            k = tokens.match(k);
+        } else if (tokens.is(k, "{")) {
+            const std::size_t close = tokens.match(k);
+            return !has_class_key || close == none || !tokens.is(close + 1, ";");
+        } else if (k > i && (tokens.is(k, ";") || tokens.is(k, "=") || tokens.is(k, "["))) {
+            return !has_class_key || !tokens.is(k, ";");
+        }
+    }
+    return false;
+}
+
+/// A variable in a function: nvcc takes static ones in device code, and none in host code.
+void refuse_local_variables(std::size_t i, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis) {
+    if (scopes.in_parentheses()) return;
+    const std::uint8_t sides = scopes.certain_sides(i);
+    if (sides != host_side && sides != device_side) return;
+    bool is_static = false;
+    for (std::size_t k = scopes.head(); k < i; ++k) {
+        if (!tokens.identifier_at(k) || one_of(tokens[k].text, device_variable_qualifiers)) return;
+        is_static = is_static || tokens.is(k, "static");
+    }
+    const Definition definition = read_definition(tokens, scopes);
+    if (definition.names.empty()) return;
+    for (std::size_t k = i; k < definition.names.front(); ++k) is_static = is_static || tokens.is(k, "static");
+    if (is_static && sides == device_side) return;
+    const std::string name(tokens[definition.names.front()].text);
+    const std::string qualifier(tokens[i].text);
+    analysis.refusals.push_back(
+        {tokens[i].line, name + " is a " + qualifier + " variable in a " +
+                             (sides == host_side ? "function of the host" : "function of the device, and not static") +
+                             ": declare it outside of all functions"});
+}
+
+}  // namespace
+
+void note_variables_of_macro(std::size_t i, const TokenSequence& tokens, Analysis& analysis) {
+    static constexpr std::array<std::string_view, 6> of_functions{"__host__",        "__global__", "inline",
+                                                                  "__forceinline__", "__inline__", "__noinline__"};
+    for (std::size_t k = 0; k < tokens.size(); ++k)
+        if (one_of(tokens[k].text, of_functions)) return;
+    for (std::size_t k = i + 1; k < tokens.size() && !tokens.is(k, "=") && !tokens.is(k, ";"); ++k) {
+        const bool is_attribute = one_of(tokens[k - 1].text, attribute_words);
+        if (tokens.is(k, "(") && tokens.identifier_at(k - 1) && !is_attribute) return;
+    }
+    analysis.may_hold_unregistered_variables = true;
+}
+
+void register_device_variables(std::size_t i, const TokenSequence& tokens, const Scopes& scopes, Analysis& analysis) {
+    if (scopes.scope() == Scope::code) return refuse_local_variables(i, tokens, scopes, analysis);
+    bool has_class_key = false;
+    for (std::size_t k = scopes.head(); k < i; ++k) {
+        if (one_of(tokens[k].text, device_variable_qualifiers)) return;
+        has_class_key = has_class_key || one_of(tokens[k].text, class_keys);
+    }
+    Definition definition;
+    if (scopes.scope() == Scope::name_space && !scopes.in_parentheses() && !has_class_key)
+        definition = read_definition(tokens, scopes);
+    const std::vector<std::size_t>& names = definition.names;
+    if (names.empty()) {
+        analysis.may_hold_unregistered_variables =
+            analysis.may_hold_unregistered_variables || may_define_variables(i, tokens, scopes);
+        return;
+    }
+    const std::size_t end = definition.end;
+    const bool is_constant = definition.is_constant || tokens.is(i, "__constant__");
     std::string objects;
     for (std::size_t name : names) {
-        note_name(name, tokens, scopes, analysis);
+        note_name(name, is_constant, tokens, scopes, analysis);
+        note_class_of_variable(name, tokens, scopes, analysis);
         const std::string word(tokens[name].text);
         objects += " [[maybe_unused]] static const ::cpu_device::DeviceVariable cpu_device_variable_" + word + "{\"" +
                    word + "\", (const void*)__builtin_addressof(" + word + "), sizeof(" + word + "), " +

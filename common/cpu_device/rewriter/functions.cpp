@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "host_library.h"
 #include "words.h"
 
 namespace cpu_device::rewriter {
@@ -37,7 +38,7 @@ void note_call(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analy
         tokens.source().program.macros.count(word) != 0 || i == 0)
         return;
     const Token& before = tokens[i - 1];
-    const bool in_std = before.is("::") && i >= 2 && tokens.is(i - 2, "std");
+    const bool in_std = is_in_std(i, tokens);
     if (before.is(".") || before.is("->") || before.is("~") || before.is(">")) return;
     if (before.is("::") && !in_std && i >= 2 && (tokens.identifier_at(i - 2) || tokens.is(i - 2, ">"))) return;
     if (before.is_identifier() && !one_of(before.text, expression_keywords)) return;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "words.h"
 
@@ -73,16 +75,10 @@ public:
         if (begin_ == 0 || end_ >= tokens_.size() || !may_be_used()) return std::nullopt;
         const bool writes = is_written();
         if (!writes && !is_read()) return std::nullopt;
-        // What follows costs more than what is above, and there are few of these.
+        if (!is_of_namespace_in(host_side)) return std::nullopt;
         const Token& token = tokens_[name_];
-        if (scopes_.certain_sides(name_) != host_side || scopes_.is_unevaluated() ||
-            is_in_macro_call(name_, tokens_, scopes_))
-            return std::nullopt;
-        if (begin_ == name_ && (is_in_member_function(tokens_, scopes_) || scopes_.hides(token.text)))
-            return std::nullopt;
-        const bool has_scope = name_ - begin_ >= 2;
         return HostUse{std::string(token.text),
-                       std::string(has_scope ? tokens_[name_ - 2].text : ""),
+                       scope(),
                        tokens_[begin_].begin,
                        token.end(),
                        tokens_.site(name_),
@@ -90,8 +86,26 @@ public:
                        writes};
     }
 
+    /// The write, if it surely is one, in device code, to all of a variable.
+    std::optional<NamedWrite> write_in_device_code() {
+        if (begin_ == 0 || end_ >= tokens_.size() || end_ != name_ + 1) return std::nullopt;
+        if (!may_be_used() || !is_written()) return std::nullopt;
+        if (!is_of_namespace_in(device_side)) return std::nullopt;
+        return NamedWrite{std::string(tokens_[name_].text), scope(), tokens_[name_].line};
+    }
+
 private:
     bool is(std::size_t i, std::string_view text) const { return tokens_.is(i, text); }
+
+    std::string scope() const { return std::string(name_ - begin_ >= 2 ? tokens_[name_ - 2].text : ""); }
+
+    /// Whether code of this side surely means something at namespace scope. Costs more than the other questions.
+    bool is_of_namespace_in(std::uint8_t side) {
+        if (scopes_.certain_sides(name_) != side || scopes_.is_unevaluated() ||
+            is_in_macro_call(name_, tokens_, scopes_))
+            return false;
+        return begin_ != name_ || (!is_in_member_function(tokens_, scopes_) && !scopes_.hides(tokens_[name_].text));
+    }
 
     bool is_scope_name(std::size_t i) const {
         return tokens_.identifier_at(i) && !one_of(tokens_[i].text, expression_keywords);
@@ -282,6 +296,12 @@ void note_use_in_device_code(std::size_t i, const TokenSequence& tokens, Scopes&
     if (is_in_macro_call(i, tokens, scopes)) return;
     if (!is_global && (is_in_member_function(tokens, scopes) || scopes.hides(name))) return;
     analysis.uses_in_device_code.push_back({std::string(name), tokens[i].line});
+}
+
+void note_write_in_device_code(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis) {
+    if (scopes.scope() != Scope::code || tokens.in_macro() || tokens.is(i + 1, "::") || !scopes.device_only()) return;
+    if (auto write = HostName(i, tokens, scopes).write_in_device_code())
+        analysis.writes_in_device_code.push_back(std::move(*write));
 }
 
 void redirect_host_uses(const Analysis& analysis, const std::vector<const Analysis*>& visible,

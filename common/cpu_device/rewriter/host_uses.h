@@ -19,6 +19,9 @@ void note_host_use(std::size_t i, const TokenSequence& tokens, Scopes& scopes, A
 /// file has defined.
 void note_use_in_device_code(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis);
 
+/// At the name at `i`: keeps it if it surely stands in device code and is surely written to there.
+void note_write_in_device_code(std::size_t i, const TokenSequence& tokens, Scopes& scopes, Analysis& analysis);
+
 /// Adds what sends the uses of device variables that `analysis` holds to the host's copies. `visible` is the file with
 /// all that it includes.
 void redirect_host_uses(const Analysis& analysis, const std::vector<const Analysis*>& visible,

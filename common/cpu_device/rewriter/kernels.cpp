@@ -18,6 +18,7 @@ public:
         : tokens_(tokens), scopes_(scopes), analysis_(analysis), editor_(tokens.source().text, analysis.edits) {}
 
     void note_kernel(std::size_t i) {
+        refuse_variable(i);
         if (tokens_.in_macro() ? !scopes_.open().empty() : scopes_.scope() == Scope::code || scopes_.in_parentheses())
             return;
         for (std::size_t open = i + 1; open < tokens_.size(); ++open) {
@@ -51,6 +52,46 @@ public:
     }
 
 private:
+    /// Refuses `__global__ int x;`. The `__global__` is at `i`.
+    void refuse_variable(std::size_t i) const {
+        if (tokens_.in_macro() || !tokens_.is(i, "__global__") || scopes_.in_parentheses()) return;
+        std::size_t words = 0, name = none;
+        constexpr std::size_t longest = 64;
+        const std::size_t end = std::min(tokens_.size(), i + longest);
+        if (i - scopes_.head() > longest) return;
+        for (std::size_t k = scopes_.head(); k < end; ++k) {
+            const std::string_view word = tokens_[k].text;
+            if (tokens_.is(k, ";") || tokens_.is(k, "=") || (tokens_.is(k, "[") && !tokens_.is(k + 1, "["))) {
+                if (k <= i || words < 2 || name != k - 1) return;
+                const std::string variable(tokens_[name].text);
+                analysis_.refusals.push_back(
+                    {tokens_[i].line, variable +
+                                          " is a variable, and __global__ is for kernels: a variable of the device is "
+                                          "declared with __device__, or with __constant__ where kernels only read it"});
+                return;
+            }
+            if (tokens_.is(k, "<") && k > 0 && tokens_.identifier_at(k - 1)) {
+                const std::size_t close = tokens_.closing_angle(k, tokens_.size());
+                if (close == none) return;
+                k = close;
+            } else if (tokens_.identifier_at(k)) {
+                if (one_of(word, class_keys) || one_of(word, not_a_kernel) || !scopes_.has_clear_meaning(k) ||
+                    tokens_.source().program.macros.count(word) != 0)
+                    return;
+                if (one_of(word, cv_qualifiers) || one_of(word, storage_words) || word == "__global__" ||
+                    one_of(word, device_variable_qualifiers))
+                    continue;
+                name = k;
+                ++words;
+            } else if (!tokens_.is(k, "*") && !tokens_.is(k, "&") && !tokens_.is(k, "::")) {
+                return;
+            }
+        }
+    }
+
+    static constexpr std::array<std::string_view, 6> not_a_kernel{"template", "using",    "typedef",
+                                                                  "friend",   "operator", "requires"};
+
     /// Refuses a kernel that nvcc refuses. The first `__global__` is at `global`.
     void check_kernel(std::size_t global, std::size_t name) const {
         if (tokens_.in_macro() || name == none) return;

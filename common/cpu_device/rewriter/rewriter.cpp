@@ -45,6 +45,12 @@ void write_if_changed(const fs::path& path, const std::string& text) {
     fs::rename(partial, path);
 }
 
+/// What stands at the end of a program's file that may define variables of which the runtime is not told.
+std::string end_of(const std::string& text) {
+    return std::string(text.empty() || text.back() == '\n' ? "" : "\n") +
+           "static const ::cpu_device::UnregisteredVariables cpu_device_unregistered_variables;";
+}
+
 /// The input file and all local files it includes, however far.
 class IncludeGraph {
 public:
@@ -59,7 +65,12 @@ public:
         for (const std::string& path : order_)
             if (path != root.string() && files_.at(path).rewritten)
                 write_if_changed(rewritten_path(path), rewritten_text(files_.at(path), path));
-        return {rewritten_text(files_.at(root.string()), root.string()), order_};
+        std::string text = rewritten_text(files_.at(root.string()), root.string());
+        const bool unregistered = std::any_of(files_.begin(), files_.end(), [](const auto& file) {
+            return file.second.analysis.may_hold_unregistered_variables;
+        });
+        if (unregistered) text += end_of(text);
+        return {std::move(text), order_};
     }
 
 private:
@@ -204,7 +215,8 @@ std::string rewrite(std::string_view source, const std::string& file_name) {
     check_uses(analysis, {&analysis}, {&analysis});
     std::vector<Edit> edits = complete_launches(analysis, {&analysis});
     redirect_host_uses(analysis, {&analysis}, edits);
-    return apply_edits(source, std::move(edits), analysis.two_versions, file_name);
+    std::string text = apply_edits(source, std::move(edits), analysis.two_versions, file_name);
+    return analysis.may_hold_unregistered_variables ? text + end_of(text) : text;
 }
 
 Result rewrite_file(const fs::path& input, const fs::path& include_folder,

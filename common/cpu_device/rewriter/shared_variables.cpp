@@ -13,7 +13,11 @@ namespace {
 class SharedRewriter {
 public:
     SharedRewriter(const TokenSequence& tokens, Scopes& scopes, Analysis& analysis)
-        : tokens_(tokens), scopes_(scopes), editor_(tokens.source().text, analysis.edits), reader_(tokens) {}
+        : tokens_(tokens),
+          scopes_(scopes),
+          analysis_(analysis),
+          editor_(tokens.source().text, analysis.edits),
+          reader_(tokens) {}
 
     std::size_t rewrite_shared(std::size_t i) {
         std::size_t begin = reader_.specifiers_begin(i, false);
@@ -28,10 +32,9 @@ public:
         }
         if (scopes_.scope() == Scope::type) tokens_.fail(i, "__shared__ cannot stand in a class");
         if (scopes_.scope() == Scope::code && scopes_.certain_sides(i) == host_side)
-            tokens_.fail(
-                i,
-                "a __shared__ variable cannot be in host code: only kernels and __device__ functions have shared "
-                "memory");
+            analysis_.refusals.push_back({tokens_[i].line,
+                                          "a __shared__ variable cannot be in host code: only kernels and __device__ "
+                                          "functions have shared memory"});
         if (scopes_.in_parentheses())
             tokens_.fail(i, "a __shared__ declaration in parentheses or a macro's arguments cannot be read");
 
@@ -110,6 +113,7 @@ private:
 
     const TokenSequence& tokens_;
     Scopes& scopes_;
+    Analysis& analysis_;
     Editor editor_;
     SharedDeclarationReader reader_;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
@@ -615,5 +616,18 @@ DeviceVariable::DeviceVariable(const char* name, const void* address, std::size_
     variable.has_device_address = false;
     remember(variable);
 }
+
+namespace {
+
+std::atomic<bool>& unregistered_variables() {
+    static std::atomic<bool> some = false;
+    return some;
+}
+
+}  // namespace
+
+UnregisteredVariables::UnregisteredVariables() { unregistered_variables() = true; }
+
+bool has_unregistered_variables() { return unregistered_variables(); }
 
 }  // namespace cpu_device

@@ -56,6 +56,9 @@ bool remember(const Allocation& range);
 /// Forgets the range of that kind that begins at `pointer`; false if there is none.
 bool forget(const void* pointer, MemoryKind kind);
 
+/// Whether the program may have variables of the device that were never made known by `DeviceVariable`.
+bool has_unregistered_variables();
+
 /// The program asked for the device address of the variable in which `pointer` lies.
 void give_device_address(const void* pointer);
 

@@ -2,7 +2,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "allocations.h"
 #include "api_call.h"
@@ -11,6 +13,7 @@
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
+#include "memory_map.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -177,7 +180,6 @@ void report_fill(const void* pointer, std::size_t bytes, const ApiCall& call) {
 void report_symbol(const Operand& operand, Symbol symbol, const ApiCall& call) {
     if (!instrumenting().diagnostics) return;
     Allocation whole = find_allocation(symbol.address).value_or(Allocation{});
-    // The program may name one element of an array; what counts is that element.
     whole.address = static_cast<std::byte*>(symbol.address);
     whole.bytes = symbol.bytes;
     whole.kind = MemoryKind::symbol;
@@ -275,16 +277,104 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
         call);
 }
 
-cudaError_t invalid_symbol(Symbol symbol, const ApiCall& call) {
+// ---- variables of the device ---------------------------------------------------------------------------------
+
+/// The variable of the device that begins at `pointer`.
+std::optional<Allocation> variable_at(const void* pointer) {
+    if (pointer == nullptr) return std::nullopt;
+    std::optional<Allocation> found = find_allocation(pointer);
+    const bool begins = found && found->kind == MemoryKind::symbol && found->address == pointer;
+    return begins ? found : std::nullopt;
+}
+
+bool is_in_variable(const void* pointer) {
+    const auto found = pointer != nullptr ? find_allocation(pointer) : std::nullopt;
+    return found && found->kind == MemoryKind::symbol;
+}
+
+/// How a call names its variable: "cudaMemcpyToSymbol(limits, &value, bytes)", and with `offset` behind the bytes.
+std::string call_with(const std::string& variable, const ApiCall& call, const std::string& offset = "") {
+    const std::string_view function = call.function;
+    const std::string bytes = ", bytes" + (offset.empty() ? "" : ", " + offset) + ")";
+    const std::string name = std::string(function) + "(";
+    if (function.find("ToSymbol") != function.npos) return name + variable + ", &value" + bytes;
+    if (function.find("FromSymbol") != function.npos) return name + "&value, " + variable + bytes;
+    return name + "&result, " + variable + ")";
+}
+
+/// Reports what a call got in place of a variable of the device. `other`: what it copies from or to; may be null.
+void report_no_symbol(Symbol symbol, const void* other, const ApiCall& call) {
+    if (!instrumenting().diagnostics) return;
+    const auto say = [&](const std::string& given, const std::string& hint, const std::string& name = {}) {
+        report_misuse(DiagnosticKind::host_memory, call, "was given " + given, hint.c_str(), name);
+    };
     if (symbol.shared_name != nullptr) {
         const std::string name = symbol.shared_name;
-        report_misuse(DiagnosticKind::host_memory, call,
-                      "was given '" + name +
-                          "', a __shared__ variable: each block has one of its own while it runs, and the host reaches "
-                          "none of them",
-                      "declare a variable that outlives the kernel with __device__", name);
+        return say("'" + name +
+                       "', a __shared__ variable: each block has one of its own while it runs, and the host reaches "
+                       "none of them",
+                   "declare a variable that outlives the kernel with __device__", name);
     }
+    const void* const given = symbol.pointer != nullptr ? symbol.pointer : symbol.address;
+    const auto variable = given != nullptr ? find_allocation(given) : std::nullopt;
+    if (variable && variable->kind == MemoryKind::symbol) {
+        const std::string& name = variable->name;
+        const auto offset = static_cast<const std::byte*>(given) - variable->address;
+        const std::string bytes = std::to_string(offset);
+        if (offset == 0)
+            return say("the address of " + describe(*variable) + ", where it needs the variable itself",
+                       "write the name of the variable without &: " + call_with(name, call), name);
+        return say("a part of " + describe(*variable) + ", which begins " + bytes + (offset == 1 ? " byte" : " bytes") +
+                       " after its start; a symbol is a whole variable",
+                   "name the variable" + (other != nullptr ? ", and give the distance in bytes as its offset: " +
+                                                                 call_with(name, call, bytes)
+                                                           : " without an index or a member: " + call_with(name, call)),
+                   name);
+    }
+    if (variable)
+        return say(describe(*variable) + ", where it needs a variable of the device",
+                   std::string("memory that is reached through a pointer is copied with cudaMemcpy"),
+                   variable->display_name());
+    const bool is_swapped = other != nullptr && is_in_variable(other);
+    say(symbol.pointer != nullptr && symbol.address == nullptr
+            ? "an address in the memory of the host, where it needs a "
+              "variable of the device"
+        : symbol.address == nullptr ? "a value, where it needs a variable of the device"
+                                    : "a variable of the host, where it needs a variable of the device",
+        is_swapped ? "were the two swapped? The call is " + call_with("variable", call)
+                   : "name a variable that is declared outside of all functions with __device__ or __constant__: " +
+                         call_with("variable", call));
+}
+
+/// Completes the symbol; cudaErrorInvalidSymbol, which is reported, for what is no variable of the device. `other` as
+/// above.
+cudaError_t find_symbol(Symbol& symbol, const void* other, const ApiCall& call) {
+    auto variable = variable_at(symbol.address);
+    if (!variable && symbol.is_address) variable = variable_at(symbol.pointer);
+    if (variable) {
+        symbol.address = variable->address;
+        symbol.bytes = variable->bytes;
+        return cudaSuccess;
+    }
+    // A template's variable, for example.
+    const bool may_be_variable = symbol.shared_name == nullptr && has_unregistered_variables() &&
+                                 !is_in_variable(symbol.address) && is_in_program_data(symbol.address);
+    if (may_be_variable) return cudaSuccess;
+    report_no_symbol(symbol, other, call);
     return cudaErrorInvalidSymbol;
+}
+
+/// Reports that the call has a direction where its offset belongs.
+void report_kind_for_offset(Symbol symbol, std::size_t offset, const ApiCall& call) {
+    if (!symbol.takes_kind_for_offset || offset == 0) return;
+    const auto kind = static_cast<cudaMemcpyKind>(offset);
+    const std::string bytes = std::to_string(offset) + (offset == 1 ? " byte" : " bytes");
+    report_misuse(DiagnosticKind::out_of_bounds, call,
+                  std::string("was given ") + (is_kind(kind) ? name_of(kind) : "a direction") +
+                      " as its fourth argument, which is the offset in bytes: it would begin " + bytes +
+                      " after the start of the variable",
+                  "leave the direction away, for the default is right, or write it as the fifth argument, behind the "
+                  "offset 0");
 }
 
 bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
@@ -309,13 +399,15 @@ cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, s
     return call_in_stream(
         waits ? Waits::yes : Waits::no, stream,
         [&]() -> cudaError_t {
-            if (symbol.address == nullptr) return invalid_symbol(symbol, call);
+            if (const cudaError_t error = find_symbol(symbol, from, call); error != cudaSuccess) return error;
+            report_kind_for_offset(symbol, offset, call);
             if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
                 return cudaErrorInvalidMemcpyDirection;
             }
             auto* const to = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
             if (!is_inside(symbol, bytes, offset)) {
-                report_symbol({"destination", "write", Side::device, false, to, bytes}, symbol, call);
+                if (!symbol.takes_kind_for_offset)
+                    report_symbol({"destination", "write", Side::device, false, to, bytes}, symbol, call);
                 return cudaErrorInvalidValue;
             }
             if (bytes == 0) return cudaSuccess;
@@ -337,14 +429,16 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
     return call_in_stream(
         waits ? Waits::yes : waits_for(to, kind), stream,
         [&]() -> cudaError_t {
-            if (symbol.address == nullptr) return invalid_symbol(symbol, call);
+            if (const cudaError_t error = find_symbol(symbol, to, call); error != cudaSuccess) return error;
+            report_kind_for_offset(symbol, offset, call);
             if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
                 return cudaErrorInvalidMemcpyDirection;
             }
             const auto* const from =
                 reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(symbol.address) + offset);
             if (!is_inside(symbol, bytes, offset)) {
-                report_symbol({"source", "read", Side::device, false, from, bytes}, symbol, call);
+                if (!symbol.takes_kind_for_offset)
+                    report_symbol({"source", "read", Side::device, false, from, bytes}, symbol, call);
                 return cudaErrorInvalidValue;
             }
             if (bytes == 0) return cudaSuccess;
@@ -359,28 +453,36 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
         call);
 }
 
-cudaError_t symbol_address(void** pointer, Symbol symbol) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (pointer == nullptr) return cudaErrorInvalidValue;
-        if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
-        // From now on copies by address know it as device memory.
-        if (find_allocation(symbol.address)) {
-            give_device_address(symbol.address);
-        } else {
-            remember({static_cast<std::byte*>(symbol.address), symbol.bytes, MemoryKind::symbol, 0});
-        }
-        *pointer = symbol.address;
-        return cudaSuccess;
-    });
+cudaError_t symbol_address(void** pointer, Symbol symbol, Site site) {
+    const ApiCall call{"cudaGetSymbolAddress", site, nullptr};
+    return api_call(
+        Waits::no,
+        [&]() -> cudaError_t {
+            if (pointer == nullptr) return cudaErrorInvalidValue;
+            if (const cudaError_t error = find_symbol(symbol, nullptr, call); error != cudaSuccess) return error;
+            // From now on copies by address know it as device memory.
+            if (find_allocation(symbol.address)) {
+                give_device_address(symbol.address);
+            } else {
+                remember({static_cast<std::byte*>(symbol.address), symbol.bytes, MemoryKind::symbol, 0});
+            }
+            *pointer = symbol.address;
+            return cudaSuccess;
+        },
+        call);
 }
 
-cudaError_t symbol_size(std::size_t* bytes, Symbol symbol) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (bytes == nullptr) return cudaErrorInvalidValue;
-        if (symbol.address == nullptr) return cudaErrorInvalidSymbol;
-        *bytes = symbol.bytes;
-        return cudaSuccess;
-    });
+cudaError_t symbol_size(std::size_t* bytes, Symbol symbol, Site site) {
+    const ApiCall call{"cudaGetSymbolSize", site, nullptr};
+    return api_call(
+        Waits::no,
+        [&]() -> cudaError_t {
+            if (bytes == nullptr) return cudaErrorInvalidValue;
+            if (const cudaError_t error = find_symbol(symbol, nullptr, call); error != cudaSuccess) return error;
+            *bytes = symbol.bytes;
+            return cudaSuccess;
+        },
+        call);
 }
 
 }  // namespace cpu_device

@@ -533,6 +533,10 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
         }
         instruction.region = region;
     }
+    if (writes(access.kind) && region->is_read_only()) [[unlikely]] {
+        report_write_to_constant(thread, access);
+        return cudaSuccess;
+    }
     if (region->shadow == nullptr) {
         if (region->allocation.address == nullptr) return cudaSuccess;  // harmless
         region->shadow = &shadow_of(region->allocation.address, region->allocation.bytes);

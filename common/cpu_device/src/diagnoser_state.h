@@ -282,6 +282,7 @@ struct BlockDiagnoser::State {
     Diagnostic diagnostic(DiagnosticKind kind, unsigned thread, const Access& access) const;
     void describe(Diagnostic& diagnostic, const Access& access) const;
     void report_misaligned(unsigned thread, const Access& access);
+    void report_write_to_constant(unsigned thread, const Access& access);
     void report_shared_stray(unsigned thread, const Access& access, Instruction& instruction);
     /// False: a write into memory that is neither the kernel's nor what somebody meant. It must not be carried out: it
     /// might hit what the CPU device itself needs.

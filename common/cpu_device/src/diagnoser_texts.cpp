@@ -77,6 +77,17 @@ void BlockDiagnoser::State::report_misaligned(unsigned thread, const Access& acc
     report(std::move(found));
 }
 
+void BlockDiagnoser::State::report_write_to_constant(unsigned thread, const Access& access) {
+    if (report_again(DiagnosticKind::illegal_access, access.code)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::illegal_access, thread, access);
+    describe(found, access);
+    found.message = "a thread writes '" + found.array + "', a __constant__ variable, which kernels can only read";
+    found.hint =
+        "what kernels change belongs in a __device__ variable; the host writes a __constant__ one with "
+        "cudaMemcpyToSymbol";
+    report(std::move(found));
+}
+
 namespace {
 
 constexpr const char* kGuarded =

@@ -123,10 +123,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 void on_watchdog(int, siginfo_t*, void* context) {
     const char* at = instruction_pointer(context);
     if (!in_kernel() || at < &__executable_start || at >= &etext) return;
-    // It may be anywhere in the runtime: its next callback ends it. One that makes no call for so long, `while (true)
-    // {}` say, is not in the runtime.
+    // It may be anywhere in the runtime, and most likely in the diagnoser, where it is not active: its next callback
+    // ends it. One that makes no call for so long, `while (true) {}` say, is not in the runtime.
     constexpr unsigned char most_signals = 3;
-    if (instrumented_thread.active && instrumented_thread.stop < most_signals) {
+    const bool calls_back = instrumented_thread.active || instrumented_thread.diagnoser != nullptr;
+    if (calls_back && instrumented_thread.stop < most_signals) {
         instrumented_thread.stop = instrumented_thread.stop + 1;
         return;
     }

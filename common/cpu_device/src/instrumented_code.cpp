@@ -79,11 +79,23 @@ ALWAYS_INLINE void step(InstrumentedThread& self, const void* code, const void* 
     record(self, order_of(self, TraceEvent::step, code, stack), 0);
 }
 
+/// Steps since the watchdog wanted the thread to end. The compiler gives some steps of a kernel the line of its launch,
+/// and accesses their own: so the thread ends at the next access, where there is one in its loop.
+thread_local unsigned steps_since_stop = 0;
+
+[[noreturn]] void stop_at(const void* code) {
+    steps_since_stop = 0;
+    end_instrumented_thread(code);
+}
+
 /// The watchdog wants the thread to end, or the block to know where it goes on after a shuffle.
 NEVER_INLINE void unusual_step(const void* code, const void* stack) {
     InstrumentedThread& self = instrumented_thread;
-    if (self.stop != 0) end_instrumented_thread(code);
-    {
+    if (self.stop != 0) {
+        constexpr unsigned most_steps = 1000;
+        if (self.diagnoser == nullptr || ++steps_since_stop > most_steps) stop_at(code);
+    }
+    if (self.awaits_step) {
         const Uninstrumented now;
         current_thread.block->note_way_on(offset_of(code));
     }
@@ -116,6 +128,8 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
                                    std::uint64_t order, std::uint64_t place, ThreadScope scope,
                                    MemoryOrder memory_order) {
     InstrumentedThread& self = instrumented_thread;
+    if (self.stop != 0) [[unlikely]]
+        stop_at(code);
     const TraceEvent::Kind event = TraceEvent::kind_of(order);
     if (self.next >= self.end && self.next != nullptr) [[unlikely]]
         make_room_before(self, event == TraceEvent::read || event == TraceEvent::copy_read);

@@ -93,6 +93,10 @@ Segment segment_of(std::uintptr_t address) {
 
 }  // namespace
 
+bool is_in_program_data(const void* pointer) {
+    return pointer != nullptr && segment_of(reinterpret_cast<std::uintptr_t>(pointer)).found;
+}
+
 MemoryMap::MemoryMap(const Launch& launch) : launch_(launch) {
     const char here = 0;
     on_stack_ = reinterpret_cast<std::uintptr_t>(&here);

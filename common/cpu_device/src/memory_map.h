@@ -25,6 +25,8 @@ struct Region {
     bool holds(std::uintptr_t address, std::size_t bytes) const {
         return address >= begin && address < end && bytes <= end - address;
     }
+    /// A `__constant__` variable. By the address that cudaGetSymbolAddress gives, it is global memory, too.
+    bool is_read_only() const { return allocation.constant && !allocation.has_device_address; }
 };
 
 /// An address outside of everything the kernel may touch.
@@ -88,6 +90,9 @@ private:
     std::vector<Mapping> mappings_;  ///< of the process, by address; read when first needed
     std::uintptr_t on_stack_ = 0;    ///< of the launching host thread
 };
+
+/// Whether the address lies in the program or a library: where variables live that are on no stack and no heap.
+bool is_in_program_data(const void* pointer);
 
 /// "8 bytes past its end (index 102 of 100 elements of 4 bytes)", "12 bytes before its start", "its last 4 bytes past
 /// its end". `bytes`: of the access; it stands for the size of an element.

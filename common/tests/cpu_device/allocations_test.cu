@@ -43,6 +43,8 @@ __device__ int depth;
 
 __global__ void count_events() { atomicAdd(&events, 1u); }
 
+float number_of_host = 1;
+
 // The rewriter reads no function that a macro begins, as TEST_CASE does.
 
 unsigned return_events() { return events; }
@@ -841,6 +843,86 @@ TEST_CASE("a variable is device memory by the address that cudaGetSymbolAddress 
     CHECK(back == sent);
     CHECK(cudaMemset(d_coefficients, 0, 17) == cudaErrorInvalidValue);
     CHECK(only_diagnostic().array == "coefficients");
+}
+
+TEST_CASE("says what was given to a call that needs a variable of the device") {
+    const Instrumented instrumented;
+    float host[4] = {1, 2, 3, 4}, back[4] = {};
+    const float value = 5;
+    float* d_data = nullptr;
+    REQUIRE(cudaMalloc(&d_data, 16) == cudaSuccess);
+    const auto said = [](cudaError_t error) {
+        CHECK(error == cudaErrorInvalidSymbol);
+        const Diagnostic found = only_diagnostic();
+        CHECK(found.kind == DiagnosticKind::host_memory);
+        return found.message + " | " + found.hint;
+    };
+    const int line = __LINE__ + 1;
+    CHECK(cudaMemcpyToSymbol(host, back, 16) == cudaErrorInvalidSymbol);
+    CHECK(only_diagnostic().site.line == line);
+    CHECK_THAT(said(cudaMemcpyToSymbol(host, back, 16)),
+               ContainsSubstring("cudaMemcpyToSymbol was given a variable of the host, where it needs a variable of "
+                                 "the device") &&
+                   ContainsSubstring("cudaMemcpyToSymbol(variable, &value, bytes)"));
+    CHECK_THAT(said(cudaMemcpyToSymbolAsync(value, back, 4)), ContainsSubstring("given a variable of the host"));
+    CHECK_THAT(said(cudaMemcpyFromSymbol(back, host, 16)),
+               ContainsSubstring("cudaMemcpyFromSymbol(&value, variable, bytes)"));
+    CHECK_THAT(said(cudaMemcpyToSymbol(host, coefficients, 16)), ContainsSubstring("were the two swapped?"));
+    CHECK_THAT(said(cudaMemcpyFromSymbol(coefficients, host, 16)), ContainsSubstring("were the two swapped?"));
+    CHECK_THAT(said(cudaMemcpyToSymbol(&coefficients, host, 16)),
+               ContainsSubstring("the address of 'coefficients', a __constant__ variable of 16 bytes") &&
+                   ContainsSubstring("without &: cudaMemcpyToSymbol(coefficients, &value, bytes)"));
+    CHECK_THAT(said(cudaMemcpyToSymbol(coefficients[1], &value, 4)),
+               ContainsSubstring("a part of 'coefficients'") && ContainsSubstring("begins 4 bytes after its start") &&
+                   ContainsSubstring("cudaMemcpyToSymbol(coefficients, &value, bytes, 4)"));
+    CHECK_THAT(said(cudaMemcpyFromSymbol(back, range.high, 4)), ContainsSubstring("a part of 'range'"));
+    CHECK_THAT(said(cudaMemcpyToSymbol(d_data, host, 16)),
+               ContainsSubstring("'d_data', 16 bytes of device memory") && ContainsSubstring("with cudaMemcpy"));
+    CHECK_THAT(said(cudaMemcpyToSymbol(3, host, 4)), ContainsSubstring("was given a value"));
+    CHECK_THAT(said(cudaMemcpyToSymbol(&host, back, 4)), ContainsSubstring("an address in the memory of the host"));
+    void* address = nullptr;
+    std::size_t bytes = 0;
+    CHECK_THAT(said(cudaGetSymbolAddress(&address, &events)),
+               ContainsSubstring("cudaGetSymbolAddress(&result, events)"));
+    CHECK_THAT(said(cudaGetSymbolSize(&bytes, coefficients[2])), ContainsSubstring("without an index or a member"));
+    CHECK(address == nullptr);
+    CHECK(bytes == 0);
+}
+
+TEST_CASE("a static variable of the host is a symbol to nobody") {
+    // Where a program may have variables that the rewriter cannot read, nothing is known of it.
+    REQUIRE(!cpu_device::has_unregistered_variables());
+    const Instrumented instrumented;
+    const float sent = 3;
+    CHECK(cudaMemcpyToSymbol(number_of_host, &sent, 4) == cudaErrorInvalidSymbol);
+    CHECK(number_of_host == 1);
+    CHECK_THAT(only_diagnostic().message, ContainsSubstring("a variable of the host"));
+}
+
+TEST_CASE("a direction in the place of the offset is named, whether the bytes fit or not") {
+    const Instrumented instrumented;
+    const float sent[4] = {1, 2, 3, 4};
+    float back[4] = {};
+    const auto said = [](cudaError_t error, cudaError_t expected) {
+        CHECK(error == expected);
+        const Diagnostic found = only_diagnostic();
+        CHECK(found.kind == DiagnosticKind::out_of_bounds);
+        return found.message + " | " + found.hint;
+    };
+    CHECK_THAT(said(cudaMemcpyToSymbol(coefficients, sent, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue),
+               ContainsSubstring("was given cudaMemcpyHostToDevice as its fourth argument, which is the offset in "
+                                 "bytes: it would begin 1 byte after the start") &&
+                   ContainsSubstring("leave the direction away"));
+    CHECK_THAT(
+        said(cudaMemcpyFromSymbol(back, coefficients, 4, cudaMemcpyDeviceToHost), cudaSuccess),
+        ContainsSubstring("cudaMemcpyDeviceToHost as its fourth argument") && ContainsSubstring("2 bytes after"));
+    CHECK_THAT(said(cudaMemcpyToSymbolAsync(coefficients, sent, 4, cudaMemcpyHostToDevice), cudaSuccess),
+               ContainsSubstring("fourth argument"));
+    CHECK_THAT(said(cudaMemcpyFromSymbolAsync(back, coefficients, 4, cudaMemcpyDefault), cudaSuccess),
+               ContainsSubstring("cudaMemcpyDefault as its fourth argument"));
+    CHECK(cudaMemcpyToSymbol(coefficients, sent, 4, 0, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpyFromSymbolAsync(back, coefficients, 4, 4, cudaMemcpyDeviceToHost, nullptr) == cudaSuccess);
+    CHECK(cpu_device::take_diagnostics().empty());
 }
 
 TEST_CASE("finds copies of memory that was freed") {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/cpu_device/src/allocations.h"
 #include "common/cpu_device/src/block.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/instrument.h"
@@ -357,6 +358,36 @@ TEST_CASE("A misaligned vector ends the kernel, a structure copied byte by byte 
     CHECK(found.code == code(11));
     CHECK(found.array == "in");
     CHECK_THAT(found.message, ContainsSubstring("multiple of 16"));
+}
+
+TEST_CASE("A thread that writes a __constant__ variable is reported, unless its address was asked for", "[diagnoser]") {
+    const Instrumented instrumented;
+    static std::array<std::byte, 16> limits;
+    static const DeviceVariable variable("limits", limits.data(), limits.size(), true, {"kernel.cu", 3});
+    const bool for_races = GENERATE(true, false);
+    INFO("looks for races: " << for_races);
+    {
+        Run run({.blocks = 2, .sampled = !for_races});
+        for (unsigned i = 0; i < 4; ++i) run.read(i, limits.data() + 4 * i, 10, 1);
+        for (unsigned i = 0; i < 4; ++i) run.write(i, limits.data() + 4 * i, 7, 11, 1);
+        run.add(0, limits.data(), 12, 1);
+        const std::vector<Diagnostic> found = run.diagnostics();
+        REQUIRE(found.size() == 2);
+        CHECK(found[0].kind == DiagnosticKind::illegal_access);
+        CHECK(found[0].message == "a thread writes 'limits', a __constant__ variable, which kernels can only read");
+        CHECK(found[0].array == "limits");
+        CHECK(found[0].code == code(11));
+        CHECK(found[0].count == 4);
+        CHECK_THAT(found[0].memory, ContainsSubstring("bytes 0 to 3 of 16 bytes of constant memory"));
+        CHECK_THAT(found[0].hint, ContainsSubstring("__device__"));
+        CHECK(found[1].code == code(12));
+    }
+    if (for_races) return;
+    // By that address it is global memory, too.
+    give_device_address(limits.data());
+    Run run;
+    run.write(0, limits.data(), 8, 11);
+    run.expect_nothing();
 }
 
 // ---- memory nobody wrote -----------------------------------------------------------------------------------------

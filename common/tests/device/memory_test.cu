@@ -313,6 +313,34 @@ TEST_CASE("the address of a variable is no symbol") {
     CHECK(cudaGetLastError() == cudaErrorInvalidSymbol);
 }
 
+TEST_CASE("a variable of the host and a part of a device variable are no symbols") {
+    int of_host[4] = {5, 6, 7, 8};
+    const int sent[4] = {1, 2, 3, 4};
+    int back[4] = {};
+    void* address = nullptr;
+    size_t bytes = 0;
+    CHECK(cudaMemcpyToSymbol(device_numbers, sent, sizeof sent) == cudaSuccess);
+    CHECK(cudaMemcpyToSymbol(of_host, sent, sizeof sent) == cudaErrorInvalidSymbol);
+    CHECK(cudaMemcpyToSymbolAsync(of_host, sent, sizeof sent) == cudaErrorInvalidSymbol);
+    CHECK(of_host[0] == 5);
+    CHECK(cudaMemcpyFromSymbol(back, of_host, sizeof back) == cudaErrorInvalidSymbol);
+    CHECK(cudaMemcpyFromSymbol(back, device_numbers[1], sizeof(int)) == cudaErrorInvalidSymbol);
+    CHECK(cudaMemcpyToSymbol(device_numbers[2], sent, sizeof(int)) == cudaErrorInvalidSymbol);
+    CHECK(cudaGetSymbolAddress(&address, of_host) == cudaErrorInvalidSymbol);
+    CHECK(cudaGetSymbolSize(&bytes, device_numbers[3]) == cudaErrorInvalidSymbol);
+    CHECK(back[0] == 0);
+    cudaGetLastError();
+
+    // Its first element begins where the variable does, and stands for it.
+    CHECK(cudaMemcpyFromSymbol(back, device_numbers[0], sizeof back) == cudaSuccess);
+    CHECK(std::memcmp(sent, back, sizeof sent) == 0);
+    // So does the address where it is a `const void*`.
+    const void* symbol = device_numbers;
+    CHECK(cudaMemcpyToSymbol(symbol, of_host, sizeof of_host) == cudaSuccess);
+    CHECK(cudaMemcpyFromSymbol(back, symbol, sizeof back) == cudaSuccess);
+    CHECK(std::memcmp(of_host, back, sizeof back) == 0);
+}
+
 TEST_CASE("a variable's device address works like memory from cudaMalloc, but cannot be freed") {
     void* address = nullptr;
     size_t bytes = 0;

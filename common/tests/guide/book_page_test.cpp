@@ -80,6 +80,20 @@ TEST_CASE("page: the answer to a question is a part of its own") {
     CHECK_FALSE(parts[2].is_answer);
 }
 
+TEST_CASE("page: a table in an item of a list is laid out like any other") {
+    const std::string table = "| kernel | bytes |\n|---|---|\n| `one` | 4 |\n";
+    std::string indented = "   " + table;
+    for (std::size_t at = 0; (at = indented.find("\n|", at)) != indented.npos;) indented.insert(at + 1, "   ");
+    const Book alone("Before.\n\n" + table),
+        in_answer("1. Before.\n\n   <details>\n   <summary>Answer</summary>\n\n" + indented + "\n   </details>\n");
+    const std::string laid_out = alone.text().substr(alone.text().find("kernel"));
+    CHECK_THAT(laid_out, !ContainsSubstring("|"));
+    CHECK_THAT(in_answer.text(), ContainsSubstring(laid_out));
+    // A drawing in a block of code is none.
+    const std::string drawing = "    | a |\n    | b |\n";
+    CHECK_THAT(Book("Before.\n\n" + drawing).text(), ContainsSubstring(drawing));
+}
+
 TEST_CASE("page: what is folded for other reasons is no answer") {
     const Book book(
         "Before.\n\n<details>\n<summary>How <code>it</code> was tested</summary>\n\nTwice.\n\n</details>\n\nAfter.\n");

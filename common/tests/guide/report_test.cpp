@@ -825,6 +825,42 @@ TEST_CASE("the page holds every part, and nothing that a browser would load") {
     }
 }
 
+TEST_CASE(
+    "the page holds a GPU's times as a program writes them, for the book's roofline, and none of the CPU device") {
+    json wrong = at_rate(step(3, "</script>"), 9000);
+    wrong["comparison"]["passed"] = false;
+    const std::vector<json> steps = {at_rate(step(1, "serial", "host"), 5), at_rate(step(2, "fast"), 3000), wrong};
+    const json written = chapter_results({with_roof(lesson("add", steps), 4000), lesson("empty", {})}, true);
+    const std::string page = page_of(basics(), written);
+    const std::string begin = "<script type=\"application/json\" id=\"times-1_basics\">";
+    REQUIRE(count_of(page, begin) == 1);
+    const std::size_t from = page.find(begin) + begin.size();
+    const auto times = warpwise::parse_json<json>(page.substr(from, page.find("</script>", from) - from));
+    CHECK(times["device"]["name"] == written["device"]["name"]);
+    for (const char* known : {"kind", "compute_capability", "processors", "clock_mhz"}) {
+        CHECK(times["device"][known] == written["device"][known]);
+    }
+    CHECK(times["chapter"]["folder"] == written["chapter"]["folder"]);
+    CHECK(times["command"].at(0) == "build/bin/cpu/basics");
+    REQUIRE(times["lessons"].size() == 2);
+    const json& add = times["lessons"][0];
+    CHECK(add["roof"]["gb_per_s"] == 4000);
+    CHECK(add["size"] == json::array({64, 32}));
+    REQUIRE(add["steps"].size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        INFO(i);
+        for (const char* known : {"number", "name", "kind", "bytes", "operations"}) {
+            CHECK(add["steps"][i][known] == steps[i][known]);
+        }
+        CHECK(add["steps"][i]["seconds"]["median"] == steps[i]["seconds"]["median"]);
+    }
+    CHECK(add["steps"][1]["comparison"]["passed"] == true);
+    CHECK(add["steps"][2]["comparison"]["passed"] == false);
+
+    CHECK(page_of(basics(), chapter_results({lesson("add", {step(1, "first")})})).find("id=\"times-") ==
+          std::string::npos);
+}
+
 TEST_CASE("results of the CPU device show a GPU's recorded times, and whose they are") {
     json add = lesson("add", {counted(step(1, "serial", "host"), 512), counted(step(2, "kernel"), 512)});
     add["recording"] = {{"label", "H200"},

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,104 @@ struct Before {
     unsigned most_returned = 0;  ///< what a counter holds that is never reset
 };
 
+/// What a call did to bring back its count. Known where the calls can be seen.
+struct Counting {
+    bool launches = false;
+    bool changes = false;       ///< a kernel writes to something beside `out`
+    double additions = 0;       ///< of threads, by atomic operations
+    bool copies = false;        ///< from a variable of the device
+    bool copies_after = false;  ///< the same, after the last launch
+    std::size_t bytes = 0;      ///< of the last such copy
+};
+
+Counting counting_of(const grading::Instrumented& instrumented) {
+    Counting counting;
+    std::set<std::string> written;
+    for (const warpwise::LaunchCounts& launch : instrumented.launches) {
+        for (const warpwise::ArrayCounts& array : launch.arrays) {
+            const warpwise::Counts& counts = array.counts;
+            if (counts.global_store.requests + counts.global_atomic.requests > 0)
+                written.insert(array.name);
+        }
+    }
+    counting.changes = written.size() > 1;
+    counting.additions = warpwise::sum_of(instrumented.launches).global_atomic.lanes;
+    for (const warpwise::ApiCall& call : instrumented.calls) {
+        if (call.function == "<<<>>>") {
+            counting.launches = true;
+            counting.copies_after = false;
+        }
+        if (call.function == "cudaMemcpyFromSymbol" ||
+            call.function == "cudaMemcpyFromSymbolAsync") {
+            counting.copies = counting.copies_after = true;
+            counting.bytes = call.bytes;
+        } else if (call.function == "cudaGetSymbolAddress") {
+            counting.copies = true;  // a copy by that address may follow
+        } else if (call.direction == "cudaMemcpyDeviceToHost" ||
+                   call.direction == "cudaMemcpyDefault") {
+            counting.copies_after = true;
+        }
+    }
+    return counting;
+}
+
+/// The matcher of the count. Each cause asks its own question.
+auto right_count(unsigned count, const Expected& expected, std::size_t n,
+                 unsigned returned_before, const grading::Instrumented& instrumented) {
+    const unsigned right = expected.outside();
+    const auto always = [](bool holds) {
+        return [holds](const grading::MismatchedArray&) { return holds; };
+    };
+    const auto is = [right, count, always](unsigned mistaken) {
+        return always(mistaken != right && count == mistaken);
+    };
+    const Counting done = counting_of(instrumented);
+    const bool seen = instrumented.countable && n > 0;
+    const std::string additions = grading::counted(done.additions, "time");
+    return grading::EqualTo(right)
+        .when(always(seen && !done.launches),
+              "No kernel was launched in this call. Which line of yours starts it?")
+        .when(always(seen && !done.copies),
+              "The host copied nothing from a variable of the device. In which variable is "
+              "the count when the kernel has ended, and how does it come to the host?")
+        .when(always(seen && !done.copies_after),
+              "The host copied the count before it launched the kernel. When is the count "
+              "complete?")
+        .when(always(seen && !done.changes),
+              "No thread of this call wrote to a variable of the device. Which line of the "
+              "kernel counts?")
+        .when(always(seen && done.bytes != 0 && done.bytes < sizeof(unsigned)),
+              "The host copied " + grading::counted(done.bytes, "byte") +
+                  " of the counter. How many bytes does it have?")
+        .when(is(right + returned_before),
+              "That is the count of this call plus what an earlier call returned. What "
+              "does the counter hold when this call begins?")
+        .when(is(right + expected.equal),
+              "That is the number of elements that are outside or equal to a limit. Does "
+              "clamping change an element that equals a limit?")
+        .when(always(count == 0 && seen && done.additions == right),
+              "The threads counted: they added " + additions +
+                  ". Into which variable of the host is the count copied, which one does "
+                  "the function return, and what changes the counter in between?")
+        .when(is(expected.below),
+              "That is the number of elements below the lower limit. Which comparison "
+              "finds those above the upper one?")
+        .when(is(expected.above),
+              "That is the number of elements above the upper limit. Which comparison "
+              "finds those below the lower one?")
+        .when(is(static_cast<unsigned>(n)),
+              "That is the number of all elements. Which of them are to be counted?")
+        .when(is(static_cast<unsigned>(n) - right),
+              "That is the number of elements inside of the limits. Which ones are to be "
+              "counted?")
+        .when(always(seen && done.additions != right),
+              "In this call, threads added to a variable with an atomic operation " +
+                  additions + ". Which threads add, and how much does each of them?")
+        .when(always(seen),
+              "As many threads added as there are elements outside. How much does each of "
+              "them add, and to what?");
+}
+
 void check_call(const std::vector<float>& values, Limits limits, Graded graded = {}) {
     static Before next;
     const Before before = next;
@@ -155,27 +254,8 @@ void check_call(const std::vector<float>& values, Limits limits, Graded graded =
     {
         INFO("elements below the limits: " << expected.below
                                            << ", above: " << expected.above);
-        const unsigned right = expected.outside();
-        const auto is = [right, count](unsigned mistaken) {
-            return mistaken != right && count == mistaken;
-        };
-        const bool is_copied =
-            !instrumented.countable ||
-            instrumented.calls_of({"cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync",
-                                   "cudaGetSymbolAddress"}) > 0;
         CHECK_THAT(count,
-                   grading::EqualTo(right)
-                       .when([&](const auto&) { return !is_copied; },
-                             "The host copied nothing from a variable of the device. In "
-                             "which variable is the count when the kernel has ended, and "
-                             "how does it come to the host?")
-                       .when([&](const auto&) { return is(right + before.most_returned); },
-                             "That is the count of this call plus what an earlier call "
-                             "returned. What does the counter hold when this call begins?")
-                       .when([&](const auto&) { return is(right + expected.equal); },
-                             "That is the number of elements that are outside or equal "
-                             "to a limit. Does clamping change an element that equals a "
-                             "limit?"));
+                   right_count(count, expected, n, before.most_returned, instrumented));
     }
     CHECK_THAT(d_out, grading::StaysInside());
     CHECK_THAT(d_in, grading::Unchanged());

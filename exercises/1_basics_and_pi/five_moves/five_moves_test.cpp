@@ -238,7 +238,14 @@ grading::Instrumented check_scale(std::size_t n) {
         grading::forget_diagnostics();  // of what follows from it
         FAIL(too_few << "\nWhat does the third argument of cudaMemcpy count?");
     }
-    REQUIRE_THAT(grading::finish(), grading::Succeeds());
+    // No guard of the kernel helps where the array is too small for its elements.
+    const std::string too_small = " " + grading::counted(n, "byte") + " of device memory";
+    REQUIRE_THAT(grading::finish(),
+                 grading::Succeeds().when(
+                     {"out of bounds: a thread", too_small},
+                     "An array of the device has as many bytes as `out` has elements. What "
+                     "does the second argument of cudaMalloc count, and how many bytes do "
+                     "so many floats have?"));
     if (status != cudaSuccess) {
         FAIL("scale returned " << grading::text_of(status)
                                << (n == 0 ? "\nHow many blocks does your launch have when "

@@ -1,7 +1,9 @@
 #include "exercises/1_basics_and_pi/pi_accuracy/pi_accuracy.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
@@ -76,6 +78,16 @@ std::vector<double> sums_with_all_errors(int slices, int threads) {
     });
 }
 
+/// `(next_sum - sum) - slice`, without what was taken off the slice.
+std::vector<double> sums_with_slice(int slices, int threads) {
+    return sums_of(slices, threads, [](float& sum, float& compensation, float slice) {
+        const float value = slice - compensation;
+        const float next_sum = sum + value;
+        compensation = (next_sum - sum) - slice;
+        sum = next_sum;
+    });
+}
+
 /// The sum of every thread in double precision, which is 2^29 times finer than float.
 std::vector<double> expected_sums(int slices, int threads) {
     std::vector<double> sums(static_cast<std::size_t>(threads));
@@ -92,6 +104,13 @@ grading::Cause are_just(std::vector<double> sums) {
     return [sums = std::move(sums)](const grading::MismatchedArray& mismatch) {
         return mismatch.got == sums;
     };
+}
+
+/// The right slices were added: what is wrong is less than any of them.
+bool is_only_rounding(const grading::MismatchedArray& mismatch) {
+    return std::all_of(mismatch.wrong.begin(), mismatch.wrong.end(), [&](std::size_t i) {
+        return std::fabs(mismatch.got[i] - mismatch.expected[i]) < 1;
+    });
 }
 
 /// The first variable of type double that begins with 0, as sums and compensations do, in
@@ -133,7 +152,16 @@ std::vector<float> check_sums(int slices, int blocks, int threads_per_block,
                    .when(are_just(sums_with_new_sum(slices, threads)),
                          "This is what comes out if `sum` changes before `compensation` is "
                          "computed. Which `sum` does the formula need, the old one or the "
-                         "new one?"));
+                         "new one?")
+                   .when(are_just(sums_with_slice(slices, threads)),
+                         "This is what comes out if `compensation` compares what arrived "
+                         "in the sum with the slice. Was it the slice that was added, or "
+                         "the slice less the last compensation?")
+                   .when(is_only_rounding,
+                         "Near 2^25 neighboring floats are 4 apart. Let `sum` be 2^25, and "
+                         "add 3 to it: `next_sum` is 2^25 + 4. What does your "
+                         "`compensation` hold now, and what does it do to the next "
+                         "value?"));
     CHECK_THAT(d_sums, grading::StaysInside());
 
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));

@@ -1,6 +1,7 @@
 #include "exercises/1_basics_and_pi/pi_block_sum/pi_block_sum.h"
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cstddef>
@@ -69,6 +70,27 @@ float without_odd_parts(std::vector<float> parts) {
     return parts[0];
 }
 
+/// Halves that are rounded up, and as many threads that add: with an odd number, the last
+/// of them adds an element behind the parts of this round, which is one of a round before.
+float with_stale_parts(std::vector<float> parts) {
+    for (std::size_t count = parts.size(); count > 1; count = (count + 1) / 2) {
+        const std::size_t half = (count + 1) / 2;
+        for (std::size_t i = 0; i < half && i + half < parts.size(); ++i)
+            parts[i] += parts[i + half];
+    }
+    return parts[0];
+}
+
+/// What to go through by hand: few parts, whose sum tells which ones are missing.
+std::string question_about_rounds(int threads_per_block) {
+    const bool is_power = std::has_single_bit(static_cast<unsigned>(threads_per_block));
+    return std::string("Write down the rounds of a block of ") +
+           (is_power ? "4 threads with the parts 1, 2, 4, and 8: which parts does each "
+                       "round add, and is part[0] 15 at the end?"
+                     : "5 threads with the parts 1, 2, 4, 8, and 16: which parts does each "
+                       "round add, and is part[0] 31 at the end?");
+}
+
 /// No atomic operations on shared memory.
 grading::InstrumentedMatcher WithoutAtomics() {
     const auto judge = [](const grading::Instrumented& instrumented) -> grading::Judgement {
@@ -121,10 +143,15 @@ std::vector<float> check_sums(int slices, int blocks, int threads_per_block) {
             .when(grading::equals(
                       sums_of_parts(slices, blocks, threads_per_block, first_part)),
                   "This is the part of thread 0 alone. Who adds the other parts?")
-            .when(
-                grading::equals(
-                    sums_of_parts(slices, blocks, threads_per_block, without_odd_parts)),
-                "What happens to the part in the middle when the number of parts is odd?"));
+            .when(grading::equals(
+                      sums_of_parts(slices, blocks, threads_per_block, without_odd_parts)),
+                  "What happens to the part in the middle when the number of parts is odd?")
+            .when(grading::equals(
+                      sums_of_parts(slices, blocks, threads_per_block, with_stale_parts)),
+                  "When the number of parts is odd, one thread of this round has no "
+                  "partner. What does it add?")
+            .when([&](const grading::MismatchedArray&) { return threads_per_block > 2; },
+                  question_about_rounds(threads_per_block)));
     CHECK_THAT(d_sums, grading::StaysInside());
 
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));

@@ -126,12 +126,18 @@ TEST_CASE("reports a launch that was refused") {
 
 TEST_CASE("works again after a refused launch") {
     Request request(4096);
-    request.run(threads_too_many);
+    const cudaError_t refused = request.run(threads_too_many);
     grading::forget_diagnostics();
+    const cudaError_t pending = cudaPeekAtLastError();
     const cudaError_t status = request.run(threads_that_fit);
-    INFO(
-        "the second call is in order; cudaGetLastError also takes the error away, "
-        "cudaPeekAtLastError leaves it");
+    if (status != cudaSuccess && status == refused && status == pending) {
+        FAIL("The launch of the first call was refused, and the call returned "
+             << grading::text_of(refused)
+             << ".\nThe second call is in order, but it returned the same error: the first "
+                "call had left it pending. cudaPeekAtLastError tells the error and leaves "
+                "it pending.\nWhich call tells the error and takes it away?");
+    }
+    INFO("the second call is in order, and only the first one was refused");
     CHECK_THAT(status, grading::Succeeds());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(request.d_output, grading::EqualTo(request.expected()));

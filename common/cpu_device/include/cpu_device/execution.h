@@ -331,6 +331,12 @@ struct DeviceVariable {
     DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site);
 };
 
+/// The rewriter puts one of these at the end of a program's file that may define device variables of which it knows
+/// nothing: templates, members of classes, and what a macro declares.
+struct UnregisteredVariables {
+    UnregisteredVariables();
+};
+
 /// The memory that the name of a device variable stands for in host code, zeros at first; null where no device
 /// variable begins at `address`. That host code uses the variable's name is reported, once for each line.
 void* host_copy_of(const void* address, std::size_t bytes, std::size_t alignment, bool writes, Site site);

@@ -232,11 +232,14 @@ void report_leaks();
 
 namespace cpu_device {
 
-/// A variable of the program that kernels use. Without an address: something else was given, such as `&variable`.
+/// What a program gives to a function that wants a variable of the device.
 struct Symbol {
-    void* address;
-    std::size_t bytes;
-    const char* shared_name = nullptr;  ///< of a __shared__ variable, which is no symbol
+    void* address;                       ///< of the variable; null for a value without one, such as `&variable`
+    std::size_t bytes;                   ///< of the variable
+    const char* shared_name = nullptr;   ///< of a __shared__ variable, which is no symbol
+    const void* pointer = nullptr;       ///< what a pointer holds that was given
+    bool is_address = false;             ///< the pointer may stand for a variable: it is a `const void*`
+    bool takes_kind_for_offset = false;  ///< the call has a direction where its offset belongs
 };
 
 template <class T>
@@ -246,17 +249,34 @@ inline constexpr bool is_namespace_shared<NamespaceShared<T>> = true;
 
 template <class T>
 Symbol symbol_of(T&& variable) {
-    if constexpr (is_namespace_shared<std::remove_cvref_t<T>>) return {nullptr, 0, variable.variable.name};
-    if constexpr (!std::is_lvalue_reference_v<T>) return {nullptr, 0};
-    return {const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable))), sizeof(variable)};
+    using Type = std::remove_cvref_t<T>;
+    if constexpr (is_namespace_shared<Type>) {
+        return {nullptr, 0, variable.variable.name};
+    } else {
+        Symbol symbol{nullptr, 0};
+        if constexpr (std::is_lvalue_reference_v<T>) {
+            symbol.address = const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable)));
+            symbol.bytes = sizeof(variable);
+        }
+        if constexpr (std::is_pointer_v<Type> && !std::is_function_v<std::remove_pointer_t<Type>>)
+            symbol.pointer = const_cast<const void*>(static_cast<const volatile void*>(variable));
+        symbol.is_address = std::is_same_v<Type, const void*>;
+        return symbol;
+    }
+}
+
+/// The same where a direction stands in the place of the offset.
+inline Symbol with_kind_for_offset(Symbol symbol) {
+    symbol.takes_kind_for_offset = true;
+    return symbol;
 }
 
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                            cudaStream_t stream, bool waits, Site site);
 cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                              cudaStream_t stream, bool waits, Site site);
-cudaError_t symbol_address(void** pointer, Symbol symbol);
-cudaError_t symbol_size(std::size_t* bytes, Symbol symbol);
+cudaError_t symbol_address(void** pointer, Symbol symbol, Site site);
+cudaError_t symbol_size(std::size_t* bytes, Symbol symbol, Site site);
 
 }  // namespace cpu_device
 
@@ -288,18 +308,50 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, T&& symbol, size_t bytes, size_t
     return cpu_device::copy_from_symbol(to, cpu_device::symbol_of(std::forward<T>(symbol)), bytes, offset, kind, stream,
                                         false, site);
 }
+// The fourth argument is an offset, and not the direction, which C++ would take for a number of bytes.
 template <class T>
-cudaError_t cudaGetSymbolAddress(void** pointer, T&& symbol) {
-    return cpu_device::symbol_address(pointer, cpu_device::symbol_of(std::forward<T>(symbol)));
+cudaError_t cudaMemcpyToSymbol(T&& symbol, const void* from, size_t bytes, cudaMemcpyKind offset,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                               cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_to_symbol(cpu_device::with_kind_for_offset(cpu_device::symbol_of(std::forward<T>(symbol))),
+                                      from, bytes, static_cast<size_t>(offset), kind, nullptr, true, site);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T&& symbol, const void* from, size_t bytes, cudaMemcpyKind offset,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
+                                    cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_to_symbol(cpu_device::with_kind_for_offset(cpu_device::symbol_of(std::forward<T>(symbol))),
+                                      from, bytes, static_cast<size_t>(offset), kind, stream, false, site);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, T&& symbol, size_t bytes, cudaMemcpyKind offset,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                 cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_from_symbol(
+        to, cpu_device::with_kind_for_offset(cpu_device::symbol_of(std::forward<T>(symbol))), bytes,
+        static_cast<size_t>(offset), kind, nullptr, true, site);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, T&& symbol, size_t bytes, cudaMemcpyKind offset,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
+                                      cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::copy_from_symbol(
+        to, cpu_device::with_kind_for_offset(cpu_device::symbol_of(std::forward<T>(symbol))), bytes,
+        static_cast<size_t>(offset), kind, stream, false, site);
+}
+
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** pointer, T&& symbol, cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::symbol_address(pointer, cpu_device::symbol_of(std::forward<T>(symbol)), site);
 }
 template <class P, class T>
-cudaError_t cudaGetSymbolAddress(P** pointer, T&& symbol) {
-    return cpu_device::symbol_address(reinterpret_cast<void**>(pointer),
-                                      cpu_device::symbol_of(std::forward<T>(symbol)));
+cudaError_t cudaGetSymbolAddress(P** pointer, T&& symbol, cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::symbol_address(reinterpret_cast<void**>(pointer), cpu_device::symbol_of(std::forward<T>(symbol)),
+                                      site);
 }
 template <class T>
-cudaError_t cudaGetSymbolSize(size_t* bytes, T&& symbol) {
-    return cpu_device::symbol_size(bytes, cpu_device::symbol_of(std::forward<T>(symbol)));
+cudaError_t cudaGetSymbolSize(size_t* bytes, T&& symbol, cpu_device::Site site = cpu_device::call_site()) {
+    return cpu_device::symbol_size(bytes, cpu_device::symbol_of(std::forward<T>(symbol)), site);
 }
 
 // ---- streams and events ----------------------------------------------------------------------------------

@@ -217,7 +217,12 @@ test('results of a reader give a roofline, or a word about what is wrong with th
     const data = roofline.rooflineOfTexts([JSON.stringify(own)]);
     assert.deepEqual([data.machine, data.points.length], ['GPU C', 1]);
     assert.equal(roofline.rooflineOfTexts(['{']), 'not_json');
-    assert.equal(roofline.rooflineOfTexts(['<!doctype html>\n<html lang="en">']), 'is_report');
+    const report = (inside) => `<!DOCTYPE html>\n<html lang="en">\n<title>Warpwise report</title>\n${inside}</html>`;
+    const times = `<script type="application/json" id="times-2_memory_model">${JSON.stringify(own).replaceAll('<', '\\u003c')}</script>\n`;
+    const plot = '<script type="application/json" id="plot-1">{"kind": "bars"}</script>';
+    assert.deepEqual(roofline.rooflineOfTexts([report(plot + times)]), data);
+    assert.equal(roofline.rooflineOfTexts([report(plot)]), 'no_times');
+    assert.equal(roofline.rooflineOfTexts(['<!doctype html>\n<html lang="en">' + times]), 'not_json');
     assert.equal(roofline.rooflineOfTexts(['{"warpwise_trace": 1}']), 'not_results');
     assert.equal(roofline.rooflineOfTexts(['null']), 'not_results');
     assert.equal(roofline.rooflineOfTexts([JSON.stringify({ ...own, device: { ...own.device, kind: 'cpu' } })]), 'no_times');
@@ -352,6 +357,25 @@ test('a look-back ends at the nearest prefix, with one lane or with several', ()
     assert.deepEqual(looks(4), [[63, true]]);
     assert.deepEqual(looks(3), [[23, false], [63, true]]);
     assert.deepEqual(model.lookBack(tiles.slice(0, 1), 4), [{ first: 0, end: 1, before: 9, done: true }]);
+});
+
+test('a bitonic network sorts, in rounds that compare each place once', () => {
+    const rounds = model.bitonicRounds(8);
+    assert.deepEqual(rounds.map(({ run, distance }) => [run, distance]), [[2, 1], [4, 2], [4, 1], [8, 4], [8, 2], [8, 1]]);
+    for (const { pairs } of rounds) assert.deepEqual(pairs.flatMap(({ low, high }) => [low, high]).sort(), model.upTo(8));
+    assert.deepEqual(rounds[3].pairs, [{ low: 0, high: 7 }, { low: 1, high: 6 }, { low: 2, high: 5 }, { low: 3, high: 4 }]);
+    // All arrays of zeros and ones: if these are sorted, all others are, too.
+    for (let bits = 0; bits < 256; ++bits) {
+        const keys = model.upTo(8).map((place) => (bits >> place) & 1);
+        assert.deepEqual(model.bitonicStates(keys).at(-1), keys.toSorted());
+    }
+});
+
+test('a radix sort with stable passes sorts, and one with others does not', () => {
+    const keys = [32, 13, 21, 33, 12, 23, 11, 31];
+    assert.deepEqual(model.radixPasses(keys, 2, true), [keys, [21, 11, 31, 32, 12, 13, 33, 23], [11, 12, 13, 21, 23, 31, 32, 33]]);
+    assert.deepEqual(model.radixPasses(keys, 2, false).at(-1).map((key) => Math.floor(key / 10)), [1, 1, 1, 2, 2, 3, 3, 3]);
+    assert.notDeepEqual(model.radixPasses(keys, 2, false).at(-1), keys.toSorted());
 });
 
 test('pairs of maximum and sum, combined in rounds, are those of all values', () => {

@@ -128,14 +128,13 @@ const en = {
     tensorRoof: (format: string, rate: string) => `tensor cores, ${format}: ${rate} Top/s`,
     rooflineOwn: 'Results of your own GPU',
     rooflineHow:
-        'Record them, one file per chapter, then choose the files or drop them here. After ./warpwise report, such files are in build/results/cuda, too. They are read by this page only and sent nowhere.',
+        'This command writes the page build/report.html. Choose it, or drop it here. Files that ./warpwise run --json wrote, one per chapter, will do, too. This page alone reads them; they are sent nowhere.',
     rooflineChoose: 'Choose files',
     rooflineBack: "Back to the book's results",
     rooflineProblems: {
-        is_report: 'This is the page of the report. Choose the files that it was made of, which are in build/results/cuda.',
-        not_json: 'This is no JSON. Choose a file that ./warpwise run --json wrote, or one of build/results/cuda.',
-        not_results: 'These are no results of a chapter. Choose a file that ./warpwise run --json wrote.',
-        no_times: 'These results hold no times: the CPU device only counts. Run the chapter on a GPU.',
+        not_json: 'This is neither a report nor JSON. Choose build/report.html, or a file that ./warpwise run --json wrote.',
+        not_results: 'These are no results of a chapter. Choose build/report.html, or a file that ./warpwise run --json wrote.',
+        no_times: 'These results hold no times: the CPU device only counts. Make the report on a GPU.',
         unknown_gpu: 'For this GPU, the FP32 peak or the copy bandwidth is not known, so there is no roof to draw.',
     } as Record<RooflineProblem, string>,
     pointInWords: (lesson: string, step: string, rate: string, intensity: string, share: string) =>
@@ -272,14 +271,13 @@ const zh: Messages = {
     tensorRoof: (format, rate) => `张量核心 ${format}：${rate} Top/s`,
     rooflineOwn: '你自己的 GPU 的结果',
     rooflineHow:
-        '先记录，每章一个文件，再选择这些文件或拖到这里。运行 ./warpwise report 之后，build/results/cuda 里也有这样的文件。文件只在本页读取，不会发送到任何地方。',
+        '这条命令会写出网页 build/report.html。请选择它，或把它拖到这里。也可以用 ./warpwise run --json 写的文件，每章一个。文件只在本页读取，不会发送到任何地方。',
     rooflineChoose: '选择文件',
     rooflineBack: '回到书里的结果',
     rooflineProblems: {
-        is_report: '这是报告的网页。请选择生成它的文件，它们在 build/results/cuda 里。',
-        not_json: '这不是 JSON。请选择 ./warpwise run --json 写的文件，或 build/results/cuda 里的文件。',
-        not_results: '这不是一章的结果。请选择 ./warpwise run --json 写的文件。',
-        no_times: '这些结果里没有时间：CPU 设备只计数。请在 GPU 上运行这一章。',
+        not_json: '这既不是报告，也不是 JSON。请选择 build/report.html，或 ./warpwise run --json 写的文件。',
+        not_results: '这不是一章的结果。请选择 build/report.html，或 ./warpwise run --json 写的文件。',
+        no_times: '这些结果里没有时间：CPU 设备只计数。请在 GPU 上生成报告。',
         unknown_gpu: '不知道这块 GPU 的 FP32 峰值或拷贝带宽，画不出屋顶线。',
     },
     pointInWords: (lesson, step, rate, intensity, share) =>

@@ -191,17 +191,24 @@ export const shareOf = (data: Pick<RooflineData, 'gbPerS' | 'gopPerS'>, point: R
     point.operations > 0 ? rateOf(point) / attainable(data, intensityOf(point)) : bandwidthOf(point) / data.gbPerS;
 
 /// Why a reader's file gives no roofline; a word for messages.ts.
-export type RooflineProblem = 'is_report' | 'not_json' | 'not_results' | 'no_times' | 'unknown_gpu';
+export type RooflineProblem = 'not_json' | 'not_results' | 'no_times' | 'unknown_gpu';
 
-/// The roofline of results that a reader chose: texts of files that ./warpwise run --json wrote.
+/// The results that the page of a report has inside (common/guide/report_page.cpp, which writes no "<" in them), as texts.
+/// Undefined for other pages.
+function resultsOfReport(page: string): string[] | undefined {
+    if (!page.includes('<title>Warpwise report</title>')) return undefined;
+    return [...page.matchAll(/<script type="application\/json" id="times-[^"]*">([^<]*)<\/script>/g)].map(([, json]) => json);
+}
+
+/// The roofline of results that a reader chose: texts of reports, or of files that ./warpwise run --json wrote.
 export function rooflineOfTexts(texts: string[]): RooflineData | RooflineProblem {
     const results: ChapterResults[] = [];
-    for (const text of texts) {
+    for (const text of texts.flatMap((each) => (/^\s*<!doctype html/i.test(each) ? (resultsOfReport(each) ?? each) : each))) {
         let value;
         try {
             value = JSON.parse(text);
         } catch {
-            return /^\s*<!doctype html/i.test(text) ? 'is_report' : 'not_json';
+            return 'not_json';
         }
         const isResult = value?.device?.kind && value?.chapter?.folder && Array.isArray(value.command) && typeof value.date === 'string' &&
             Array.isArray(value.lessons) && value.lessons.every((lesson: { name?: unknown; steps?: unknown }) => typeof lesson?.name === 'string' && Array.isArray(lesson.steps));

@@ -140,6 +140,49 @@ export function lookBack(tiles, lanes) {
     }
 }
 
+/// A bitonic network for `count` keys, a power of two: [{run, distance, mirrored, pairs: [{low, high}]}], in the order of the rounds. Each
+/// run of `run` places is sorted after its last round.
+export function bitonicRounds(count) {
+    const rounds = [];
+    for (let run = 2; run <= count; run *= 2) {
+        for (let distance = run / 2; distance >= 1; distance /= 2) {
+            const mirrored = distance === run / 2;
+            const pairs = upTo(count / 2).map((thread) => {
+                const within = thread % distance;
+                const low = 2 * thread - within;
+                return { low, high: mirrored ? low + 2 * (distance - within) - 1 : low + distance };
+            });
+            rounds.push({ run, distance, mirrored, pairs });
+        }
+    }
+    return rounds;
+}
+
+/// What the places hold, beginning with the keys, and then after each round.
+export function bitonicStates(keys) {
+    const states = [keys];
+    for (const { pairs } of bitonicRounds(keys.length)) {
+        const next = [...states.at(-1)];
+        for (const { low, high } of pairs) [next[low], next[high]] = [Math.min(next[low], next[high]), Math.max(next[low], next[high])];
+        states.push(next);
+    }
+    return states;
+}
+
+/// Keys of `digits` decimal digits, beginning with those given, and then after each pass of a radix sort from the lowest digit. Where it
+/// is not stable, a pass reverses keys with the same digit.
+export function radixPasses(keys, digits, stable) {
+    const states = [keys];
+    for (let pass = 0; pass < digits; ++pass) {
+        const digit = (key) => Math.floor(key / 10 ** pass) % 10;
+        states.push(upTo(10).flatMap((value) => {
+            const run = states.at(-1).filter((key) => digit(key) === value);
+            return stable ? run : run.reverse();
+        }));
+    }
+    return states;
+}
+
 /// The pairs of maximum and sum of exponentials, {largest, sum, factors}, of neighbors combined in rounds: [[pair]], beginning with one
 /// pair for each value. `factors`: by which the two sums were multiplied.
 export function normalizerRounds(values) {

@@ -321,6 +321,26 @@ const en = {
         halo: 'halo',
         says: (side, loaded, own, share) => `A tile of ${side} × ${side} pixels loads ${loaded} pixels for its own ${own}: ${share} for each.`,
     },
+    bitonic: {
+        title: 'A bitonic network for eight keys',
+        alt: 'A sorting network with six rounds for eight keys. A run of two keys takes one round, a run of four takes two, and a run of eight takes three. The first round of each run folds it in the middle: it compares the first place with the last one, the second with the last but one, and so on. In the others, the partners are 2 or 1 places apart. The smaller key always goes to the lower place.',
+        round: 'Round',
+        runs: (run) => `length ${run}`,
+        start: 'Eight keys in any order. Each column of lines is a round, and each line a comparison.',
+        says: (number, { run, distance, mirrored }, swaps) =>
+            `Round ${number}: ${mirrored ? `runs of ${run} are folded in the middle` : `partners are ${counted(distance, 'place')} apart`}. ${counted(swaps, 'pair')} of 4 changed places.${distance === 1 ? ` Now all runs of ${run} are sorted.` : ''}`,
+    },
+    radix: {
+        title: 'A radix sort from the lowest digit',
+        alt: 'Eight keys, 32, 13, 21, 33, 12, 23, 11, and 31. The first pass sorts them by the last digit, the second one by the first digit. If both passes are stable, the keys are sorted: 11, 12, 13, 21, 23, 31, 32, 33. If a pass reverses keys with the same digit, the result is sorted by the first digit only.',
+        way: 'Keys with the same digit',
+        ways: { stable: 'keep their order', reversed: 'are reversed' },
+        pass: 'Pass',
+        start: 'Eight keys, in the colors of their last digit.',
+        first: 'After the first pass the last digits ascend. The colors now are those of the first digit, by which the next pass sorts.',
+        sorted: 'After the second pass the first digits ascend. Within each color the order of the first pass was kept, so the keys are sorted.',
+        wrong: 'The first digits ascend, but within each color the order of the first pass was reversed. So the keys are not sorted.',
+    },
     normalizer: {
         title: 'Pairs of maximum and sum, combined in three rounds',
         alt: 'Eight elements, 1, 3, 2, 0, 5, 1, 4, and 2, begin as eight pairs of a maximum and a sum: the element itself, and 1. In each round two neighboring pairs become one. It has the larger maximum, and the sum of both sums, after each was multiplied by exp(own maximum - larger maximum). One of the two factors is always 1. After three rounds, one pair is left: the maximum of all elements and the sum of exp(x - maximum).',
@@ -793,6 +813,26 @@ const zh = {
         own: '分块自己的像素',
         halo: '光环区',
         says: (side, loaded, own, share) => `${side} × ${side} 个像素的分块要加载 ${loaded} 个像素，自己的有 ${own} 个：每个合 ${share} 个。`,
+    },
+    bitonic: {
+        title: '八个键的双调网络',
+        alt: '八个键的排序网络，共六轮。长度为 2 的有序段要一轮，长度 4 的要两轮，长度 8 的要三轮。每种长度的第一轮把段从中间对折：第一个位置与最后一个比较，第二个与倒数第二个比较，依此类推。其余各轮里，两个位置相隔 2 或 1。较小的键总是放到较低的位置。',
+        round: '轮次',
+        runs: (run) => `长度 ${run}`,
+        start: '八个键，次序任意。每一列线是一轮，每条线是一次比较。',
+        says: (number, { run, distance, mirrored }, swaps) =>
+            `第 ${number} 轮：${mirrored ? `长度 ${run} 的段从中间对折` : `两个位置相隔 ${distance}`}。4 对里有 ${swaps} 对交换了位置。${distance === 1 ? `现在长度 ${run} 的段都有序了。` : ''}`,
+    },
+    radix: {
+        title: '从最低位开始的基数排序',
+        alt: '八个键：32、13、21、33、12、23、11、31。第一遍按末位排序，第二遍按首位排序。两遍都稳定时，键就排好了：11、12、13、21、23、31、32、33。如果某一遍把同位的键颠倒，结果就只按首位有序。',
+        way: '该位相同的键',
+        ways: { stable: '保持次序', reversed: '次序颠倒' },
+        pass: '遍',
+        start: '八个键，颜色是末位。',
+        first: '第一遍之后，末位递增。现在的颜色是首位，下一遍按它排序。',
+        sorted: '第二遍之后，首位递增。每种颜色之内保持着第一遍的次序，所以键排好了。',
+        wrong: '首位递增了，但每种颜色之内，第一遍的次序颠倒了。所以键没有排好。',
     },
     normalizer: {
         title: '最大值与和的对，三轮合并',
