@@ -1,6 +1,6 @@
 // Wrong answer: one block per row, in the y dimension of the grid
 // Rejected by: handles a tall image
-// Message: cudaErrorInvalidConfiguration
+// Message: 70001 x 1 blocks
 #include <cuda_runtime.h>
 
 #include "exercises/4_examples/separable_filter/separable_filter.h"
