@@ -104,10 +104,10 @@ function record(names, from) {
     const problems = [];
     for (const { name, chapter } of chosen) {
         const file = storedFile(chapter);
-        const stored = read(file);
         const run = from ? read(from) : measure(chapter, name);
         const only = { ...run, lessons: run.lessons.filter((lesson) => lesson.name === name) };
         if (only.lessons.length === 0) refuse(`${from} has no lesson '${name}'`);
+        const stored = fs.existsSync(file) ? read(file) : { ...run, lessons: [] }; // the first lesson of a chapter
         let now;
         try {
             now = merged(stored, only, chapter.lessons.map((lesson) => lesson.name));

@@ -584,6 +584,7 @@ const drawings = [
     ['/4_examples/matrix_multiply', 'pipeline'],
     ['/programming_patterns', 'scan'],
     ['/4_examples/scan', 'look_back'],
+    ['/5_modern_cuda/memory_model', 'hand_over'],
     ['/4_examples/sort', 'bitonic'],
     ['/4_examples/sort', 'radix'],
 ];

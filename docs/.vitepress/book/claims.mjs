@@ -11,7 +11,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { addressedFigures, factorBetween, figuresIn } from './addresses.mjs';
 import { chapters, root } from './repository.mjs';
-import { recordedLesson, recordedRun, stepTable } from './results.mjs';
+import { recordedLesson, recordedRun, recordedRuns, stepTable } from './results.mjs';
 import { problemOfText } from '../markdown/figures.mjs';
 
 // ---- the README ---------------------------------------------------------------------------------------------------
@@ -204,6 +204,7 @@ function recordedLessons() {
     const lessons = new Map();
     for (const { number } of chapters()) {
         const name = `h200_chapter_${number}`;
+        if (!recordedRuns().includes(name)) continue; // a chapter that has not been recorded yet
         const run = recordedRun(name);
         for (const lesson of run.lessons) lessons.set(lesson.name, { run, lesson, source: `${name} ${lesson.name}` });
     }

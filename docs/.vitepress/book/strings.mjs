@@ -85,6 +85,7 @@ const chapterTitles = {
     'Memory model': '内存模型',
     'Optimization': '优化',
     'Examples': '实例',
+    'Modern CUDA': '现代 CUDA',
 };
 
 /// The language of a page, by its place.

@@ -359,6 +359,17 @@ test('a look-back ends at the nearest prefix, with one lane or with several', ()
     assert.deepEqual(model.lookBack(tiles.slice(0, 1), 4), [{ first: 0, end: 1, before: 9, done: true }]);
 });
 
+test('a hand-over brings the new word only with a release and an acquire', () => {
+    const found = (releases, acquires) => model.handOver(releases, acquires).at(-1);
+    assert.deepEqual(
+        [[true, true], [true, false], [false, true], [false, false]].map(([releases, acquires]) => found(releases, acquires).word),
+        [42, 0, 0, 0],
+    );
+    assert.ok([true, false].every((releases) => [true, false].every((acquires) => found(releases, acquires).flag === 1)));
+    assert.equal(model.handOver(true, true)[3].l1, undefined);
+    assert.equal(model.handOver(true, false)[3].l2.word, 42); // it is there, but B does not look there
+});
+
 test('a bitonic network sorts, in rounds that compare each place once', () => {
     const rounds = model.bitonicRounds(8);
     assert.deepEqual(rounds.map(({ run, distance }) => [run, distance]), [[2, 1], [4, 2], [4, 1], [8, 4], [8, 2], [8, 1]]);

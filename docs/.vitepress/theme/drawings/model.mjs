@@ -140,6 +140,22 @@ export function lookBack(tiles, lanes) {
     }
 }
 
+/// A word and a flag go from thread A to thread B of another block. `releases`, `acquires`: what the two do. What each sees at five
+/// moments: at the start, after A's store of the word and that of the flag, and after B's load of the flag and that of the word.
+/// [{l2: {word, flag}, l1: word or undefined, flag, word}]: `l1` is B's cache, `flag` and `word` are what B has loaded so far.
+/// Without a release the store of the word may be the last to arrive, and that is what happens here.
+export function handOver(releases, acquires) {
+    const old = 0, sent = 42;
+    const arrived = releases ? sent : old;
+    const moments = [{ l2: { word: old, flag: 0 }, l1: old }];
+    moments.push({ l2: { word: old, flag: 0 }, l1: old });
+    moments.push({ l2: { word: arrived, flag: 1 }, l1: old });
+    moments.push({ l2: { word: arrived, flag: 1 }, l1: acquires ? undefined : old, flag: 1 });
+    const loaded = acquires ? arrived : old;
+    moments.push({ l2: { word: arrived, flag: 1 }, l1: loaded, flag: 1, word: loaded });
+    return moments;
+}
+
 /// A bitonic network for `count` keys, a power of two: [{run, distance, mirrored, pairs: [{low, high}]}], in the order of the rounds. Each
 /// run of `run` places is sorted after its last round.
 export function bitonicRounds(count) {

@@ -297,6 +297,7 @@ const en = {
         end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
         names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
     },
+<<<<<<< HEAD
     filters: {
         title: 'A picture, and three filters',
         alt: 'A picture of 48 x 72 pixels: rings, stripes, dots, and squares on a background that becomes brighter to the right. Blurred, the fine rings, stripes, and dots are gray. Sharpened, they have more contrast than before. The edges are bright and dark lines on an even gray. Where black stands for the pixels outside, a blurred picture has a dark frame.',
@@ -320,6 +321,26 @@ const en = {
         own: "the tile's own pixels",
         halo: 'halo',
         says: (side, loaded, own, share) => `A tile of ${side} × ${side} pixels loads ${loaded} pixels for its own ${own}: ${share} for each.`,
+=======
+    hand_over: {
+        title: 'A word and a flag on their way from one block to another',
+        alt: 'A time line of five moments. Thread A stores 42 in a word and then 1 in a flag. Thread B, in another block, loads the flag and then the word. With a release, the L2 cache has the word before it has the flag. With an acquire, the L1 cache of B forgets the old word when B has seen the flag. Only with both does B load 42. In the other three cases it sees the flag and loads the old word, 0.',
+        way: 'What is said about the flag',
+        ways: { neither: 'relaxed', release: 'release only', acquire: 'acquire only', both: 'release and acquire' },
+        rows: ['Thread A', 'L2 cache', 'L1 cache of B', 'Thread B'],
+        word: 'word',
+        flag: 'flag',
+        stores: ['word = 42', 'flag = 1'],
+        label: 'Moment',
+        start: 'The word and the flag are 0. Thread B has read the word before, so the L1 cache of its SM has the old 0.',
+        says: (moment, releases, acquires) =>
+            [
+                'A stores 42 in the word. The store is on its way to the L2 cache.',
+                releases ? 'A stores the flag with a release: the word has to arrive before the flag does.' : 'A stores the flag. Nothing makes it wait for the word, and here the flag arrives first.',
+                acquires ? 'B loads the flag with an acquire, and finds 1: its L1 cache gives up what it had.' : 'B loads the flag, and finds 1. Its L1 cache keeps what it had.',
+            ][moment],
+        end: (word, acquires) => `B loads the word ${acquires ? 'from the L2 cache' : 'from its L1 cache'} and finds ${word === 42 ? '42, the new one.' : '0, the old one, although it has seen the flag.'}`,
+>>>>>>> 67be62c1fde1eb56884ef9b0ab99e3b436be37cc
     },
     bitonic: {
         title: 'A bitonic network for eight keys',
@@ -790,6 +811,7 @@ const zh = {
         end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
         names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
     },
+<<<<<<< HEAD
     filters: {
         title: '一幅图，三种滤波器',
         alt: '48 x 72 个像素的一幅图：背景向右渐亮，上面有圆环、条纹、点和方格。模糊之后，细的圆环、条纹和点变成灰色。锐化之后，它们的对比比原来更强。边缘图里，均匀的灰底上有亮线和暗线。如果图外的像素当作黑色，模糊之后四周有一圈暗边。',
@@ -813,6 +835,26 @@ const zh = {
         own: '分块自己的像素',
         halo: '光环区',
         says: (side, loaded, own, share) => `${side} × ${side} 个像素的分块要加载 ${loaded} 个像素，自己的有 ${own} 个：每个合 ${share} 个。`,
+=======
+    hand_over: {
+        title: '一个字和一个标志，从一个线程块走到另一个',
+        alt: '五个时刻的时间线。线程 A 把 42 存进一个字，再把 1 存进标志。另一个线程块的线程 B 先加载标志，再加载这个字。有释放时，L2 缓存先有字，后有标志。有获取时，B 看到标志之后，它的 L1 缓存丢掉旧的字。只有两者都有，B 才加载到 42。其余三种情形里，它看到了标志，加载到的却是旧的 0。',
+        way: '标志用什么内存次序',
+        ways: { neither: '宽松', release: '只有释放', acquire: '只有获取', both: '释放与获取' },
+        rows: ['线程 A', 'L2 缓存', 'B 的 L1 缓存', '线程 B'],
+        word: '字',
+        flag: '标志',
+        stores: ['字 = 42', '标志 = 1'],
+        label: '时刻',
+        start: '字和标志都是 0。线程 B 以前读过这个字，所以它的 SM 的 L1 缓存里有旧的 0。',
+        says: (moment, releases, acquires) =>
+            [
+                'A 把 42 存进字，这次存储正在去 L2 缓存的路上。',
+                releases ? 'A 用释放存标志：字必须先到，标志才能到。' : 'A 存标志。没有什么让标志等字，这里标志先到了。',
+                acquires ? 'B 用获取加载标志，读到 1：它的 L1 缓存丢掉原有的数据。' : 'B 加载标志，读到 1。它的 L1 缓存保留着原有的数据。',
+            ][moment] ?? '时刻',
+        end: (word, acquires) => `B 从${acquires ? 'L2 缓存' : '自己的 L1 缓存'}加载字，得到 ${word === 42 ? '42，是新的。' : '0，是旧的，尽管它看到了标志。'}`,
+>>>>>>> 67be62c1fde1eb56884ef9b0ab99e3b436be37cc
     },
     bitonic: {
         title: '八个键的双调网络',
