@@ -297,7 +297,45 @@ const en = {
         end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
         names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
     },
-<<<<<<< HEAD
+    hand_over: {
+        title: 'A word and a flag on their way from one block to another',
+        alt: 'A time line of five moments. Thread A stores 42 in a word and then 1 in a flag. Thread B, in another block, loads the flag and then the word. With a release, the L2 cache has the word before it has the flag. With an acquire, the L1 cache of B forgets the old word when B has seen the flag. Only with both does B load 42. In the other three cases it sees the flag and loads the old word, 0.',
+        way: 'What is said about the flag',
+        ways: { neither: 'relaxed', release: 'release only', acquire: 'acquire only', both: 'release and acquire' },
+        rows: ['Thread A', 'L2 cache', 'L1 cache of B', 'Thread B'],
+        word: 'word',
+        flag: 'flag',
+        stores: ['word = 42', 'flag = 1'],
+        label: 'Moment',
+        start: 'The word and the flag are 0. Thread B has read the word before, so the L1 cache of its SM has the old 0.',
+        says: (moment, releases, acquires) =>
+            [
+                'A stores 42 in the word. The store is on its way to the L2 cache.',
+                releases ? 'A stores the flag with a release: the word has to arrive before the flag does.' : 'A stores the flag. Nothing makes it wait for the word, and here the flag arrives first.',
+                acquires ? 'B loads the flag with an acquire, and finds 1: its L1 cache gives up what it had.' : 'B loads the flag, and finds 1. Its L1 cache keeps what it had.',
+            ][moment],
+        end: (word, acquires) => `B loads the word ${acquires ? 'from the L2 cache' : 'from its L1 cache'} and finds ${word === 42 ? '42, the new one.' : '0, the old one, although it has seen the flag.'}`,
+    },
+    bitonic: {
+        title: 'A bitonic network for eight keys',
+        alt: 'A sorting network with six rounds for eight keys. A run of two keys takes one round, a run of four takes two, and a run of eight takes three. The first round of each run folds it in the middle: it compares the first place with the last one, the second with the last but one, and so on. In the others, the partners are 2 or 1 places apart. The smaller key always goes to the lower place.',
+        round: 'Round',
+        runs: (run) => `length ${run}`,
+        start: 'Eight keys in any order. Each column of lines is a round, and each line a comparison.',
+        says: (number, { run, distance, mirrored }, swaps) =>
+            `Round ${number}: ${mirrored ? `runs of ${run} are folded in the middle` : `partners are ${counted(distance, 'place')} apart`}. ${counted(swaps, 'pair')} of 4 changed places.${distance === 1 ? ` Now all runs of ${run} are sorted.` : ''}`,
+    },
+    radix: {
+        title: 'A radix sort from the lowest digit',
+        alt: 'Eight keys, 32, 13, 21, 33, 12, 23, 11, and 31. The first pass sorts them by the last digit, the second one by the first digit. If both passes are stable, the keys are sorted: 11, 12, 13, 21, 23, 31, 32, 33. If a pass reverses keys with the same digit, the result is sorted by the first digit only.',
+        way: 'Keys with the same digit',
+        ways: { stable: 'keep their order', reversed: 'are reversed' },
+        pass: 'Pass',
+        start: 'Eight keys, in the colors of their last digit.',
+        first: 'After the first pass the last digits ascend. The colors now are those of the first digit, by which the next pass sorts.',
+        sorted: 'After the second pass the first digits ascend. Within each color the order of the first pass was kept, so the keys are sorted.',
+        wrong: 'The first digits ascend, but within each color the order of the first pass was reversed. So the keys are not sorted.',
+    },
     filters: {
         title: 'A picture, and three filters',
         alt: 'A picture of 48 x 72 pixels: rings, stripes, dots, and squares on a background that becomes brighter to the right. Blurred, the fine rings, stripes, and dots are gray. Sharpened, they have more contrast than before. The edges are bright and dark lines on an even gray. Where black stands for the pixels outside, a blurred picture has a dark frame.',
@@ -321,46 +359,6 @@ const en = {
         own: "the tile's own pixels",
         halo: 'halo',
         says: (side, loaded, own, share) => `A tile of ${side} × ${side} pixels loads ${loaded} pixels for its own ${own}: ${share} for each.`,
-=======
-    hand_over: {
-        title: 'A word and a flag on their way from one block to another',
-        alt: 'A time line of five moments. Thread A stores 42 in a word and then 1 in a flag. Thread B, in another block, loads the flag and then the word. With a release, the L2 cache has the word before it has the flag. With an acquire, the L1 cache of B forgets the old word when B has seen the flag. Only with both does B load 42. In the other three cases it sees the flag and loads the old word, 0.',
-        way: 'What is said about the flag',
-        ways: { neither: 'relaxed', release: 'release only', acquire: 'acquire only', both: 'release and acquire' },
-        rows: ['Thread A', 'L2 cache', 'L1 cache of B', 'Thread B'],
-        word: 'word',
-        flag: 'flag',
-        stores: ['word = 42', 'flag = 1'],
-        label: 'Moment',
-        start: 'The word and the flag are 0. Thread B has read the word before, so the L1 cache of its SM has the old 0.',
-        says: (moment, releases, acquires) =>
-            [
-                'A stores 42 in the word. The store is on its way to the L2 cache.',
-                releases ? 'A stores the flag with a release: the word has to arrive before the flag does.' : 'A stores the flag. Nothing makes it wait for the word, and here the flag arrives first.',
-                acquires ? 'B loads the flag with an acquire, and finds 1: its L1 cache gives up what it had.' : 'B loads the flag, and finds 1. Its L1 cache keeps what it had.',
-            ][moment],
-        end: (word, acquires) => `B loads the word ${acquires ? 'from the L2 cache' : 'from its L1 cache'} and finds ${word === 42 ? '42, the new one.' : '0, the old one, although it has seen the flag.'}`,
->>>>>>> 67be62c1fde1eb56884ef9b0ab99e3b436be37cc
-    },
-    bitonic: {
-        title: 'A bitonic network for eight keys',
-        alt: 'A sorting network with six rounds for eight keys. A run of two keys takes one round, a run of four takes two, and a run of eight takes three. The first round of each run folds it in the middle: it compares the first place with the last one, the second with the last but one, and so on. In the others, the partners are 2 or 1 places apart. The smaller key always goes to the lower place.',
-        round: 'Round',
-        runs: (run) => `length ${run}`,
-        start: 'Eight keys in any order. Each column of lines is a round, and each line a comparison.',
-        says: (number, { run, distance, mirrored }, swaps) =>
-            `Round ${number}: ${mirrored ? `runs of ${run} are folded in the middle` : `partners are ${counted(distance, 'place')} apart`}. ${counted(swaps, 'pair')} of 4 changed places.${distance === 1 ? ` Now all runs of ${run} are sorted.` : ''}`,
-    },
-    radix: {
-        title: 'A radix sort from the lowest digit',
-        alt: 'Eight keys, 32, 13, 21, 33, 12, 23, 11, and 31. The first pass sorts them by the last digit, the second one by the first digit. If both passes are stable, the keys are sorted: 11, 12, 13, 21, 23, 31, 32, 33. If a pass reverses keys with the same digit, the result is sorted by the first digit only.',
-        way: 'Keys with the same digit',
-        ways: { stable: 'keep their order', reversed: 'are reversed' },
-        pass: 'Pass',
-        start: 'Eight keys, in the colors of their last digit.',
-        first: 'After the first pass the last digits ascend. The colors now are those of the first digit, by which the next pass sorts.',
-        sorted: 'After the second pass the first digits ascend. Within each color the order of the first pass was kept, so the keys are sorted.',
-        wrong: 'The first digits ascend, but within each color the order of the first pass was reversed. So the keys are not sorted.',
     },
     normalizer: {
         title: 'Pairs of maximum and sum, combined in three rounds',
@@ -811,7 +809,45 @@ const zh = {
         end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
         names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
     },
-<<<<<<< HEAD
+    hand_over: {
+        title: '一个字和一个标志，从一个线程块走到另一个',
+        alt: '五个时刻的时间线。线程 A 把 42 存进一个字，再把 1 存进标志。另一个线程块的线程 B 先加载标志，再加载这个字。有释放时，L2 缓存先有字，后有标志。有获取时，B 看到标志之后，它的 L1 缓存丢掉旧的字。只有两者都有，B 才加载到 42。其余三种情形里，它看到了标志，加载到的却是旧的 0。',
+        way: '标志用什么内存次序',
+        ways: { neither: '宽松', release: '只有释放', acquire: '只有获取', both: '释放与获取' },
+        rows: ['线程 A', 'L2 缓存', 'B 的 L1 缓存', '线程 B'],
+        word: '字',
+        flag: '标志',
+        stores: ['字 = 42', '标志 = 1'],
+        label: '时刻',
+        start: '字和标志都是 0。线程 B 以前读过这个字，所以它的 SM 的 L1 缓存里有旧的 0。',
+        says: (moment, releases, acquires) =>
+            [
+                'A 把 42 存进字，这次存储正在去 L2 缓存的路上。',
+                releases ? 'A 用释放存标志：字必须先到，标志才能到。' : 'A 存标志。没有什么让标志等字，这里标志先到了。',
+                acquires ? 'B 用获取加载标志，读到 1：它的 L1 缓存丢掉原有的数据。' : 'B 加载标志，读到 1。它的 L1 缓存保留着原有的数据。',
+            ][moment] ?? '时刻',
+        end: (word, acquires) => `B 从${acquires ? 'L2 缓存' : '自己的 L1 缓存'}加载字，得到 ${word === 42 ? '42，是新的。' : '0，是旧的，尽管它看到了标志。'}`,
+    },
+    bitonic: {
+        title: '八个键的双调网络',
+        alt: '八个键的排序网络，共六轮。长度为 2 的有序段要一轮，长度 4 的要两轮，长度 8 的要三轮。每种长度的第一轮把段从中间对折：第一个位置与最后一个比较，第二个与倒数第二个比较，依此类推。其余各轮里，两个位置相隔 2 或 1。较小的键总是放到较低的位置。',
+        round: '轮次',
+        runs: (run) => `长度 ${run}`,
+        start: '八个键，次序任意。每一列线是一轮，每条线是一次比较。',
+        says: (number, { run, distance, mirrored }, swaps) =>
+            `第 ${number} 轮：${mirrored ? `长度 ${run} 的段从中间对折` : `两个位置相隔 ${distance}`}。4 对里有 ${swaps} 对交换了位置。${distance === 1 ? `现在长度 ${run} 的段都有序了。` : ''}`,
+    },
+    radix: {
+        title: '从最低位开始的基数排序',
+        alt: '八个键：32、13、21、33、12、23、11、31。第一遍按末位排序，第二遍按首位排序。两遍都稳定时，键就排好了：11、12、13、21、23、31、32、33。如果某一遍把同位的键颠倒，结果就只按首位有序。',
+        way: '该位相同的键',
+        ways: { stable: '保持次序', reversed: '次序颠倒' },
+        pass: '遍',
+        start: '八个键，颜色是末位。',
+        first: '第一遍之后，末位递增。现在的颜色是首位，下一遍按它排序。',
+        sorted: '第二遍之后，首位递增。每种颜色之内保持着第一遍的次序，所以键排好了。',
+        wrong: '首位递增了，但每种颜色之内，第一遍的次序颠倒了。所以键没有排好。',
+    },
     filters: {
         title: '一幅图，三种滤波器',
         alt: '48 x 72 个像素的一幅图：背景向右渐亮，上面有圆环、条纹、点和方格。模糊之后，细的圆环、条纹和点变成灰色。锐化之后，它们的对比比原来更强。边缘图里，均匀的灰底上有亮线和暗线。如果图外的像素当作黑色，模糊之后四周有一圈暗边。',
@@ -835,46 +871,6 @@ const zh = {
         own: '分块自己的像素',
         halo: '光环区',
         says: (side, loaded, own, share) => `${side} × ${side} 个像素的分块要加载 ${loaded} 个像素，自己的有 ${own} 个：每个合 ${share} 个。`,
-=======
-    hand_over: {
-        title: '一个字和一个标志，从一个线程块走到另一个',
-        alt: '五个时刻的时间线。线程 A 把 42 存进一个字，再把 1 存进标志。另一个线程块的线程 B 先加载标志，再加载这个字。有释放时，L2 缓存先有字，后有标志。有获取时，B 看到标志之后，它的 L1 缓存丢掉旧的字。只有两者都有，B 才加载到 42。其余三种情形里，它看到了标志，加载到的却是旧的 0。',
-        way: '标志用什么内存次序',
-        ways: { neither: '宽松', release: '只有释放', acquire: '只有获取', both: '释放与获取' },
-        rows: ['线程 A', 'L2 缓存', 'B 的 L1 缓存', '线程 B'],
-        word: '字',
-        flag: '标志',
-        stores: ['字 = 42', '标志 = 1'],
-        label: '时刻',
-        start: '字和标志都是 0。线程 B 以前读过这个字，所以它的 SM 的 L1 缓存里有旧的 0。',
-        says: (moment, releases, acquires) =>
-            [
-                'A 把 42 存进字，这次存储正在去 L2 缓存的路上。',
-                releases ? 'A 用释放存标志：字必须先到，标志才能到。' : 'A 存标志。没有什么让标志等字，这里标志先到了。',
-                acquires ? 'B 用获取加载标志，读到 1：它的 L1 缓存丢掉原有的数据。' : 'B 加载标志，读到 1。它的 L1 缓存保留着原有的数据。',
-            ][moment] ?? '时刻',
-        end: (word, acquires) => `B 从${acquires ? 'L2 缓存' : '自己的 L1 缓存'}加载字，得到 ${word === 42 ? '42，是新的。' : '0，是旧的，尽管它看到了标志。'}`,
->>>>>>> 67be62c1fde1eb56884ef9b0ab99e3b436be37cc
-    },
-    bitonic: {
-        title: '八个键的双调网络',
-        alt: '八个键的排序网络，共六轮。长度为 2 的有序段要一轮，长度 4 的要两轮，长度 8 的要三轮。每种长度的第一轮把段从中间对折：第一个位置与最后一个比较，第二个与倒数第二个比较，依此类推。其余各轮里，两个位置相隔 2 或 1。较小的键总是放到较低的位置。',
-        round: '轮次',
-        runs: (run) => `长度 ${run}`,
-        start: '八个键，次序任意。每一列线是一轮，每条线是一次比较。',
-        says: (number, { run, distance, mirrored }, swaps) =>
-            `第 ${number} 轮：${mirrored ? `长度 ${run} 的段从中间对折` : `两个位置相隔 ${distance}`}。4 对里有 ${swaps} 对交换了位置。${distance === 1 ? `现在长度 ${run} 的段都有序了。` : ''}`,
-    },
-    radix: {
-        title: '从最低位开始的基数排序',
-        alt: '八个键：32、13、21、33、12、23、11、31。第一遍按末位排序，第二遍按首位排序。两遍都稳定时，键就排好了：11、12、13、21、23、31、32、33。如果某一遍把同位的键颠倒，结果就只按首位有序。',
-        way: '该位相同的键',
-        ways: { stable: '保持次序', reversed: '次序颠倒' },
-        pass: '遍',
-        start: '八个键，颜色是末位。',
-        first: '第一遍之后，末位递增。现在的颜色是首位，下一遍按它排序。',
-        sorted: '第二遍之后，首位递增。每种颜色之内保持着第一遍的次序，所以键排好了。',
-        wrong: '首位递增了，但每种颜色之内，第一遍的次序颠倒了。所以键没有排好。',
     },
     normalizer: {
         title: '最大值与和的对，三轮合并',
