@@ -192,3 +192,5 @@ record linear_solver examples linear_solver 127 '{"warps": 2, "launches": [
     {"step": "four_launches", "kernel": "eliminate"}, {"step": "aligned_rows", "kernel": "eliminate_aligned"}]}'
 record nearest_neighbour examples nearest_neighbour 512 '{"warps": 1, "requests": 32, "launches": [
     {"step": "nearest_global"}, {"step": "nearest_shared"}, {"step": "nearest_float4"}]}'
+record convolution examples convolution 64x512 '{"warps": 1, "each_line": 12, "launches": [
+    {"step": "naive"}, {"step": "shared_halo"}, {"step": "register_window"}, {"step": "window_float4"}]}'

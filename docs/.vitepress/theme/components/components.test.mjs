@@ -399,6 +399,49 @@ test('pairs of maximum and sum, combined in rounds, are those of all values', ()
     assert.deepEqual(rounds[1][0].factors, [Math.exp(-2), 1]);
 });
 
+test('the pictures of the page are those that the lesson prints', () => {
+    const run = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_4.json'), 'utf8'));
+    const { drawings } = run.lessons.find(({ name }) => name === 'convolution');
+    const printed = drawings.find(({ name }) => name === 'pictures').text.split('\n');
+    const original = model.picture();
+    const { blurred, sharpened, edges } = model.filters;
+    const filtered = (weights) => model.filteredPicture(original, weights);
+    const shown = [
+        [model.lettersOf(original), model.lettersOf(filtered(blurred))],
+        [model.lettersOf(filtered(sharpened)), model.lettersOf(filtered(edges), 2, 0.5)],
+    ];
+    // A float and a double may fall on either side of a limit between two letters, but not further apart.
+    const letters = ' .:-=+*#%@';
+    const brightness = (text) => [...text].map((letter) => letters.indexOf(letter));
+    shown.forEach(([left, right], part) => {
+        left.forEach((line, at) => {
+            const expected = brightness(`${line} ${right[at]}`);
+            const got = brightness(printed[part * (left.length + 1) + 1 + at].slice(4).padEnd(expected.length));
+            assert.equal(got.length, expected.length);
+            got.forEach((value, column) => assert.ok(Math.abs(value - expected[column]) <= 1, `line ${at}, column ${column}`));
+        });
+    });
+});
+
+test('a filter keeps the brightness of an even picture, or takes it away', () => {
+    const even = { rows: 3, cols: 4, pixels: Array(12).fill(0.5) };
+    const near = (weights, value) => model.filteredPicture(even, weights).pixels.every((pixel) => Math.abs(pixel - value) < 1e-12);
+    assert.ok(near(model.filters.blurred, 0.5) && near(model.filters.sharpened, 0.5) && near(model.filters.edges, 0));
+    assert.ok(model.filteredPicture(even, model.filters.blurred, 'black').pixels.every((pixel) => pixel < 0.4));
+});
+
+test('a picture becomes a bitmap, the last row first', () => {
+    const bytes = Buffer.from(model.imageOf({ rows: 2, cols: 4, pixels: [0, 0, 0, 0, 1, 1, 0.5, 2] }).split(',')[1], 'base64');
+    assert.equal(bytes.toString('latin1', 0, 2), 'BM');
+    assert.equal(bytes.readUInt32LE(2), bytes.length);
+    assert.deepEqual([...bytes.subarray(bytes.readUInt32LE(10))], [255, 255, 128, 255, 0, 0, 0, 0]);
+});
+
+test('the halo of a tile in an image', () => {
+    assert.deepEqual(model.imageHalo(32, 4), { loaded: 1600, own: 1024, share: 1.5625 });
+    assert.equal(model.imageHalo(8, 4).share, 4);
+});
+
 test('streams are planned as the lesson plans them', () => {
     for (const c of [8, 16, 32]) {
         const turns = (streams) => model.endOf(model.planned(streams, c, [c, c, c]));

@@ -215,6 +215,79 @@ export function normalizerRounds(values) {
     return rounds;
 }
 
+// ---- pictures -----------------------------------------------------------------------------------------------------------
+
+/// The picture of the lesson convolution, by the rules of its picture.h: {rows, cols, pixels}, brightness from 0 to 1.
+export function picture() {
+    const rows = 48, cols = 72;
+    const whole = Math.floor;
+    const brightness = (row, col) => {
+        const distance = (row - 16) ** 2 + (col - 18) ** 2;
+        if (distance < 225) return whole(distance / 25) % 2 === 0 ? 0.9 : 0.1;
+        if (row >= 5 && row < 27 && col >= 40 && col < 68) return whole((col - 40) ** 2 / 40) % 2 === 0 ? 0.95 : 0.05;
+        if (row >= 31 && row < 45 && col >= 40 && col < 67) return (whole((row - 31) / 4) + whole((col - 40) / 4)) % 2 === 0 ? 0.9 : 0.1;
+        if (row >= 34 && row < 46 && col >= 3 && col < 36 && (row * 7 + col * 13) % 31 === 0) return 1;
+        return 0.2 + (0.4 * col) / cols;
+    };
+    return { rows, cols, pixels: upTo(rows * cols).map((at) => brightness(whole(at / cols), at % cols)) };
+}
+
+const gaussian = (sigma) => {
+    const weights = upTo(9).map((j) => Math.exp(-((j - 4) ** 2) / (2 * sigma * sigma)));
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return weights.map((weight) => weight / sum);
+};
+const productOf = (line) => upTo(81).map((at) => line[Math.floor(at / 9)] * line[at % 9]);
+
+/// 9 x 9 weights, row after row.
+export const filters = {
+    blurred: productOf(gaussian(2)),
+    sharpened: productOf(gaussian(2)).map((weight, at) => (at === 40 ? 2 : 0) - weight),
+    edges: productOf(gaussian(1)).map((weight, at) => weight - productOf(gaussian(2))[at]),
+};
+
+/// The picture with each pixel as a weighted sum of the 81 around it. `border`: what is outside of it, "clamped" (the nearest pixel at
+/// the border) or "black".
+export function filteredPicture({ rows, cols, pixels }, weights, border = 'clamped') {
+    const pixel = (row, col) => {
+        if (border === 'black' && (row < 0 || row >= rows || col < 0 || col >= cols)) return 0;
+        return pixels[Math.min(Math.max(row, 0), rows - 1) * cols + Math.min(Math.max(col, 0), cols - 1)];
+    };
+    const sum = (row, col) => weights.reduce((total, weight, at) => total + weight * pixel(row + Math.floor(at / 9) - 4, col + (at % 9) - 4), 0);
+    return { rows, cols, pixels: pixels.map((_, at) => sum(Math.floor(at / cols), at % cols)) };
+}
+
+/// The letters in which the lesson prints a picture: one for 3 x 2 pixels.
+export const lettersOf = ({ rows, cols, pixels }, scale = 1, offset = 0) =>
+    upTo(rows / 3).map((line) => upTo(cols / 2).map((at) => {
+        const value = scale * pixels[3 * line * cols + 2 * at] + offset;
+        return ' .:-=+*#%@'[Math.floor(Math.min(Math.max(10 * value, 0), 9))];
+    }).join(''));
+
+/// The picture as a data URL: an uncompressed bitmap of 256 grays. `cols` has to be a multiple of 4.
+export function imageOf({ rows, cols, pixels }, scale = 1, offset = 0) {
+    const palette = 54;
+    const start = palette + 1024;
+    const bytes = new Uint8Array(start + rows * cols);
+    const view = new DataView(bytes.buffer);
+    bytes.set([0x42, 0x4d]);
+    const words = { 2: bytes.length, 10: start, 14: 40, 18: cols, 22: rows, 26: 1 | (8 << 16), 34: rows * cols, 46: 256 };
+    for (const [at, word] of Object.entries(words)) view.setUint32(Number(at), word, true);
+    for (const gray of upTo(256)) bytes.set([gray, gray, gray, 0], palette + 4 * gray);
+    for (const at of upTo(rows * cols)) {
+        const row = rows - 1 - Math.floor(at / cols); // the last row comes first
+        const gray = Math.round(255 * (scale * pixels[row * cols + (at % cols)] + offset));
+        bytes[start + at] = Math.min(Math.max(gray, 0), 255);
+    }
+    return `data:image/bmp;base64,${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/// What a tile with `side` x `side` pixels and a halo of `radius` loads, in pixels, and how many that is for each of its own.
+export function imageHalo(side, radius) {
+    const loaded = (side + 2 * radius) ** 2;
+    return { loaded, own: side * side, share: loaded / (side * side) };
+}
+
 // ---- time ---------------------------------------------------------------------------------------------------------------
 
 /// When the parts of chunks (copy in, compute, copy out) run: [{stream, chunk, part, begin, end}]. Each engine and each stream
