@@ -1,7 +1,6 @@
 // What the rewriter makes of inline PTX: see rewriter/ptx_code.h. Programs name only the __cvta functions.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -23,7 +22,7 @@ CPU_DEVICE_INLINE T bits_as(const Value& value) {
         const std::decay_t<Value> pointer = value;
         return static_cast<T>(reinterpret_cast<std::uintptr_t>(pointer));
     } else if constexpr (sizeof(T) == sizeof(Value) && std::is_trivially_copyable_v<Value>) {
-        return std::bit_cast<T>(value);
+        return __builtin_bit_cast(T, value);
     } else {
         return static_cast<T>(value);
     }
@@ -36,7 +35,7 @@ CPU_DEVICE_INLINE void set(Variable& variable, std::type_identity_t<T> value) {
         variable = reinterpret_cast<Variable>(static_cast<std::uintptr_t>(value));
     } else if constexpr (sizeof(T) == sizeof(Variable) && std::is_trivially_copyable_v<Variable> &&
                          !std::is_same_v<Variable, bool>) {
-        variable = std::bit_cast<Variable>(value);
+        variable = __builtin_bit_cast(Variable, value);
     } else {
         variable = static_cast<Variable>(value);
     }
