@@ -206,10 +206,10 @@ function(add_chapter)
     endforeach()
 
     json_strings(lesson_names ${lessons})
-    set_property(GLOBAL APPEND_STRING PROPERTY WARPWISE_CATALOG
-        "  {\"folder\": \"${chapter}\", \"program\": \"${name}\",\n   \"lessons\": [${lesson_names}],
-   \"exercises\": [\n${catalog_exercises}],\n   \"path\": [\n${catalog_path}]},\n")
     quoted(title "${title}")
+    set_property(GLOBAL APPEND_STRING PROPERTY WARPWISE_CATALOG
+        "  {\"folder\": \"${chapter}\", \"title\": ${title}, \"program\": \"${name}\",\n   \"lessons\": [${lesson_names}],
+   \"exercises\": [\n${catalog_exercises}],\n   \"path\": [\n${catalog_path}]},\n")
     set(chapter_parts ${name} ${number} ${title} ${chapter})
     set(main ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
     write_main(${main} chapter run_chapter "${declarations}" "${entries}" ${chapter_parts})

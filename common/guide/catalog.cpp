@@ -34,7 +34,7 @@ int number_of(const std::string& folder) {
     return number;
 }
 
-/// "1_basics_and_pi" -> "Basics and pi".
+/// "1_basics_and_pi" -> "Basics and pi", for lists that do not tell a title.
 std::string title_of_chapter(const std::string& folder) {
     std::string title = folder.substr(std::min(folder.find_first_not_of("0123456789_"), folder.size()));
     std::replace(title.begin(), title.end(), '_', ' ');
@@ -134,7 +134,7 @@ Chapter chapter_from(const Json& json, const fs::path& root) {
     chapter.folder = json.at("folder").get<std::string>();
     chapter.number = number_of(chapter.folder);
     chapter.program = json.at("program").get<std::string>();
-    chapter.title = title_of_chapter(chapter.folder);
+    chapter.title = json.value("title", title_of_chapter(chapter.folder));
     for (const Json& name : json.at("lessons")) chapter.lessons.push_back({name.get<std::string>(), ""});
     for (const Json& exercise : json.at("exercises")) {
         chapter.exercises.push_back(exercise_from(exercise, chapter.folder, root));

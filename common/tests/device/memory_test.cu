@@ -52,6 +52,18 @@ __global__ void ask_for_spaces(unsigned* out) {
     out[8] = own[0] + own[1];
 }
 
+/// Addresses within shared and within global memory, there and back.
+__global__ void convert_addresses(unsigned* out) {
+    __shared__ int of_block[4];
+    of_block[0] = 0;
+    const size_t first = __cvta_generic_to_shared(&of_block[0]);
+    const size_t third = __cvta_generic_to_shared(&of_block[2]);
+    out[0] = static_cast<unsigned>(third - first);
+    out[1] = __cvta_shared_to_generic(third) == &of_block[2];
+    out[2] = static_cast<unsigned>(__cvta_generic_to_global(out + 3) - __cvta_generic_to_global(out));
+    out[3] = __cvta_global_to_generic(__cvta_generic_to_global(out + 3)) == out + 3;
+}
+
 }  // namespace
 
 TEST_CASE("an allocation of no bytes is a null pointer") {
@@ -533,4 +545,9 @@ TEST_CASE("resetting the device frees everything") {
 TEST_CASE("a kernel can ask which memory an address belongs to") {
     CHECK(results_of<unsigned>(9, [](unsigned* d_out) { ask_for_spaces<<<1, 1, 16>>>(d_out); }) ==
           std::vector<unsigned>{1000, 1000, 100, 10, 1, 1, 1, 1, 0});
+}
+
+TEST_CASE("addresses within shared and global memory become pointers again") {
+    CHECK(results_of<unsigned>(4, [](unsigned* d_out) { convert_addresses<<<1, 1>>>(d_out); }) ==
+          std::vector<unsigned>{8, 1, 12, 1});
 }

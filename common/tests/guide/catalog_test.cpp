@@ -34,7 +34,7 @@ const std::string catalog_text = R"({
        {"name": "pi_accuracy", "kind": "fix"}]},
     {"folder": "2_memory_model", "program": "memory_model", "lessons": ["bank_conflicts", "banks"],
      "exercises": [{"name": "grid_of_tiles", "kind": "speed"}, {"name": "memory_guard", "kind": "fix"}]},
-    {"folder": "10_more_memory", "program": "more_memory", "lessons": [], "exercises": []}
+    {"folder": "10_more_memory", "title": "More CUDA", "program": "more_memory", "lessons": [], "exercises": []}
   ]
 })";
 
@@ -75,7 +75,7 @@ std::string lesson(const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("chapters get their number and title from the folder", "[guide]") {
+TEST_CASE("chapters get their number from the folder, and their title as well where the list tells none", "[guide]") {
     const Catalog all = catalog();
     REQUIRE(all.chapters().size() == 3);
     CHECK(all.chapters()[0].number == 1);
@@ -84,7 +84,7 @@ TEST_CASE("chapters get their number and title from the folder", "[guide]") {
     CHECK(all.chapters()[0].lessons[1].name == "vector_add");
     CHECK(all.chapters()[0].lessons[1].title.empty());
     CHECK(all.chapters()[2].number == 10);
-    CHECK(all.chapters()[2].title == "More memory");
+    CHECK(all.chapters()[2].title == "More CUDA");
 }
 
 TEST_CASE("exercises know their files and their former names", "[guide]") {
