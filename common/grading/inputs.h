@@ -23,8 +23,8 @@ std::uint64_t seed();
 /// True when the environment names the seed: then no other is tried.
 bool seed_is_given();
 
-/// True in the runs after the first one, which only change inputs and the order of threads: what takes seconds and depends
-/// on neither can be left out there.
+/// True in the runs after the first one, which only change inputs and the order of threads: what takes seconds and
+/// depends on neither can be left out there.
 bool is_further_run();
 
 /// The fixed sizes, and `random` further ones from 1 to `limit`, most of which are divisible by nothing that a block's

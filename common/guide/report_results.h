@@ -37,8 +37,8 @@ bool is_right(const warpwise::StepResult& step);
 std::vector<std::string> shown_words(const std::vector<std::string>& command, const std::filesystem::path& root);
 std::string shown_command(const std::vector<std::string>& command, const std::filesystem::path& root);
 
-/// What the book's roofline (docs/.vitepress/theme/components/roofline.ts) reads of results, in the layout in which programs
-/// write them: the steps' times and work, the device, and the command in shown_words.
+/// What the book's roofline (docs/.vitepress/theme/components/roofline.ts) reads of results, in the layout in which
+/// programs write them: the steps' times and work, the device, and the command in shown_words.
 std::string times_as_json(const ChapterResults& results, const std::filesystem::path& root);
 
 /// "1000 x 700"; empty where the results hold no size.

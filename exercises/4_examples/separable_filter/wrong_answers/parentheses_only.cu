@@ -21,7 +21,8 @@ __global__ void filter_both_ways(const float* in, float* out, int rows, int cols
         float of_row = 0;
         for (int j = 0; j < taps; ++j) {
             const int from_row = clamped(row + i - radius, rows);
-            of_row += across_weights[j] * in[from_row * cols + clamped(col + j - radius, cols)];
+            const int from_col = clamped(col + j - radius, cols);
+            of_row += across_weights[j] * in[from_row * cols + from_col];
         }
         sum += down_weights[i] * of_row;
     }

@@ -1,5 +1,5 @@
-// Stands in front of libcu++'s own header of this name, which comes from CCCL or the CUDA Toolkit: no compiler for CUDA reads
-// it, and so it takes the code for the host. It does without CUDA's narrow types, which are other ones here.
+// Stands in front of libcu++'s own header of this name, which comes from CCCL or the CUDA Toolkit: no compiler for CUDA
+// reads it, and so it takes the code for the host. It does without CUDA's narrow types, which are other ones here.
 #pragma once
 
 #pragma push_macro("__CUDACC__")

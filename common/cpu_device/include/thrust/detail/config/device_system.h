@@ -1,5 +1,5 @@
-// Stands in front of Thrust's own header of this name, which comes from CCCL or the CUDA Toolkit: Thrust's algorithms run on
-// the host, by its C++ system, and may use device memory there.
+// Stands in front of Thrust's own header of this name, which comes from CCCL or the CUDA Toolkit: Thrust's algorithms
+// run on the host, by its C++ system, and may use device memory there.
 #pragma once
 
 #include "cpu_device/host_access.h"
