@@ -14,7 +14,8 @@ __device__ int clamped(int index, int count) { return min(max(index, 0), count -
 
 __global__ void filter_tile(const float* in, float* out, int rows, int cols, int radius) {
     extern __shared__ float tile[];  // halo_rows x halo_cols pixels, row after row
-    const int halo_cols = block_cols + 2 * radius, halo_rows = block_rows + 2 * radius;
+    [[maybe_unused]] const int halo_cols = block_cols + 2 * radius;
+    [[maybe_unused]] const int halo_rows = block_rows + 2 * radius;
     const int first_row = blockIdx.y * block_rows, first_col = blockIdx.x * block_cols;
 
     // TODO 1: fill the tile. tile[i * halo_cols + j] is the pixel of row first_row - radius
