@@ -172,8 +172,7 @@ std::unordered_map<std::string, std::string> titles_in(std::string_view output) 
     return titles;
 }
 
-// ---- diagnostic
-// ------------------------------------------------------------------------------------------------------
+// ---- diagnostic ---------------------------------------------------------------------------------------------------
 
 /// So that "Vector-Add " is "vector_add".
 std::string simplified(std::string_view word) {

@@ -12,7 +12,7 @@ import { openBrowser, serveSite, siteFolder } from './site.mjs';
 const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const tabs = Number(process.env.TABS ?? 3);
 const widths = [1440, 768, 375];
-// One page of each kind, on which axe looks at everything: half a minute each. In turns, one of them.
+// One page of each kind, on which axe looks at everything, which takes much longer. In turns, one of them.
 const kinds = ['/index.html', '/2_memory_model/bank_conflicts.html', '/exercises/2_memory_model/pad_the_tile.html', '/warp_view.html', '/zh/glossary.html'];
 
 const wanted = new RegExp(process.env.PAGES ?? '');

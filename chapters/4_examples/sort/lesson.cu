@@ -166,8 +166,7 @@ void serial(Sort& problem) {
     problem.d_out.upload(keys);
 }
 
-// ---- step 2, a network
-// --------------------------------------------------------------------
+// ---- step 2, a network ----------------------------------------------------------------
 
 void bitonic(Sort& problem) {
     const std::size_t count = problem.count;
@@ -187,8 +186,7 @@ void bitonic(Sort& problem) {
     }
 }
 
-// ---- steps 3 to 5, three launches per pass
-// ------------------------------------------------
+// ---- steps 3 to 5, three launches per pass --------------------------------------------
 
 // The keys go to and fro between two arrays. There is an even number of passes, so the last
 // one writes d_out.
@@ -249,8 +247,7 @@ void in_three_launches(Sort& problem) {
     }
 }
 
-// ---- steps 6 and 7, one launch per pass
-// ---------------------------------------------------
+// ---- steps 6 and 7, one launch per pass -----------------------------------------------
 
 void in_single_passes(Sort& problem) {
     const std::size_t count = problem.count;
@@ -333,8 +330,7 @@ void vendor(Sort& problem) {
 }
 #endif
 
-// ---- all of them
-// --------------------------------------------------------------------------
+// ---- all of them ----------------------------------------------------------------------
 
 struct Method {
     const char* name;
@@ -400,8 +396,7 @@ void expect_any_order(warpwise::Lesson& lesson) {
     }
 }
 
-// ---- predictions, held against the counters
-// -----------------------------------------------
+// ---- predictions, held against the counters -------------------------------------------
 
 // 24,576 keys are whole tiles in all steps: 24, 6, or 4. The grids of the single passes are
 // small enough for one core of the CPU device, where each tile finds the prefix of the tile
@@ -532,8 +527,7 @@ void show_stores(warpwise::Lesson& lesson) {
                   stores_of<kBits, in_runs>(lesson, problem, "scatter_in_runs")});
 }
 
-// ---- pairs and floats
-// ---------------------------------------------------------------------
+// ---- pairs and floats -----------------------------------------------------------------
 
 struct Sorted {
     Keys keys, values;
@@ -642,8 +636,7 @@ void show_floats(warpwise::Lesson& lesson) {
                  {"float", "its bits", "the number that is sorted"}, rows);
 }
 
-// ---- other numbers and other keys, on a GPU
-// -----------------------------------------------
+// ---- other numbers and other keys, on a GPU -------------------------------------------
 
 const std::vector<Method> kTimed = {
     {"scatter_in_runs", "", in_three_launches<kBits, in_runs>},

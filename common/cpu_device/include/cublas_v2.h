@@ -148,8 +148,7 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode);
 const char* cublasGetStatusName(cublasStatus_t status);
 const char* cublasGetStatusString(cublasStatus_t status);
 
-// ---- copies
-// ------------------------------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------------------------
 
 cublasStatus_t cublasSetVector(int n, int elemSize, const void* x, int incx, void* devicePtr, int incy);
 cublasStatus_t cublasGetVector(int n, int elemSize, const void* x, int incx, void* y, int incy);

@@ -210,8 +210,7 @@ inline void curand_init(unsigned long long seed, unsigned long long subsequence,
     skipahead(offset, state);
 }
 
-// ---- uniform values in (0, 1]
-// ------------------------------------------------------------------------------------------
+// ---- uniform values in (0, 1] -------------------------------------------------------------------------------------
 
 CPU_DEVICE_INLINE float curand_uniform(curandStateXORWOW_t* state) {
     return cpu_device::curand::uniform(curand(state));
@@ -237,8 +236,7 @@ CPU_DEVICE_INLINE double2 curand_uniform2_double(curandStatePhilox4_32_10_t* sta
     return {cpu_device::curand::uniform(x.x, x.y), cpu_device::curand::uniform(x.z, x.w)};
 }
 
-// ---- normal values
-// -----------------------------------------------------------------------------------------------------
+// ---- normal values ------------------------------------------------------------------------------------------------
 
 template <class State>
 CPU_DEVICE_INLINE float2 curand_normal2(State* state) {
@@ -284,8 +282,7 @@ CPU_DEVICE_INLINE double curand_normal_double(State* state) {
     return pair.x;
 }
 
-// ---- log-normal values: exp(mean + stddev * a normal value)
-// --------------------------------------------------------------
+// ---- log-normal values: exp(mean + stddev * a normal value) -------------------------------------------------------
 
 template <class State>
 CPU_DEVICE_INLINE float2 curand_log_normal2(State* state, float mean, float stddev) {

@@ -30,8 +30,7 @@ namespace {
 using Status = cublasStatus_t;
 using Handle = cublasHandle_t;
 
-// ---- types
-// -----------------------------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------------------------
 
 template <class T>
 struct NumberOf {
@@ -89,8 +88,7 @@ struct SumOf<std::complex<T>> {
 template <class T>
 using Sum = typename SumOf<T>::type;
 
-// ---- vectors and matrices
-// ----------------------------------------------------------------------------------------------
+// ---- vectors and matrices -----------------------------------------------------------------------------------------
 
 /// Element i of n; with a negative increment the vector begins at its last element.
 template <class T>
@@ -218,8 +216,7 @@ void product(T alpha, Matrix<const T> A, cublasOperation_t on_a, Matrix<const T>
     product(alpha, a.all(), b.all(), beta, C);
 }
 
-// ---- a call
-// ------------------------------------------------------------------------------------------------------------
+// ---- a call -------------------------------------------------------------------------------------------------------
 
 /// What every function does with its arguments. The first thing that is wrong decides what it returns.
 class Call {
@@ -302,8 +299,7 @@ Vector<T> one(T* value) {
     return {value, 1, 1};
 }
 
-// ---- vectors
-// -------------------------------------------------------------------------------------------------------------
+// ---- vectors ------------------------------------------------------------------------------------------------------
 
 template <class T>
 Status axpy(Call call, int n, const T* alpha, Vector<const T> x, Vector<T> y) {
@@ -434,8 +430,7 @@ Status rotg(Call call, T* a, T* b, T* c, T* s) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// ---- a matrix and vectors
-// --------------------------------------------------------------------------------------------------
+// ---- a matrix and vectors -----------------------------------------------------------------------------------------
 
 /// y = alpha op(A) x + beta y.
 template <class T>
@@ -543,8 +538,7 @@ Status trsv(Call call, cublasFillMode_t uplo, cublasOperation_t operation, cubla
     return call.run([&] { solve(A, uplo, operation, diag, [&](int i) -> T& { return x[i]; }); }, x);
 }
 
-// ---- matrices
-// ----------------------------------------------------------------------------------------------------------------
+// ---- matrices -----------------------------------------------------------------------------------------------------
 
 template <class T>
 Matrix<T> factor(T* data, cublasOperation_t operation, int rows, int columns, int ld) {
@@ -804,8 +798,7 @@ Status trsm(Call call, cublasSideMode_t side, cublasFillMode_t uplo, cublasOpera
         B);
 }
 
-// ---- matrices of mixed types
-// ----------------------------------------------------------------------------------------------------
+// ---- matrices of mixed types --------------------------------------------------------------------------------------
 
 float rounded_to_half(float x) { return __half2float(__float2half_rn(x)); }
 float rounded_to_bfloat16(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
@@ -1008,8 +1001,7 @@ Status gemm_mixed(Call call, const MixedProduct& p) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// ---- copies
-// --------------------------------------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------------------------
 
 Status copy_rows(int rows, int columns, int size, const void* from, int from_ld, void* to, int to_ld,
                  cudaMemcpyKind kind) {
@@ -1046,8 +1038,7 @@ constexpr StatusName status_names[] = {
 #define CALL(name) \
     Call { handle, name, __builtin_return_address(0) }
 
-// ---- the handle and its settings
-// ----------------------------------------------------------------------------------------------
+// ---- the handle and its settings ----------------------------------------------------------------------------------
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
     if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
@@ -1127,8 +1118,7 @@ const char* cublasGetStatusString(cublasStatus_t status) {
     return "unrecognized error code";
 }
 
-// ---- copies
-// ---------------------------------------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------------------------
 
 cublasStatus_t cublasSetVector(int n, int elemSize, const void* x, int incx, void* devicePtr, int incy) {
     return copy_rows(1, n, elemSize, x, incx, devicePtr, incy, cudaMemcpyHostToDevice);
@@ -1159,8 +1149,7 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int elemSize, const void
     return copy_rows(rows, cols, elemSize, A, lda, B, ldb, cudaMemcpyDeviceToHost);
 }
 
-// ---- vectors, matrices
-// --------------------------------------------------------------------------------------------------
+// ---- vectors, matrices --------------------------------------------------------------------------------------------
 
 cublasStatus_t cublasSaxpy(cublasHandle_t handle, int n, const float* alpha, const float* x, int incx, float* y,
                            int incy) {

@@ -11,8 +11,7 @@
 namespace cpu_device::blas {
 namespace {
 
-// ---- OpenBLAS, where it is installed
-// ---------------------------------------------------------------------------------
+// ---- OpenBLAS, where it is installed ------------------------------------------------------------------------------
 
 constexpr int column_major = 102;  // of its C interface
 constexpr int not_transposed = 111;
@@ -69,8 +68,7 @@ constexpr const char* product_name<std::complex<float>> = "cblas_cgemm";
 template <>
 constexpr const char* product_name<std::complex<double>> = "cblas_zgemm";
 
-// ---- without it
-// --------------------------------------------------------------------------------------------------------
+// ---- without it ---------------------------------------------------------------------------------------------------
 
 constexpr int rows_at_a_time = 512;  // of four columns of C: they stay in the first cache
 constexpr int columns_at_a_time = 4;

@@ -168,8 +168,7 @@ void check_values(Observed& observed) {
     CHECK_THAT(observed.d_out, grading::StaysInside());
 }
 
-// ---- which stream does what?
-// ---------------------------------------------------------------------------------------
+// ---- which stream does what? ----------------------------------------------------------
 //
 // An element is delivered by stream s when copying in, computing and copying out all happen
 // in s. What a device lets the grader see of that is different for the CPU device, which
