@@ -39,7 +39,7 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--page);color:var(--ink);
 font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:break-word}
 h1,h2,h3{line-height:1.25;margin:2.2rem 0 .6rem}h1{margin-top:.5rem}
-h2{border-bottom:2px solid var(--line);padding-bottom:.25rem}#summary{margin-top:1rem}
+h2{border-bottom:2px solid var(--line);padding-bottom:.25rem}#summary{margin-top:.8rem}#summary~.scroll{margin:.6rem 0}
 p,ul,ol,dl{margin:.6rem 0;max-width:46rem}
 a{color:var(--link)}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
@@ -54,7 +54,7 @@ list-style:none;max-width:none}
 .counts li{background:var(--panel);border-radius:.5rem;padding:.6rem .8rem}.counts b{display:block;font-size:1.5rem}
 .scroll{overflow-x:auto;margin:1rem 0;max-width:100%}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem}
+caption{text-align:left;font-weight:600;padding:.1rem 0 .2rem}
 caption small{font-weight:400;display:block}
 caption span{position:sticky;left:0;display:inline-block;max-width:calc(100vw - 2rem)}
 th,td{padding:.28rem 1.1rem .28rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;
@@ -69,12 +69,12 @@ figure{margin:1.2rem 0;max-width:38rem}figcaption{font-size:.92rem}
 .wrong-box{border-left:.35rem solid var(--bad);background:var(--bad-panel);padding:.4rem .9rem;margin:1rem 0;
 max-width:46rem}
 .wrong-box ul{padding-left:1.1rem}.wrong-box pre{background:none;padding:0}
-.fold>summary{cursor:pointer;padding:.45rem 0;border-bottom:1px solid var(--line)}
+.fold>summary{cursor:pointer;padding:.3rem 0;line-height:1.25;border-bottom:1px solid var(--line)}
 .fold>summary>:is(h2,h3){display:inline;border:0;margin:0;font-size:1.1rem}.fold>summary>h3{font-size:1rem}
 .fold>summary>span{margin-left:.6rem;font-size:.9rem}.fold .fold{margin-left:1rem}.fold[open]{margin-bottom:1.5rem}
 .views>details{margin:.6rem 0}.views>details>summary{font-weight:600;cursor:pointer}
 .views .ww{margin:.6rem 0}.ww :is(p,ul,ol){max-width:none}.ww tbody th{white-space:normal}
-footer{margin-top:1.5rem;border-top:1px solid var(--line)}
+footer{margin-top:1rem}footer p{max-width:none}
 @media (max-width:40rem){.scroll tbody th{max-width:46vw;white-space:normal;overflow-wrap:break-word}}
 @media print{:root{color-scheme:light;
 --ink:#000;--soft:#444;--page:#fff;--panel:#f4f4f4;--line:#aaa;--link:#000;--good:#17663a;--bad:#a61b1b;
