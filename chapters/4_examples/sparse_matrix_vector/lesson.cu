@@ -356,9 +356,10 @@ void show_matrices(warpwise::Lesson& lesson) {
 void sparse_matrix_vector(warpwise::Lesson& lesson) {
     lesson.question(
         R"(A sparse matrix stores only the elements that are not 0, row after row. Three
-matrices have 2048 rows and 8192 columns: "banded" has 27 elements in each row, "power law" has a few long
-rows among many short ones, and "dense row" has 16 elements in each row, but all 8192 in one.
-How many loads does each step need, and how many of them are the busiest warp's?)");
+matrices have 2048 rows and 8192 columns: "banded" has 27 elements in each row, "power law"
+has a few long rows among many short ones, and "dense row" has 16 elements in each row, but
+all 8192 in one. How many loads does each step need, and how many of them are the busiest
+warp's?)");
     lesson.predict(
         {.question = R"(A matrix has 16 elements in each row, but one row has all 8192. One
 warp computes one row, and a load takes 32 neighboring elements. How many loads of values
@@ -387,10 +388,11 @@ these are 7 loads. How long a row is does not matter.)"});
         R"(Each element needs a value, a column, and an element of x, so 3 loads per 32
 elements would be enough. One thread per row needs more where lanes wait for the longest of
 32 rows, and one warp per row where rows are shorter than 32. Only merge_path gives all
-warps the same work, whatever the rows are. Where there are counters, they agree exactly.)");
+warps the same work, whatever the rows are. Where there are counters, they agree
+exactly.)");
     lesson.question(
         R"(Slices give each lane a row of its own, and pad 32 rows to the length of the
-longest one. How much room does that take, with and without sorting?)");
+longest one. How much room does that take, with sorting and without?)");
     lesson.predict(
         {.question = R"(A slice pads 32 rows to the longest one. 31 of its rows have 4
 elements, and one has 100. How many places does the slice have?)",
