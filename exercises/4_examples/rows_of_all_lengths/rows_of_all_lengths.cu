@@ -1,4 +1,4 @@
-// Exercise: a sparse product in which each thread does the same work, whatever the rows are.
+// Exercise: a sparse product with equal work for each thread, whatever the rows are.
 // The task: ./warpwise task rows_of_all_lengths
 #include "exercises/4_examples/rows_of_all_lengths/rows_of_all_lengths.h"
 

@@ -1,4 +1,4 @@
-// Solution: a sparse product in which each thread does the same work, whatever the rows
+// Solution: a sparse product with equal work for each thread, whatever the rows are.
 // are.
 //
 // Elements and ends of rows stand in one line: the elements of row 0, its end, the elements

@@ -9,7 +9,8 @@ __global__ void row_per_line(const int* __restrict__ first, const int* __restric
     const int row = blockIdx.x * blockDim.y + threadIdx.y;
     const int begin = row < rows ? first[row] : 0, end = row < rows ? first[row + 1] : 0;
     float sum = 0.0f;
-    for (int k = begin + threadIdx.x; k < end; k += 8) sum = fmaf(values[k], x[cols[k]], sum);
+    for (int k = begin + threadIdx.x; k < end; k += 8)
+        sum = fmaf(values[k], x[cols[k]], sum);
     sum += __shfl_down_sync(0xffffffffu, sum, 4, 8);
     sum += __shfl_down_sync(0xffffffffu, sum, 2, 8);
     sum += __shfl_down_sync(0xffffffffu, sum, 1, 8);
