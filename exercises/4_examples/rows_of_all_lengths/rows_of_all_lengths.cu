@@ -31,7 +31,9 @@ __global__ void equal_steps(const int* first, const int* cols, const float* valu
     for (int step = begin; step < end; ++step) {
         // TODO 2: take a step. If the row has an element left, add its product to `sum`.
         // Otherwise the row ends: add `sum` to y[at.row] by atomicAdd, because other
-        // threads may have added elements of the same row, and go on with the next row.
+        // threads may have added elements of the same row, and go on with the next row. (At
+        // present all steps are ends of rows, and no sum has an element.)
+        if (at.row < rows) atomicAdd(&y[at.row++], sum);
     }
     // TODO 3: to which row does belong what is in `sum` now? Is there always one?
 }
