@@ -35,7 +35,7 @@ __global__ void equal_steps(const int* first, const int* cols, const float* valu
         // present all steps are ends of rows, and no sum has an element.)
         if (at.row < rows) atomicAdd(&y[at.row++], sum);
     }
-    // TODO 3: to which row does belong what is in `sum` now? Is there always one?
+    // TODO 3: which row does `sum` belong to now? Is there always one?
 }
 
 void multiply(const int* d_first, const int* d_cols, const float* d_values, int rows,
