@@ -440,10 +440,10 @@ more work than others.)"});
                          steps);
     show_matrices(lesson);
     lesson.conclusion(
-        R"(With equal rows, any step will do whose loads touch whole sectors. With rows of
-all lengths, the work has to be divided by elements and not by rows. merge_path does so for
-each matrix as it is. sliced_ell needs the matrix in another format, which pays for
-itself when many products follow.)");
+        R"(With rows of equal lengths, slices are hard to beat: nothing is searched or
+exchanged. With rows of all lengths, the work has to be divided by elements and not by rows.
+merge_path does so for each matrix as it is. sliced_ell needs the matrix in another format,
+which pays for itself when many products follow.)");
 }
 
 }  // namespace examples
