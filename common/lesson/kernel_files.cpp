@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
 #include "common/helpers/child_process.h"
+#include "common/helpers/lines.h"
 
 namespace warpwise {
 namespace {
@@ -36,10 +36,8 @@ std::vector<std::string> without_reasons(const std::vector<std::string>& lines) 
     return left;
 }
 
-std::vector<std::string> lines_of(const std::filesystem::path& file) {
-    std::vector<std::string> lines;
-    std::ifstream stream(file);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+std::vector<std::string> lines_of_kernels(const std::filesystem::path& file) {
+    std::vector<std::string> lines = file_lines(file);
     auto begin = std::find_if_not(lines.begin(), lines.end(), belongs_to_the_head);
     while (begin != lines.begin() && std::string_view(*(begin - 1)).starts_with("//")) --begin;
     lines.erase(lines.begin(), begin);
@@ -56,7 +54,7 @@ std::vector<KernelFile> kernel_files(const std::string& folder) {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
         if (entry.path().extension() != ".cuh") continue;
-        files.push_back({entry.path().filename(), lines_of(entry.path())});
+        files.push_back({entry.path().filename(), lines_of_kernels(entry.path())});
     }
     std::sort(files.begin(), files.end(), [](const KernelFile& a, const KernelFile& b) { return a.name < b.name; });
     return files;

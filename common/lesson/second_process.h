@@ -8,12 +8,12 @@
 // the second one, makes its mistake, prints what it learned, and ends.
 #pragma once
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "common/helpers/child_process.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/lines.h"
 #include "common/lesson/lesson.h"
 
 namespace warpwise {
@@ -30,10 +30,7 @@ public:
     /// Waits until it has ended, and returns the lines that it printed.
     std::vector<std::string> wait() {
         process_.wait();
-        std::vector<std::string> lines;
-        std::istringstream text(output_.read());
-        for (std::string line; std::getline(text, line);) lines.push_back(line);
-        return lines;
+        return file_lines(output_.path());
     }
 
 private:

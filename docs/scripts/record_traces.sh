@@ -194,3 +194,5 @@ record nearest_neighbour examples nearest_neighbour 512 '{"warps": 1, "requests"
     {"step": "nearest_global"}, {"step": "nearest_shared"}, {"step": "nearest_float4"}]}'
 record convolution examples convolution 64x512 '{"warps": 1, "each_line": 12, "launches": [
     {"step": "naive"}, {"step": "shared_halo"}, {"step": "register_window"}, {"step": "window_float4"}]}'
+record sparse_matrix_vector examples sparse_matrix_vector 512x512 '{"warps": 1, "each_line": 12, "launches": [
+    {"step": "thread_per_row"}, {"step": "warp_per_row"}, {"step": "sliced_ell", "kernel": "sliced_ell"}]}'

@@ -18,9 +18,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +26,7 @@
 #include "chapters/1_basics_and_pi/first_program/moves.cuh"
 #include "common/helpers/check.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/lines.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/second_process.h"
 
@@ -168,8 +166,7 @@ constexpr const char* kVariable = "WARPWISE_FIRST_PROGRAM_FORGETS";
         std::printf("\n@status %d\n@right %d\n@second %s\n", static_cast<int>(status),
                     right_ones(numbers, squares), text_of(squares[1]).c_str());
         for (const warpwise::Diagnostic& diagnostic : warpwise::take_diagnostics()) {
-            std::istringstream lines(diagnostic.text);
-            for (std::string line; std::getline(lines, line);)
+            for (const std::string& line : warpwise::text_lines(diagnostic.text))
                 std::printf("@says %s\n", line.c_str());
         }
     }
@@ -282,11 +279,11 @@ void show_first_error(warpwise::Lesson& lesson) {
 /// name.
 std::string complete_program() {
     const std::string name = "chapters/1_basics_and_pi/first_program/complete/square.cu";
-    std::ifstream file(std::filesystem::path(__FILE__).parent_path() /
-                       "complete/square.cu");
+    const std::string here = __FILE__;
+    const std::string folder = here.substr(0, here.rfind('/') + 1);
     std::string listing;
     bool has_begun = false;
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string& line : warpwise::file_lines(folder + "complete/square.cu")) {
         has_begun = has_begun || line.starts_with("__global__");
         if (has_begun) listing += line.empty() ? "\n" : "    " + line + "\n";
     }

@@ -27,6 +27,7 @@
 #include "chapters/4_examples/convolution/step_07_window_float4.cuh"
 #include "chapters/4_examples/convolution/step_08_window_ahead.cuh"
 #include "chapters/4_examples/convolution/step_09_window_async.cuh"
+#include "chapters/4_examples/convolution/step_10_block_ring.cuh"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -45,8 +46,8 @@ using warpwise::text_of;
 
 constexpr double kRounding = std::numeric_limits<float>::epsilon();
 
-// Rows per band in steps 6 to 9, rows ahead in step 8, and rows of a ring in step 9: for
-// tuning. `bands` shows what they cost and gain.
+// Rows per band from step 6 on, rows ahead in step 8, and rows of a ring from step 9 on:
+// for tuning. `bands` shows what they cost and gain.
 constexpr int kBand = 128, kAhead = 3, kRing = 8;
 
 std::array<float, kTaps> line_of_blur() {
@@ -249,9 +250,11 @@ constexpr double kBandHalo = double(kCountedRows + 2 * kRadius) / kCountedRows;
 constexpr double kTileHalo = double(kHalo) / kTile;
 // In a row of 1024 pixels, 8 warps load four pixels per lane, and the four beside the warp.
 // At the two borders of the image, these are loaded one by one, by one lane: steps 7 and 8
-// load what is beside a warp on both sides together, and step 9 loads each by itself.
+// load what is beside a warp on both sides together, and step 9 loads each by itself. In
+// step 10, that is what is beside the two blocks of a row.
 constexpr double kLoadsOfRow = (8 + 8 + 2 * 4) / 32.0,
-                 kCopiesOfRow = (8 + 14 + 2 * 4) / 32.0;
+                 kCopiesOfRow = (8 + 14 + 2 * 4) / 32.0,
+                 kBlockCopiesOfRow = (8 + 2 + 2 * 4) / 32.0;
 const std::vector<Method> methods = {
     {"naive", "one thread per pixel, all from global memory", run_naive, 162, 0, 81, 0},
     {"constant_weights", "weights in constant memory", run_constant_weights, 81, 0, 81, 0},
@@ -271,6 +274,9 @@ const std::vector<Method> methods = {
     {"window_async", "seven rows ahead in shared memory",
      run_window<window_async<kRing>, kPixels>, kCopiesOfRow* kBandHalo,
      3 * kBandHalo / kPixels, 9 * kBandHalo + 9, 0},
+    {"window_block_ring", "the warps of a block share these rows",
+     run_window<window_block_ring<kRing>, kPixels>, kBlockCopiesOfRow* kBandHalo,
+     3 * kBandHalo / kPixels, 9 * kBandHalo + 9, kCountedRows + 2 * kRadius},
 };
 
 // ---- what each step asks for ------------------------------------------------------------
@@ -402,6 +408,8 @@ void show_bands(warpwise::Lesson& lesson) {
         {"ring of 4", run_window<window_async<4>, kPixels>},
         {"ring of 8", run_window<window_async<8>, kPixels>},
         {"ring of 16", run_window<window_async<16>, kPixels>},
+        {"block's, of 4", run_window<window_block_ring<4>, kPixels>},
+        {"block's, of 8", run_window<window_block_ring<8>, kPixels>},
     };
     std::size_t free_bytes = 0, all_bytes = 0, side = 16384;
     warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));

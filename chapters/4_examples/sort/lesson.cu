@@ -27,7 +27,8 @@
 #include "chapters/4_examples/sort/step_04_match_any.cuh"
 #include "chapters/4_examples/sort/step_05_runs.cuh"
 #include "chapters/4_examples/sort/step_06_single_pass.cuh"
-#include "chapters/4_examples/sort/step_07_tuning.cuh"
+#include "chapters/4_examples/sort/step_07_masks.cuh"
+#include "chapters/4_examples/sort/step_08_tuning.cuh"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -247,8 +248,9 @@ void in_three_launches(Sort& problem) {
     }
 }
 
-// ---- steps 6 and 7, one launch per pass -----------------------------------------------
+// ---- steps 6 to 8, one launch per pass ------------------------------------------------
 
+template <auto SinglePass>
 void in_single_passes(Sort& problem) {
     const std::size_t count = problem.count;
     const unsigned tiles = warpwise::blocks_for(count, kTile);
@@ -263,10 +265,10 @@ void in_single_passes(Sort& problem) {
     warpwise::check_launch();
     for (unsigned pass = 0; pass < kPasses; ++pass) {
         warpwise::check(cudaMemsetAsync(d_words, 0, (words + 1) * sizeof(unsigned)));
-        sort_by_digit<<<tiles, kThreads>>>(
-            source_of(pass, problem.d_in.data(), d_temp, d_out),
-            pass % 2 == 0 ? d_temp : d_out, count, pass * kBits, d_starts + pass * kDigits,
-            d_words, d_words + words);
+        SinglePass<<<tiles, kThreads>>>(source_of(pass, problem.d_in.data(), d_temp, d_out),
+                                        pass % 2 == 0 ? d_temp : d_out, count, pass * kBits,
+                                        d_starts + pass * kDigits, d_words,
+                                        d_words + words);
         warpwise::check_launch();
     }
 }
@@ -345,7 +347,10 @@ const std::vector<Method> methods = {
      in_three_launches<kBits, by_match>},
     {"scatter_in_runs", "a tile is sorted before it is stored",
      in_three_launches<kBits, in_runs>},
-    {"sort_by_digit", "one launch per pass: blocks look back", in_single_passes},
+    {"sort_by_digit", "one launch per pass: blocks look back",
+     in_single_passes<sort_by_digit>},
+    {"sort_by_masks", "masks in shared memory, not __match_any_sync",
+     in_single_passes<sort_by_masks>},
     {"sort_tuned", "tuning: larger tiles, several looks at once", tuned<Tuned>},
 };
 
@@ -398,9 +403,10 @@ void expect_any_order(warpwise::Lesson& lesson) {
 
 // ---- predictions, held against the counters -------------------------------------------
 
-// 24,576 keys are whole tiles in all steps: 24, 6, or 4. The grids of the single passes are
-// small enough for one core of the CPU device, where each tile finds the prefix of the tile
-// before it at its first look. So the counts are the same in every run.
+// 24,576 keys are whole tiles in most steps, 24 or 6; in sort_tuned, three tiles and a part
+// of a fourth. The grids of the single passes are small enough for one core of the CPU
+// device, where each tile finds the prefix of the tile before it at its first look. So the
+// counts are the same in every run.
 constexpr std::size_t kCounted = 24576;
 
 struct Predicted {
@@ -446,7 +452,7 @@ Predicted of_three_launches(double passes, double digits, double barriers) {
 // words. It tells two words, and tile 0 one.
 Predicted of_single_passes(double tile, double warps, double barriers, double looks,
                            double blocks_that_count) {
-    const double tiles = kCounted / tile;
+    const double tiles = std::ceil(kCounted / tile);
     return {.launches = 2 + kPasses,
             .loads = kCounted + kPasses * kDigits +
                      kPasses * (kCounted + kDigits * (1 + looks * (tiles - 1))),
@@ -460,6 +466,7 @@ std::vector<Predicted> predictions() {
             of_three_launches(8, kFewDigits, 2),
             of_three_launches(4, kDigits, 2),
             of_three_launches(4, kDigits, 4),
+            of_single_passes(kTile, kWarps, 5, 1, kCounted / kTile),
             of_single_passes(kTile, kWarps, 5, 1, kCounted / kTile),
             of_single_passes(Tuned::tile, Tuned::warps, 6, Tuned::looks, 1)};
 }
@@ -640,18 +647,20 @@ void show_floats(warpwise::Lesson& lesson) {
 
 const std::vector<Method> kTimed = {
     {"scatter_in_runs", "", in_three_launches<kBits, in_runs>},
-    {"sort_by_digit", "", in_single_passes},
+    {"sort_by_digit", "", in_single_passes<sort_by_digit>},
+    {"sort_by_masks", "", in_single_passes<sort_by_masks>},
     {"sort_tuned", "", tuned<Tuned>},
-    {"  with one look at a time", "", tuned<Tuning<384, 16, 1, Match::any>>},
-    {"  with 8 looks at once", "", tuned<Tuning<384, 16, 8, Match::any>>},
-    {"  with ballots", "", tuned<Tuning<384, 16, 4, Match::ballots>>},
-    {"  with 256 threads, 12 keys", "", tuned<Tuning<256, 12, 4, Match::any>>},
-    {"  with 256 threads, 16 keys", "", tuned<Tuning<256, 16, 4, Match::any>>},
-    {"  with 256 threads, 20 keys", "", tuned<Tuning<256, 20, 4, Match::any>>},
-    {"  with 384 threads, 12 keys", "", tuned<Tuning<384, 12, 4, Match::any>>},
-    {"  with 384 threads, 20 keys", "", tuned<Tuning<384, 20, 4, Match::any>>},
-    {"  with 512 threads, 12 keys", "", tuned<Tuning<512, 12, 4, Match::any>>},
-    {"  with 512 threads, 16 keys", "", tuned<Tuning<512, 16, 4, Match::any>>},
+    {"  with one look at a time", "", tuned<Tuning<384, 20, 1, Match::masks>>},
+    {"  with 8 looks at once", "", tuned<Tuning<384, 20, 8, Match::masks>>},
+    {"  with __match_any_sync", "", tuned<Tuning<384, 20, 4, Match::any>>},
+    {"  with ballots", "", tuned<Tuning<384, 20, 4, Match::ballots>>},
+    {"  with 256 threads, 16 keys", "", tuned<Tuning<256, 16, 4, Match::masks>>},
+    {"  with 256 threads, 20 keys", "", tuned<Tuning<256, 20, 4, Match::masks>>},
+    {"  with 384 threads, 12 keys", "", tuned<Tuning<384, 12, 4, Match::masks>>},
+    {"  with 384 threads, 16 keys", "", tuned<Tuning<384, 16, 4, Match::masks>>},
+    {"  with 384 threads, 24 keys", "", tuned<Tuning<384, 24, 4, Match::masks>>},
+    {"  with 512 threads, 12 keys", "", tuned<Tuning<512, 12, 4, Match::masks>>},
+    {"  with 512 threads, 16 keys", "", tuned<Tuning<512, 16, 4, Match::masks>>},
 #ifndef __CPU_DEVICE__
     {"cub::DeviceRadixSort", "", vendor},
 #endif
@@ -715,7 +724,8 @@ void show_inputs(warpwise::Lesson& lesson) {
         lesson.show_recorded("inputs");
         return;
     }
-    std::vector<Method> some{kTimed[0], kTimed[1], kTimed[2], kTimed.back()};
+    std::vector<Method> some{kTimed.begin(), kTimed.begin() + 4};
+    some.push_back(kTimed.back());
     const std::size_t count = large_count() / 4;
     std::vector<std::vector<std::string>> rows;
     for (const Input& input : inputs) {
@@ -724,8 +734,10 @@ void show_inputs(warpwise::Lesson& lesson) {
             row.push_back(text_of("%.0f", seconds * 1e6));
         rows.push_back(row);
     }
-    lesson.table({"inputs", "Times in us for " + std::to_string(count) + " keys"},
-                 {"keys", "scatter_in_runs", "sort_by_digit", "sort_tuned", "CUB"}, rows);
+    lesson.table(
+        {"inputs", "Times in us for " + std::to_string(count) + " keys"},
+        {"keys", "scatter_in_runs", "sort_by_digit", "sort_by_masks", "sort_tuned", "CUB"},
+        rows);
 }
 
 }  // namespace

@@ -79,11 +79,9 @@ __device__ unsigned look_back(unsigned* words, unsigned tile, unsigned digit) {
 // tiles before it. There are 256 scans at once, one per digit and thread, and neighboring
 // threads look at neighboring words. A block sorts its tile in shared memory before it
 // looks back: meanwhile the tiles before may have got ready. Faster because a pass moves
-// two words per key in place of three. Still slow because a thread looks at one tile after
-// the other, because the counters of a warp and the sorted keys share a block's memory so
-// that few blocks are resident, and because the numbers of keys and threads are those of
-// the first steps. `words` and `drawn` have to be zero before the launch. `starts`: see
-// scan_digits.
+// two words per key in place of three. Still slow because of the match for each key, which
+// takes long where the lanes of a warp have many different digits. `words` and `drawn` have
+// to be zero before the launch. `starts`: see scan_digits.
 __global__ void sort_by_digit(const unsigned* in, unsigned* out, std::size_t count,
                               unsigned shift, const unsigned* starts, unsigned* words,
                               unsigned* drawn) {

@@ -1,4 +1,4 @@
-// Step 7 of the lesson sort: other numbers, and the same kernel for floats and for pairs.
+// Step 8 of the lesson sort: other numbers, and the same kernel for floats and for pairs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "chapters/4_examples/sort/step_06_single_pass.cuh"
+#include "chapters/4_examples/sort/step_07_masks.cuh"
 
 namespace examples {
 namespace {
 
-// How a warp finds the lanes with the same digit: by __match_any_sync, or by one
-// __ballot_sync for each bit of the digit.
-enum class Match { any, ballots };
+// How a warp finds the lanes with the same digit: by __match_any_sync, by one __ballot_sync
+// for each bit of the digit, or by masks in shared memory.
+enum class Match { any, ballots, masks };
 
 template <unsigned Threads, unsigned Keys, unsigned Looks, Match How>
 struct Tuning {
@@ -22,13 +22,14 @@ struct Tuning {
     static constexpr unsigned tile = Threads * Keys;                    // keys
     static constexpr unsigned looks = Looks;  // words that a thread asks for at once
     static constexpr Match how = How;
-    // The counters of the warps, and later the sorted keys.
-    static constexpr unsigned room = std::max(tile, warps* kDigits);
+    // The counters of the warps, and their masks; later the sorted keys.
+    static constexpr unsigned tables = How == Match::masks ? 2 : 1;
+    static constexpr unsigned room = std::max(tile, tables* warps* kDigits);
     // As many as leave each thread 2 registers per key and 40 more.
     static constexpr unsigned blocks_per_sm = 65536 / (2 * Keys + 40) / Threads;
     static_assert(Threads >= kDigits && Threads % 32 == 0);
 };
-using Tuned = Tuning<384, 16, 4, Match::any>;
+using Tuned = Tuning<384, 20, 4, Match::masks>;
 
 // In which order keys stand. `ordered` turns the bits of a key into a number whose order as
 // an unsigned integer is that of the keys, and `bits` turns it back.
@@ -50,10 +51,16 @@ struct Float {
     }
 };
 
+// `mask`: the word of this digit in shared memory, zero where masks are used. The caller
+// clears it again.
 template <Match How>
-__device__ unsigned lanes_with(unsigned digit) {
+__device__ unsigned lanes_with(unsigned digit, [[maybe_unused]] unsigned* mask) {
     if constexpr (How == Match::any) {
         return __match_any_sync(~0u, digit);
+    } else if constexpr (How == Match::masks) {
+        atomicOr(mask, 1u << threadIdx.x % 32);
+        __syncwarp();
+        return *mask;
     } else {
         unsigned same = ~0u;
 #pragma unroll
@@ -143,15 +150,15 @@ __global__ void count_all_digits_uint4(const unsigned* keys, std::size_t count,
     }
 }
 
-// Step 7, tuning: step 6 with other numbers of threads and of keys. The counters of the
-// warps are not needed any more once each key knows its place in the tile, so the sorted
-// keys take the same room, and more blocks fit on an SM. A thread that looks back asks for
-// four words at once, because each look is a trip to the L2 cache. The histogram loads 16
-// bytes at a time. (The passes cannot: with four neighboring keys per lane, the keys of a
-// row would not be neighbors, and lower lanes would no longer have the earlier keys.)
-// Faster if waiting for memory was what step 6 lacked. What is left are two words per key
-// and pass, and in shared memory two wide scatters and two accesses to counters per key.
-// With `Pairs`, each key brings a value along, which moves to the same place.
+// Step 8, tuning: step 7 with other numbers of threads and of keys. The counters and masks
+// of the warps are not needed any more once each key knows its place in the tile, so the
+// sorted keys take the same room, and more blocks fit on an SM. A thread that looks back
+// asks for four words at once, because each look is a trip to the L2 cache. The histogram
+// loads 16 bytes at a time. (The passes cannot: with four neighboring keys per lane, the
+// keys of a row would not be neighbors, and lower lanes would no longer have the earlier
+// keys.) Faster if waiting for memory was what took long. What is left are two words per
+// key and pass, and in shared memory two wide scatters and two accesses to counters per
+// key. With `Pairs`, each key brings a value along, which moves to the same place.
 template <class Numbers, class Key, bool Pairs>
 __global__ void __launch_bounds__(Numbers::threads, Numbers::blocks_per_sm)
     sort_by_digit_tuned(const unsigned* in, unsigned* out, const unsigned* in_values,
@@ -174,17 +181,24 @@ __global__ void __launch_bounds__(Numbers::threads, Numbers::blocks_per_sm)
         keys[k] = first + k * 32 < count ? Key::ordered(in[first + k * 32]) : ~0u;
 
     unsigned* const counters = room + warp * kDigits;
+    unsigned* const masks = counters + Numbers::warps * kDigits;  // where there are any
 #pragma unroll
-    for (unsigned d = 0; d < kDigits; d += 32) counters[d + lane] = 0;
+    for (unsigned d = 0; d < kDigits; d += 32) {
+        counters[d + lane] = 0;
+        if constexpr (Numbers::how == Match::masks) masks[d + lane] = 0;
+    }
     __syncwarp();
 #pragma unroll
     for (unsigned k = 0; k < per_thread; ++k) {
         const unsigned digit = digit_of<kBits>(keys[k], shift);
-        const unsigned same = lanes_with<Numbers::how>(digit);
+        const unsigned same = lanes_with<Numbers::how>(digit, masks + digit);
         const unsigned before = counters[digit];
         ranks[k] = before + __popc(same & lanes_below);
         __syncwarp();
-        if ((same & lanes_below) == 0) counters[digit] = before + __popc(same);
+        if ((same & lanes_below) == 0) {
+            counters[digit] = before + __popc(same);
+            if constexpr (Numbers::how == Match::masks) masks[digit] = 0;
+        }
         __syncwarp();
     }
     __syncthreads();
