@@ -91,7 +91,7 @@ std::string legend_of(const Elements& elements, const std::string& cell) {
     if (elements.right() > 0) text += ". right   ";
     if (elements.wrong > 0) text += "x wrong   ";
     if (elements.missing > 0) text += "_ never written   ";
-    return text + (cell.empty() ? "" : "(" + cell + ")");
+    return text + (cell.empty() ? "" : "(" + cell + ", which shows the worst)");
 }
 
 std::vector<Line> strip_of(const Elements& elements) {

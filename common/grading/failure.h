@@ -5,7 +5,7 @@
 //       1009 elements in blocks of 256 threads
 //
 //       0 [.................................................________________] 1008
-//         . right   _ never written   (16 elements per character)
+//         . right   _ never written   (16 elements per character, which shows the worst)
 //
 //       index_and_guard.cu:21: no thread of to_fahrenheit<<<3, 256>>> wrote element 768
 //       Which thread should write element 768?

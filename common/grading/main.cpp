@@ -133,10 +133,11 @@ std::vector<std::string> all_tests(Catch::Session& session) {
     return titles;
 }
 
+/// A pattern of Catch2 for this title; a comma would end the pattern.
 std::string exactly(const std::string& title) {
     std::string text = "\"";
     for (const char c : title) {
-        if (c == '"' || c == '\\') text += '\\';
+        if (c == '"' || c == '\\' || c == ',') text += '\\';
         text += c;
     }
     return text + '"';
@@ -209,7 +210,8 @@ void print_later_tests(const grading::Facts& facts, std::size_t width) {
 std::string where_the_run_stopped(std::size_t tests_of_run, std::size_t tests) {
     if (tests_of_run >= tests) return {};
     return "The run stopped at the first failed check: " + std::to_string(tests - tests_of_run) + " of " +
-           grading::counted(tests, "test") + " were not tried. -x 1000 tries all.\n";
+           grading::counted(tests, "test") + " were not tried.\nAll of them: ./warpwise grade " +
+           grading::exercise.name + " -- -x 1000\n";
 }
 
 // ---- what is right, and worth a word --------------------------------------------------------------------------------

@@ -138,7 +138,8 @@ Todo first_todo(std::string_view code) {
 }
 
 std::string invitation(const Project& project, const Exercise& exercise, const Answer& answer, std::size_t width) {
-    std::string text = "You have not edited anything yet, so this does not count as an attempt. The task:\n\n";
+    std::string text =
+        "This is the stub as it was handed out, so this grade does not count as an attempt. The task:\n\n";
     if (const std::optional<std::string> task = read_file(exercise.task())) {
         text += plain_text(first_paragraph(*task), width) + "\n";
     }

@@ -92,6 +92,8 @@ Station lesson_to_look_at(const Collected& collected, const std::vector<Station>
     return found;
 }
 
+bool predicts_badly(const IdeaMarks& marks) { return 3 * marks.right < 2 * marks.predictions; }
+
 Idea idea_from(const std::string& name, const Collected& collected, const std::vector<Station>& way,
                const Progress& progress) {
     Idea idea;
@@ -112,7 +114,7 @@ Idea idea_from(const std::string& name, const Collected& collected, const std::v
     marks.predictions = collected.predictions.size();
     marks.right = collected.right;
     idea.mastery = mastery_of(marks);
-    if (marks.right < marks.predictions) {
+    if (predicts_badly(marks)) {
         idea.reasons.push_back(fmt::format("{} of {} right", marks.right, counted(marks.predictions, "prediction")));
     }
     idea.reasons.insert(idea.reasons.end(), marks.troubles.begin(), marks.troubles.end());
@@ -280,7 +282,8 @@ private:
         return fmt::format("Ideas: {} mastered, {} shaky, {} begun, {} open.\n", counts[Mastery::mastered],
                            counts[Mastery::shaky], counts[Mastery::begun], counts[Mastery::open]) +
                terminal_.paint(Style::faint,
-                               "Shaky: too many wrong predictions or answers, or the solution was seen first.\n");
+                               "Shaky: too many wrong predictions or answers, or the solution was seen first.\n"
+                               "Predictions count for the idea that they are about, in all lessons together.\n");
     }
 
     /// Why ideas are shaky, and what to do about it.
@@ -337,8 +340,7 @@ const char* name_of(StopState state) {
 }
 
 Mastery mastery_of(const IdeaMarks& marks) {
-    const bool predicts_badly = 3 * marks.right < 2 * marks.predictions;
-    if (predicts_badly || !marks.troubles.empty()) return Mastery::shaky;
+    if (predicts_badly(marks) || !marks.troubles.empty()) return Mastery::shaky;
     const bool is_shown_by_exercises = marks.exercises > 0 && marks.passed == marks.exercises;
     const bool is_shown_by_predictions =
         marks.exercises == 0 && marks.stops_done == marks.stops && marks.predictions > 0;

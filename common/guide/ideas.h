@@ -50,7 +50,7 @@ struct Idea {
     std::string name;  ///< "grid-stride loops"
     Mastery mastery = Mastery::open;
     IdeaMarks marks;
-    std::vector<std::string> reasons;  ///< why it is shaky: "1 of 3 predictions right"
+    std::vector<std::string> reasons;  ///< why it is shaky, only that: "1 of 3 predictions right"
     Station look_at;                   ///< the lesson to run again when it is shaky; none: there is no such lesson
 };
 

@@ -248,7 +248,7 @@ void Lesson::predict(const Prediction& prediction) {
     bool was_empty = false;  // one Enter too many, from "Enter goes on", does not skip a question
     while (reader.is_there()) {
         const std::optional<std::string> line =
-            reader.ask(fmt::format("Your guess ({}){} or q (leave), then Enter. Enter alone skips: ", asked,
+            reader.ask(fmt::format("Your guess ({}){} or q (leave), then Enter. Enter twice skips: ", asked,
                                    kernels.empty() ? "" : ", k (kernels)"));
         if (!line) break;
         if (line->find_first_not_of(" \t\r") == std::string::npos) {

@@ -498,6 +498,12 @@ private:
         if (!options_.list_lines || !result.launches || result.launches->empty()) return;
         output_.print(output_.terminal().paint(Style::title, "Lines of step " + result.name) + "\n\n");
         output_.print(list_source(*result.launches, output_.terminal()));
+        if (output_.explain_column("--lines")) {
+            const std::string legend =
+                "Beside a line, `requests` are those to global, shared, and constant memory, and `lanes` is the "
+                "average over all that the line does: the condition of an if counts for each warp that evaluates it.";
+            output_.print(output_.terminal().paint(Style::faint, wrap(legend, output_.terminal().width)) + "\n");
+        }
     }
 
     /// Throws where nothing more can run.

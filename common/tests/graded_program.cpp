@@ -22,5 +22,5 @@ void check(std::size_t n, std::size_t right) {
 TEST_CASE("writes nothing for an empty array") { check(0, 0); }
 TEST_CASE("writes the tail") { check(16, 12); }
 TEST_CASE("says \"quoted\", and more") { check(8, 0); }
-TEST_CASE("writes the rest") { check(8, 8); }
+TEST_CASE("writes the rest, all of it") { check(8, 8); }
 TEST_CASE("writes all") { check(8, 0); }

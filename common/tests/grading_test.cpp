@@ -179,7 +179,8 @@ TEST_CASE("shows statuses by name and text") {
     CHECK_FALSE(asking.match(race));
     CHECK_THAT(asking.describe(), ContainsSubstring("Which other thread?"));
     CHECK(grading::take_failed_match().value().hint == "Which other thread?");
-    const grading::Outcome refused{cudaErrorInvalidValue, "", "the launch of add was refused: a grid has none"};
+    const grading::Outcome refused{cudaErrorInvalidValue, "",
+                                   "the launch of add was refused: a grid of 0 x 1 x 1 blocks has no block"};
     CHECK_THAT(Catch::Detail::stringify(refused), ContainsSubstring("\nthe launch of add was refused"));
     CHECK_FALSE(grading::Succeeds().match(refused));
     CHECK_THAT(grading::take_failed_match().value().hint, ContainsSubstring("How many blocks"));
@@ -830,8 +831,9 @@ TEST_CASE("a strip shows which parts of an array are right, wrong, and never wri
     CHECK(texts(grading::picture_of(array_with(16, from_to(4, 7), from_to(8, 11)))) ==
           std::vector<std::string>{"0 [....xxxx____....] 15", "  . right   x wrong   _ never written   "});
     const std::vector<std::string> long_one = texts(grading::picture_of(array_with(1009, {}, from_to(768, 1008))));
-    CHECK(long_one == std::vector<std::string>{"0 [" + std::string(48, '.') + std::string(16, '_') + "] 1008",
-                                               "  . right   _ never written   (16 elements per character)"});
+    CHECK(long_one ==
+          std::vector<std::string>{"0 [" + std::string(48, '.') + std::string(16, '_') + "] 1008",
+                                   "  . right   _ never written   (16 elements per character, which shows the worst)"});
     // One wrong element among sixteen shows, and is not hidden by missing ones.
     CHECK_THAT(texts(grading::picture_of(array_with(1024, from_to(500, 507), {508, 509})))[0],
                ContainsSubstring("[" + std::string(31, '.') + "x" + std::string(32, '.') + "]"));
@@ -854,7 +856,7 @@ TEST_CASE("a map shows which parts of a matrix are wrong") {
     CHECK(large[2] == "   [" + std::string(48, 'x') + "]");
     CHECK(large[4] == "99 [" + std::string(48, 'x') + "]");
     CHECK(large[5] == "    downwards: rows 0 to 99, to the right: columns 0 to 95");
-    CHECK_THAT(large[6], ContainsSubstring("(20 rows x 2 columns per character)"));
+    CHECK_THAT(large[6], ContainsSubstring("(20 rows x 2 columns per character, which shows the worst)"));
 }
 
 TEST_CASE("there is no picture where it says no more than a sentence or a table") {
@@ -924,8 +926,8 @@ TEST_CASE("a failure says what is wrong, with what, where, and asks one question
                                             "", "  index   got   expected", "     32    33         32",
                                             "     33    34         33", "     34    35         34", "  and 61 more", "",
                                             "  0 [" + std::string(16, '.') + std::string(32, 'x') + "] 95",
-                                            "    . right   x wrong   (2 elements per character)", "",
-                                            "  my.cu:7: thread 3 of block 1 wrote element 35",
+                                            "    . right   x wrong   (2 elements per character, which shows the worst)",
+                                            "", "  my.cu:7: thread 3 of block 1 wrote element 35",
                                             "  Which thread takes element 32?"});
     // Without a cause that was established, it asks what can be asked of any.
     CHECK(failure_about(array_with(96, {5}, {})).question ==

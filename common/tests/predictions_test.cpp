@@ -238,9 +238,9 @@ Printed print(const std::string& arguments) {
 
 json read_json(const TemporaryFile& file) { return parse_json<json>(file.read()); }
 
-constexpr const char* number_prompt = "Your guess (a number; sectors) or q (leave), then Enter. Enter alone skips: ";
-constexpr const char* choice_prompt = "Your guess (a to c) or q (leave), then Enter. Enter alone skips: ";
-constexpr const char* rate_prompt = "Your guess (a number; GB/s) or q (leave), then Enter. Enter alone skips: ";
+constexpr const char* number_prompt = "Your guess (a number; sectors) or q (leave), then Enter. Enter twice skips: ";
+constexpr const char* choice_prompt = "Your guess (a to c) or q (leave), then Enter. Enter twice skips: ";
+constexpr const char* rate_prompt = "Your guess (a number; GB/s) or q (leave), then Enter. Enter twice skips: ";
 
 }  // namespace
 
@@ -328,7 +328,7 @@ TEST_CASE("the question is shown again after the kernels, which have scrolled it
     need_terminal();
     Typist typist("vector_add");
     const std::string prompt =
-        "Your guess (a number; sectors), k (kernels) or q (leave), then Enter. Enter alone skips: ";
+        "Your guess (a number; sectors), k (kernels) or q (leave), then Enter. Enter twice skips: ";
     typist.sees("How many sectors does a request touch?\n");
     typist.sees(prompt);
     typist.types("k\n");
@@ -481,9 +481,9 @@ TEST_CASE("an answer that is neither measured nor recorded is not judged") {
     need_terminal();
     const TemporaryFile file;
     Typist typist("measures_nothing --json " + file.path());
-    typist.sees("Your guess (a to b) or q (leave), then Enter. Enter alone skips: ");
+    typist.sees("Your guess (a to b) or q (leave), then Enter. Enter twice skips: ");
     typist.types("a\n");
-    typist.sees("Your guess (a number; times) or q (leave), then Enter. Enter alone skips: ");
+    typist.sees("Your guess (a number; times) or q (leave), then Enter. Enter twice skips: ");
     typist.types("2\n");
     typist.sees("You said a) one; nothing in this run tells the answer. It is short.");
     typist.sees("You said 2 times; nothing in this run tells the answer. It is long.");

@@ -418,8 +418,8 @@ bank conflicts?)",
 each lane is in a bank of its own.)"});
     lesson.predict({.question = R"(Counters in global memory serve all threads of the
 device. A copy in shared memory serves one block, and the blocks run on many SMs (132 on
-an H200). How many times as fast are such copies on a GPU? The order of magnitude
-counts.)",
+an H200). How many times as fast are such copies on a GPU? A guess within a factor
+of 3 is right.)",
                     .answer = warpwise::Measured{.by = warpwise::TimeRatio{"count_global",
                                                                            "count_shared"},
                                                  .unit = "times",

@@ -441,8 +441,8 @@ void show_plans(warpwise::Lesson& lesson) {
         "the rules have it, 8 chunks, where each part takes one turn:\n\n" +
         text +
         "\n`>` copies in, `#` computes, `<` copies out; the digit is the number of "
-        "the chunk, and a turn is two characters wide. In each column there is one "
-        "of each kind, since there is one engine of each kind.");
+        "the chunk, and a turn is two characters wide. In each column there is at "
+        "most one of each kind, since there is one engine of each kind.");
 }
 
 // The sweep over streams and chunks where there is a clock: times of the parts alone, then
@@ -629,14 +629,14 @@ chunk takes two more, to compute and to copy out.)"});
     lesson.conclusion(
         warpwise::Lesson::on_gpu()
             ? R"(Each copy and each launch costs some microseconds, and a small copy is
-slower per byte than a large one. The rules predict the rest, except for the bus: they
-have an engine for each direction, neither of which knows of the other, but the bus is
-slower per direction when both are in use.)"
+slower per byte than a large one. The rules predict the rest, with one exception: they
+have an engine for each direction, neither of which knows of the other, but copies in
+both directions at the same time slow each other down.)"
             : R"(Each copy and each launch costs some microseconds, and a small copy is
-slower per byte than a large one. The rules also leave out that the bus is slower per
-direction when both directions are in use. The CPU device carries out each call in
-order: results are those of a GPU, but it cannot show that something overlaps, nor that
-a wait is missing.)");
+slower per byte than a large one. The rules also leave out that copies in both
+directions at the same time slow each other down. The CPU device carries out each call
+in order: results are those of a GPU, but it cannot show that something overlaps, nor
+that a wait is missing.)");
 }
 
 }  // namespace memory_model

@@ -593,8 +593,8 @@ else lasts until it is freed or the program ends. Nothing clears shared memory: 
         R"(How long does a load take? A chain shows it: each word says where the next
 one is, so that a single thread has to wait for every load.)");
     lesson.predict({.question = R"(How many multiplications with an addition, one after
-the other, fit into the time of one load from mapped memory of the host on a GPU? The
-order of magnitude counts.)",
+the other, fit into the time of one load from mapped memory of the host on a GPU? A
+guess within a factor of 3 is right.)",
                     .answer =
                         warpwise::Measured{
                             .by =

@@ -238,8 +238,9 @@ its last warp works alone. How many are left when that warp uses shuffles instea
                               .shown_by = warpwise::TableCell{"counts",
                                                               {"tail_with_shuffles"},
                                                               "requests to shared memory"}},
-         .because = R"(Shuffles exchange registers, so what is left are the
-requests of the rounds before.)"});
+         .because = R"(Shuffles exchange registers. What is left are 8 stores of the
+values, 18 requests of the two rounds before, and the 2 loads with which the tail
+begins.)"});
 
     const auto step = [](const Predicted& predicted, const char* change) {
         return warpwise::Step<TileSums>{

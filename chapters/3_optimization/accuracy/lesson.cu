@@ -491,8 +491,8 @@ the magnitude of the sum. It is 1 for terms of one sign, and large where terms c
 it is chosen, for 2049 terms.)");
     lesson.predict({.question = R"(The bound of the relative error of a plain float sum is
 n * u times its condition number. Here n is 2049, and u is 6e-8. At which condition
-number does the bound reach 1, so that it promises no digit at all? The order of
-magnitude counts.)",
+number does the bound reach 1, so that it promises no digit at all? A guess
+within a factor of 3 is right.)",
                     .answer = warpwise::Number{.value = 8.2e3, .factor = 3},
                     .because = R"(1 / (n * u) = 2^24 / 2049 is about 8e3. For double it is
 2^53 / 2049, about 4e12.)"});

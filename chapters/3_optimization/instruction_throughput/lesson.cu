@@ -425,7 +425,7 @@ instructions does it consist, and how many units that execute them has an SM?)")
     lesson.predict(
         {.question = R"(An SM carries out so many products of two integers per clock
 cycle, and fewer sines, sinf(x). How many times as many products as sines is it on a
-GPU? The order of magnitude counts.)",
+GPU? A guess within a factor of 3 is right.)",
          .answer =
              warpwise::Measured{
                  .by =

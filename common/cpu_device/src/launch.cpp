@@ -308,12 +308,14 @@ std::string text_of(const dim3& shape) {
 std::string why_refused(const LaunchConfig& config) {
     const dim3& g = config.grid;
     const dim3& b = config.block;
-    if (g.x == 0 || g.y == 0 || g.z == 0) return "a grid of " + text_of(g) + " blocks has none";
-    if (b.x == 0 || b.y == 0 || b.z == 0) return "a block of " + text_of(b) + " threads has none";
+    if (g.x == 0 || g.y == 0 || g.z == 0) return "a grid of " + text_of(g) + " blocks has no block";
+    if (b.x == 0 || b.y == 0 || b.z == 0) return "a block of " + text_of(b) + " threads has no thread";
     if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535) {
         return "a grid of " + text_of(g) + " blocks: at most 2147483647 x 65535 x 65535";
     }
-    if (b.x > 1024 || b.y > 1024 || b.z > 64) return "a block of " + text_of(b) + " threads: at most 1024 x 1024 x 64";
+    if (b.x > 1024 || b.y > 1024 || b.z > 64) {
+        return "a block of " + text_of(b) + " threads: at most 1024 x 1024 x 64, and 1024 altogether";
+    }
     const std::uint64_t threads = static_cast<std::uint64_t>(b.x) * b.y * b.z;
     if (threads > kMaxThreadsPerBlock) {
         return "a block of " + text_of(b) + " = " + std::to_string(threads) + " threads: a block has at most 1024";

@@ -115,6 +115,10 @@ TEST_CASE("ideas: shaky after many attempts, until the lesson was run again on a
     progress.exercises["loop"].attempts = many_attempts;
     CHECK(idea("grid-stride loops", progress).mastery == Mastery::shaky);
     CHECK(idea("grid-stride loops", progress).reasons == std::vector<std::string>{"5 attempts at loop"});
+    predict(progress, "add/1", true);
+    predict(progress, "add/2", true);
+    predict(progress, "add/3", false);  // two of three are enough: the wrong one is no reason
+    CHECK(idea("grid-stride loops", progress).reasons == std::vector<std::string>{"5 attempts at loop"});
     progress.lessons["add"].again = "2026-11-21";
     CHECK(idea("grid-stride loops", progress).mastery == Mastery::mastered);
     progress.exercises["loop"].passed = "";  // without an answer that passes, reading again is not enough
@@ -153,7 +157,8 @@ TEST_CASE("map: shows what is done, where the learner is, and chapters that were
         map, ContainsSubstring("\nChapter 2: Memory  ..  0 of 2 stops done\nChapter 3: More    .  0 of 1 stop done\n"));
     CHECK_THAT(map,
                ContainsSubstring("Ideas: 0 mastered, 0 shaky, 1 begun, 4 open.\n"
-                                 "Shaky: too many wrong predictions or answers, or the solution was seen first.\n"));
+                                 "Shaky: too many wrong predictions or answers, or the solution was seen first.\n"
+                                 "Predictions count for the idea that they are about, in all lessons together.\n"));
     CHECK_THAT(map, ContainsSubstring("# done   > here   . open   - left out"));
     CHECK(map.find("shared memory") == std::string::npos);
     CHECK_THAT(text(progress, {.typed = "./warpwise", .all = true}), ContainsSubstring("  2.1  .    shared memory\n"));

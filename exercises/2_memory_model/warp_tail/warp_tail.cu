@@ -1,4 +1,4 @@
-// Exercise: two waits that are missing in a sum of tiles.
+// Exercise: a sum of tiles that does not wait, and whose threads leave too early.
 // The task: ./warpwise task warp_tail
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Solution: two waits that were missing in a sum of tiles.
+// Solution: a sum of tiles that waits, and whose threads stay.
 //
 // The lanes of a warp do not go in lockstep, at least not since 2017. A round of the tail
 // reads what other lanes wrote in the round before, so there is a __syncwarp() before each.

@@ -120,7 +120,7 @@ void publish_diagnostics();
 std::vector<Diagnostic> take_diagnostics();
 
 /// The last launch of this host thread that was refused for its shape, in a sentence, and forgets it: "the launch of
-/// add at add.cu:12 was refused: a grid of 0 x 1 x 1 blocks has none". Empty when there was none.
+/// add at add.cu:12 was refused: a grid of 0 x 1 x 1 blocks has no block". Empty when there was none.
 std::string take_refused_launch();
 
 /// The nearest line with an `if` around line `line` of a source file whose condition depends on the number of the

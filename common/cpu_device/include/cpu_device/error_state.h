@@ -15,8 +15,8 @@ namespace cpu_device {
 cudaError_t api_result(cudaError_t error);
 
 /// A launch was refused: seen by the next cudaGetLastError() or cudaPeekAtLastError(), not sticky. `reason` says why,
-/// with figures: "a block of 2048 x 1 x 1 threads: at most 1024 x 1024 x 64". While errors are looked for, an error
-/// at which the thread never looks is reported.
+/// with figures: "a block of 2048 x 1 x 1 threads: at most 1024 x 1024 x 64, and 1024 altogether". While errors are
+/// looked for, an error at which the thread never looks is reported.
 void launch_refused(cudaError_t error, const LaunchSite& launch = {"", {}}, const std::string& reason = {});
 
 /// A call of the runtime API that returned an error.
