@@ -34,9 +34,10 @@ __global__ void compact_by_atomics(const float* in, std::size_t count, float* ou
 // Step 3, an atomic per warp. coalesced_threads() is the group of those lanes that are
 // here: inside of the branch, the lanes that keep their element. Lane 0 of the group draws
 // places for all of them, and each lane takes the one that belongs to its rank.
-// Faster because there is one addition where there were up to 32, and because the places of
-// a warp are neighbors, so its stores are coalesced. Still slow because there is one
-// addition per warp, and because a thread has a single load in flight.
+// This should be faster because there is one addition where there were up to 32, and
+// because the places of a warp are neighbors, so its stores are coalesced. On an H200 it
+// takes as long as step 2, whose additions seem to be combined without our help. Still slow
+// because there is one addition per warp, and because a thread has a single load in flight.
 __global__ void compact_by_coalesced_groups(const float* in, std::size_t count, float* out,
                                             unsigned* kept) {
     const std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -331,9 +332,9 @@ __device__ unsigned look_back(const cg::thread_block_tile<32>& tile, Word* words
 // Step 8, a single pass. It is step 5 with one difference: instead of drawing places from a
 // counter, the first warp of the block looks back at the tiles before its own. A block
 // draws the number of its tile when it starts, so that the tiles it waits for have started.
-// Better because each float is read once, and yet the order of the array is kept. Still
-// slow because a tile is small: there are many to look at, and few loads in flight while a
-// block waits for the tiles before.
+// Better because each float is read once, and yet the order of the array is kept. On an
+// H200 it is slower than step 7 all the same, probably because a tile is small: there are
+// many to look at, and few loads in flight while a block waits for the tiles before.
 // `drawn` and the words of all tiles have to be zero before the launch.
 __global__ void compact_look_back(const float* in, std::size_t count, float* out,
                                   Word* words, Word* drawn, unsigned* kept) {
@@ -378,8 +379,8 @@ __global__ void compact_look_back(const float* in, std::size_t count, float* out
 // floats, so there are a quarter as many tiles to look at, and four times as many bytes in
 // flight per thread. __launch_bounds__ asks for four resident blocks per SM, so that some
 // load while others look back. A lane that finds nothing looks again only after a pause.
-// Faster because of all these, see the table of other numbers. What is left is mostly the
-// time of moving the bytes, which cannot be avoided.
+// Faster mostly because of the loads per thread: see the table of other numbers. Still
+// slower than step 5, whose blocks do not wait for the tiles before theirs.
 template <unsigned Threads, unsigned Rows, unsigned Pause>
 struct Tuning {
     static constexpr unsigned threads = Threads, warps = Threads / 32;  // per block

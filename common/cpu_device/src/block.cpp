@@ -27,10 +27,11 @@ namespace {
 // Room for the largest dynamic and the largest static shared memory, each variable on a row of banks of its own.
 constexpr std::size_t kArenaBytes = 1024 * 1024;
 constexpr std::size_t kMeetings = kMaxThreadsPerBlock;  // no thread waits in two of them
-// Threads that only look at memory run in turns, and after so many turns without anything else, other blocks run. In a
-// block of one warp, four turns of each thread are enough: what they wait for comes from elsewhere.
+// Threads that only look at memory run in turns, and after so many turns without anything else, other blocks run. Where
+// no more threads than those of a warp could run in the block (others have ended, or wait at a barrier), four turns of
+// each are enough: what they wait for comes from elsewhere.
 constexpr unsigned kYieldsBeforeOtherBlocks = 4096;
-constexpr unsigned kYieldsOfOneWarp = 128;
+constexpr unsigned kYieldsOfFewThreads = 128;
 
 std::uint64_t mix(std::uint64_t z) {  // SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014)
     z += 0x9E3779B97F4A7C15u;
@@ -327,8 +328,8 @@ void Block::yield() {
     }
     save_thread(*self);
     make_ready(self);
-    if (++yields_in_a_row_ >
-        (current_thread.block_threads <= kWarpSize ? kYieldsOfOneWarp : kYieldsBeforeOtherBlocks)) {
+    const unsigned running = ready_tail_ - ready_head_ + (current_thread.block_threads - current_thread.next_thread);
+    if (++yields_in_a_row_ > (running <= kWarpSize ? kYieldsOfFewThreads : kYieldsBeforeOtherBlocks)) {
         state_ = State::spinning;
         switch_context(host_, &self->context);
     } else if (current_thread.next_thread < current_thread.block_threads) {

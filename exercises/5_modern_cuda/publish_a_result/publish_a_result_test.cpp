@@ -84,8 +84,9 @@ void check_tiles(std::size_t tiles, std::uint64_t stream = 0) {
     CHECK_THAT(d_means, grading::WrittenByBlocks(tiles));
     CHECK_THAT(d_means, grading::WrittenOnce());
     CHECK_THAT(d_means, grading::ReadByKernels());
+    // Not by which block: a reader may look at a flag by adding 0 to it, which counts as a
+    // write.
     CHECK_THAT(d_ready, grading::WrittenByKernels());
-    CHECK_THAT(d_ready, grading::WrittenByBlocks(tiles));
 }
 
 /// Threads and blocks of launches run in the order of a seed, for as long as this lives.
