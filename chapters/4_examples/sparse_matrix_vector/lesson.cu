@@ -412,9 +412,9 @@ Its columns are all over the matrix, so each element of x is a sector of its own
 elements, and one in eight is empty. Which step is the fastest on a GPU?)",
          .answer = warpwise::Fastest{{"thread_per_row", "warp_per_row", "adaptive",
                                       "merge_path", "sliced_ell"}},
-         .because = R"(Elements of x come from the L2 cache, a sector each, in all steps.
-What differs is how many such loads are in flight, and whether some warps have more work
-than others.)"});
+         .because = R"(An element of x costs a sector in all steps, from the L2 cache if
+x fits there. What differs is how many such loads are in flight, and whether some warps have
+more work than others.)"});
     std::vector<warpwise::Step<Matrix>> steps = {
         {"serial", "a loop on one core, in double", serial, warpwise::StepKind::host}};
     for (const Method& method : methods)
@@ -440,10 +440,10 @@ than others.)"});
                          steps);
     show_matrices(lesson);
     lesson.conclusion(
-        R"(With equal rows, any step will do whose loads touch whole sectors. With rows of
-all lengths, the work has to be divided by elements and not by rows. merge_path does so for
-each matrix as it is. sliced_ell needs the matrix in another format, which pays for
-itself when many products follow.)");
+        R"(With rows of equal lengths, slices are hard to beat: nothing is searched or
+exchanged. With rows of all lengths, the work has to be divided by elements and not by rows.
+merge_path does so for each matrix as it is. sliced_ell needs the matrix in another format,
+which pays for itself when many products follow.)");
 }
 
 }  // namespace examples
