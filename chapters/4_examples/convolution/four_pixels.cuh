@@ -1,4 +1,4 @@
-// What steps 7 to 9 share: four pixels of a row per thread, 16 bytes per load and store.
+// What steps 7 to 10 share: four pixels of a row per thread, 16 bytes per load and store.
 // The radius is four as well, so a thread needs its own four pixels and those of the
 // threads to its left and right.
 #pragma once
