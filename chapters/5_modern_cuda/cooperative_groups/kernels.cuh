@@ -8,6 +8,7 @@
 #include <cooperative_groups/scan.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cuda/atomic>
 
@@ -375,6 +376,12 @@ __global__ void compact_look_back(const float* in, std::size_t count, float* out
         out[first + i] = packed[i];
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr unsigned kThreadsPerSm = 1024;  // there is no room for more
+#else
+constexpr unsigned kThreadsPerSm = 1536;
+#endif
+
 // Step 9, tuning: step 8 with other numbers. Eight loads per thread make tiles of 8192
 // floats, so there are a quarter as many tiles to look at, and four times as many bytes in
 // flight per thread. __launch_bounds__ asks for four resident blocks per SM, so that some
@@ -388,7 +395,9 @@ struct Tuning {
     static constexpr unsigned tile = warps * Rows * kRow;               // floats
     static constexpr unsigned pause = Pause;                            // nanoseconds
     // As many as leave each thread 4 registers per load and 32 more.
-    static constexpr unsigned blocks_per_sm = 65536 / (4 * Rows + 32) / Threads;
+    static constexpr unsigned threads_per_sm =
+        std::min(65536 / (4 * Rows + 32), kThreadsPerSm);
+    static constexpr unsigned blocks_per_sm = threads_per_sm / Threads;
 };
 using Tuned = Tuning<256, 8, 100>;
 
