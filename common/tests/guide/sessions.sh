@@ -137,7 +137,7 @@ passed "the guide leads from the first lesson to its exercise, and back"
 
 # ---- watch mode: failing, a compiler error, hints, passing, next -------------------------------------------------
 start 100 60 "./warpwise --device cpu watch"
-expect "this does not count as an attempt" 60
+expect "does not count as an attempt" 60
 expect "$answer"
 expect "0/$total"
 keys n
