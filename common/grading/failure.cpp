@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "common/grading/activity.h"
 #include "common/grading/instrumented.h"
+#include "common/helpers/lines.h"
 
 namespace grading {
 namespace {
@@ -30,13 +30,6 @@ std::optional<Failure> the_first_failure;
 std::string element_name(std::size_t index, std::size_t row_length) {
     if (row_length == 0) return std::to_string(index);
     return "(" + std::to_string(index / row_length) + ", " + std::to_string(index % row_length) + ")";
-}
-
-std::vector<std::string> lines_in(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
 }
 
 // ---- pictures ----
@@ -312,12 +305,12 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
                      const std::optional<FailedMatch>& match) {
     Failure failure;
     for (const std::string& info : infos) {
-        for (const std::string& line : lines_in(info)) {
+        for (const std::string& line : warpwise::text_lines(info)) {
             failure.full.push_back(line);
             (asks(line) ? failure.question : failure.context.emplace_back()) = line;
         }
     }
-    for (const std::string& line : lines_in(text)) failure.full.push_back(line);
+    for (const std::string& line : warpwise::text_lines(text)) failure.full.push_back(line);
 
     const MismatchedArray* mismatch = match && match->judgement.mismatch ? match->judgement.mismatch.get() : nullptr;
     if (mismatch != nullptr && mismatch->wrong.empty()) mismatch = nullptr;
@@ -342,7 +335,7 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
             const std::size_t more = mismatch->wrong.size() - failure.values.size();
             if (more > 0) failure.after_values = "and " + std::to_string(more) + " more";
         }
-        for (const std::string& line : lines_in(match->judgement.text)) {
+        for (const std::string& line : warpwise::text_lines(match->judgement.text)) {
             if (!line.starts_with("largest error ") || line.find("nan") != std::string::npos) continue;
             failure.after_values += (failure.after_values.empty() ? "" : "; ") + line;
         }
@@ -365,7 +358,7 @@ Failure make_failure(const std::string& subject, const std::string& text, const 
     if (match && !match->hint.empty() && told.ends_with("\n" + match->hint)) {
         told.erase(told.size() - match->hint.size() - 1);
     }
-    std::vector<std::string> lines = lines_in(told);
+    std::vector<std::string> lines = warpwise::text_lines(told);
     const auto end = std::find(lines.begin(), lines.end(), "");
     const bool has_more = end != lines.end();
     lines.erase(end, lines.end());
@@ -440,7 +433,7 @@ std::vector<Line> lines_of(const Failure& failure) {
     }
     if (!failure.place.empty() || !failure.question.empty()) separate();
     if (!failure.place.empty()) show(failure.place);
-    for (const std::string& line : lines_in(failure.question)) show(line, Tone::question);
+    for (const std::string& line : warpwise::text_lines(failure.question)) show(line, Tone::question);
     return lines;
 }
 

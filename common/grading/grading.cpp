@@ -145,7 +145,7 @@ bool Succeeds::match(const Outcome& outcome) const {
     const std::string first = outcome.diagnostics.substr(0, outcome.diagnostics.find("\n\n"));
     std::string question = question_for(first);
     if (question.empty() && first.empty() && !outcome.refused.empty()) {
-        question = outcome.refused.find("has no ") != std::string::npos
+        question = outcome.refused.ends_with("has no block") || outcome.refused.ends_with("has no thread")
                        ? "How many blocks, and of how many threads, does this launch have here? Does a division round "
                          "down to 0, or is there nothing to do?"
                        : "Which number of this launch is too large, and how is it computed?";

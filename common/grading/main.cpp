@@ -28,7 +28,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -46,6 +45,7 @@
 #include "common/helpers/child_process.h"
 #include "common/helpers/freed_memory.h"
 #include "common/helpers/instrument.h"
+#include "common/helpers/lines.h"
 
 namespace {
 
@@ -176,14 +176,13 @@ void look_at_later_tests(const std::string& first, const std::vector<std::string
                                                              {grading::further_run_variable, "1"},
                                                              {grading::facts_variable, results.path()}});
     later.wait_at_most(seconds_for_later_tests());
-    std::size_t run = 0;
-    std::istringstream lines(results.read());
-    for (std::string line; std::getline(lines, line); ++run) {
+    const std::vector<std::string> run = warpwise::file_lines(results.path());
+    for (const std::string& line : run) {
         if (line.starts_with("failed ")) facts.more_failing.push_back(line.substr(7));
     }
     std::size_t earlier = 0;
     while (earlier < titles.size() && titles[earlier] != first) ++earlier;
-    facts.not_run = titles.size() - std::min(titles.size(), earlier + 1 + run);
+    facts.not_run = titles.size() - std::min(titles.size(), earlier + 1 + run.size());
 }
 
 void print_in_lines(const std::string& text, std::size_t width) {

@@ -9,10 +9,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "common/helpers/lines.h"
 
 namespace grading {
 namespace {
@@ -204,8 +205,7 @@ private:
     }
 
     void show(const std::string& text) {
-        std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) {
+        for (const std::string& line : warpwise::text_lines(text)) {
             const bool asks = line.ends_with('?');
             for (const std::string& part : broken_at_spaces("  " + line, reporter_options.width)) {
                 if (asks) {

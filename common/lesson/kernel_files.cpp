@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "common/helpers/child_process.h"
@@ -65,10 +64,7 @@ std::vector<std::string> edited_files(const std::string& folder) {
     const std::optional<std::string> names =
         output_of({"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git", "--no-optional-locks",
                    "-C", folder, "diff", "--name-only", "HEAD", "--", "."});
-    std::vector<std::string> files;
-    std::istringstream stream(names.value_or(""));
-    for (std::string line; std::getline(stream, line);) files.push_back(line);
-    return files;
+    return text_lines(names.value_or(""));
 }
 
 }  // namespace warpwise
