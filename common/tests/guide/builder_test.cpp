@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ void write_script(const fs::path& file, const std::string& commands) {
 class Copy {
 public:
     Copy() : path_(std::getenv("PATH")) {
+        if (const char* jobs = std::getenv("CMAKE_BUILD_PARALLEL_LEVEL")) jobs_ = jobs;
+        unsetenv("CMAKE_BUILD_PARALLEL_LEVEL");
         std::string name = (fs::temp_directory_path() / "warpwise_build_XXXXXX").string();
         project.root = fs::canonical(mkdtemp(name.data()));
         project.caller = project.root;
@@ -53,6 +56,8 @@ public:
     }
     ~Copy() {
         setenv("PATH", path_.c_str(), 1);
+        unsetenv("CMAKE_BUILD_PARALLEL_LEVEL");
+        if (jobs_) setenv("CMAKE_BUILD_PARALLEL_LEVEL", jobs_->c_str(), 1);
         std::error_code error;
         fs::remove_all(project.root, error);
     }
@@ -79,6 +84,7 @@ public:
 
 private:
     std::string path_;
+    std::optional<std::string> jobs_;
 };
 
 constexpr const char* compiler_error =
@@ -103,6 +109,14 @@ TEST_CASE("a build that succeeds has nothing to say, and its progress is told") 
     CHECK(result.seconds > 0);
     CHECK(steps == Steps{{1, 3}, {2, 3}, {3, 3}});
     CHECK(copy.text_of("called") == "[%f/%t] |-C " + copy.project.build_folder().string() + " a_cpu b_cpu\n");
+}
+
+TEST_CASE("as many compilers run at once as CMAKE_BUILD_PARALLEL_LEVEL says") {
+    const Copy copy;
+    setenv("CMAKE_BUILD_PARALLEL_LEVEL", "1", 1);
+    copy.have_ninja("", 0);
+    CHECK(Builder(copy.project).build({"a_cpu"}).succeeded);
+    CHECK(copy.text_of("called") == "[%f/%t] |-C " + copy.project.build_folder().string() + " -j 1 a_cpu\n");
 }
 
 TEST_CASE("a build with nothing to do has nothing to say") {
