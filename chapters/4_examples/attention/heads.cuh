@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <cfloat>
+#include <cmath>
 #include <cstddef>
 
 namespace examples {
@@ -46,6 +47,13 @@ __device__ void load_eight(float (&to)[8], const Bf16* from) {
         to[2 * i] = low_of(pairs[i]);
         to[2 * i + 1] = high_of(pairs[i]);
     }
+}
+
+__device__ float2 scaled(float x, float y, float factor) {
+    return {x * factor, y * factor};
+}
+__device__ float4 scaled(float4 x, float factor) {
+    return {x.x * factor, x.y * factor, x.z * factor, x.w * factor};
 }
 
 // Over `Lanes` neighboring lanes. All of them get the result.

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -32,7 +33,7 @@ namespace {
 using warpwise::DeviceBuffer;
 
 constexpr double kRounding = std::numeric_limits<float>::epsilon();
-constexpr double kRoundingOfBf16 = 1.0 / 512;  // half a unit of 8 bits, relative
+constexpr double kRoundingOfBf16 = 1.0 / 256;  // half a unit of 8 bits, relative
 
 enum class Mask {
     none,
@@ -125,10 +126,10 @@ struct Attention {
     //     errors can matter, the result is the value of one key.
     //   - Numerator and denominator then add up as many terms as there are keys.
     //   - A weight that is rounded to bf16 in the numerator only has an error of up to
-    //     2^-9 of itself. These errors have random signs, so together they grow like the
+    //     2^-8 of itself. These errors have random signs, so together they grow like the
     //     root of the sum of the squared weights, `concentration_`: 1 where one key has all
     //     weight, and 1 / sqrt(tokens) where all have the same. Four times that is allowed,
-    //     and never more than the 2^-9 that bounds them for sure.
+    //     and never more than the 2^-8 that bounds them for sure.
     warpwise::Tolerance tolerance() const {
         constexpr double vanishes = 104;  // exp(-104) is 0 as a float
         double of_score = warpwise::sum_tolerance(kDim, kRounding, largest_score_) +

@@ -29,8 +29,7 @@ __global__ void __launch_bounds__(kThreads) row_per_warp(Heads x) {
         return {low_of(two.x), high_of(two.x), low_of(two.y), high_of(two.y)};
     };
     const float4 own = load_four(x.queries + row * kDim);
-    reinterpret_cast<float4*>(queries[warp])[lane] = {
-        own.x * kScaleLog2e, own.y * kScaleLog2e, own.z * kScaleLog2e, own.w * kScaleLog2e};
+    reinterpret_cast<float4*>(queries[warp])[lane] = scaled(own, kScaleLog2e);
     __syncwarp();
 
     float largest = kLowest, sum = 0;
@@ -52,8 +51,7 @@ __global__ void __launch_bounds__(kThreads) row_per_warp(Heads x) {
         const float weight = exp2f(score - larger);
         largest = larger;
         sum = sum * correction + weight;  // of this lane's keys
-        out = {out.x * correction, out.y * correction, out.z * correction,
-               out.w * correction};
+        out = scaled(out, correction);
         for (unsigned i = 0; i < min(kLanes, x.tokens - first); ++i) {
             const float w = __shfl_sync(~0u, weight, static_cast<int>(i));
             const float4 v = load_four(values + std::size_t{first + i} * kDim);
@@ -61,8 +59,7 @@ __global__ void __launch_bounds__(kThreads) row_per_warp(Heads x) {
         }
     }
     const float factor = 1 / sum_over_lanes<kLanes>(sum);
-    reinterpret_cast<float4*>(x.out + row * kDim)[lane] = {out.x * factor, out.y * factor,
-                                                           out.z * factor, out.w * factor};
+    reinterpret_cast<float4*>(x.out + row * kDim)[lane] = scaled(out, factor);
 }
 
 }  // namespace

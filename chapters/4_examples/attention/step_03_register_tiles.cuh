@@ -127,10 +127,11 @@ __global__ void __launch_bounds__(kThreads, 2) register_tiles(Heads x) {
         if (first_row + row + i >= x.tokens) continue;
         float4* const to = reinterpret_cast<float4*>(
             x.out + head + std::size_t{first_row + row + i} * kDim + lane * kColsOfThread);
-        to[0] = {out[i][0] * factor, out[i][1] * factor, out[i][2] * factor,
-                 out[i][3] * factor};
-        to[1] = {out[i][4] * factor, out[i][5] * factor, out[i][6] * factor,
-                 out[i][7] * factor};
+#pragma unroll
+        for (unsigned c = 0; c < kColsOfThread; c += 4)
+            to[c / 4] =
+                scaled(make_float4(out[i][c], out[i][c + 1], out[i][c + 2], out[i][c + 3]),
+                       factor);
     }
 }
 

@@ -22,16 +22,49 @@ __device__ unsigned shared_address(const void* at) {
 
 #ifdef __CPU_DEVICE__
 
-// What each lane of the warp brought.
+// What each lane of the warp brought. (CPU_DEVICE_UNSEEN: what only stands for the hardware
+// is not counted.)
 template <class T>
-__device__ cpu_device::Gathered<T> from_all_lanes(const T& own) {
+CPU_DEVICE_UNSEEN __device__ cpu_device::Gathered<T> from_all_lanes(const T& own) {
     return cpu_device::gather(cpu_device::Collective::shuffle, ~0u, own,
                               cpu_device::Site{__FILE__, __LINE__});
 }
 
 // Adds the products of two pairs.
-__device__ float with_products(float sum, unsigned a, unsigned b) {
+CPU_DEVICE_UNSEEN __device__ float with_products(float sum, unsigned a, unsigned b) {
     return sum + low_of(a) * low_of(b) + high_of(a) * high_of(b);
+}
+
+CPU_DEVICE_UNSEEN __device__ void multiply_fragments(float (&d)[4], const unsigned (&a)[4],
+                                                     unsigned b0, unsigned b1) {
+    struct Fragments {
+        unsigned a[4], b[2];
+    };
+    struct Words {
+        unsigned of[2];
+    };
+    const Fragments own = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
+    const unsigned lane = threadIdx.x % kLanes, g = lane / 4, col = lane % 4 * 2;
+    // Of 8 bytes at a time, the words of the four lanes that hold a row of a, and of the
+    // eight that hold two columns of b.
+    Words rows[3][4], columns[8];
+    cpu_device::exchange(
+        cpu_device::Collective::shuffle, ~0u, own, cpu_device::Site{__FILE__, __LINE__},
+        [&](std::size_t offset, std::size_t, const cpu_device::LaneValues& values) {
+            for (unsigned t = 0; t < 4; ++t)
+                rows[offset / 8][t] = __builtin_bit_cast(Words, values.value[4 * g + t]);
+            for (unsigned t = 0; t < 8; ++t)
+                columns[t] = __builtin_bit_cast(Words, values.value[4 * col + t]);
+        });
+    for (unsigned half = 0; half < 2; ++half) {
+        for (unsigned t = 0; t < 4; ++t) {
+            const Words& pair = rows[half][t];
+            d[0] = with_products(d[0], pair.of[0], columns[t].of[half]);
+            d[1] = with_products(d[1], pair.of[0], columns[4 + t].of[half]);
+            d[2] = with_products(d[2], pair.of[1], columns[t].of[half]);
+            d[3] = with_products(d[3], pair.of[1], columns[4 + t].of[half]);
+        }
+    }
 }
 
 // Words of four matrices: lanes 8 i to 8 i + 7 gave the addresses of the rows of matrix i.
@@ -57,22 +90,7 @@ __device__ Words words_of_matrices(unsigned from) {
 // rows g and g + 8.
 __device__ void mma(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
 #ifdef __CPU_DEVICE__
-    struct Fragments {
-        unsigned a[4], b[2];
-    };
-    const auto of = from_all_lanes(Fragments{{a[0], a[1], a[2], a[3]}, {b0, b1}});
-    const unsigned lane = threadIdx.x % kLanes, g = lane / 4, col = lane % 4 * 2;
-    for (unsigned t = 0; t < 4; ++t) {
-        const Fragments rows = of[4 * g + t], left = of[4 * col + t],
-                        right = of[4 * (col + 1) + t];
-        for (unsigned half = 0; half < 2; ++half) {
-            const unsigned upper = rows.a[2 * half], lower = rows.a[2 * half + 1];
-            d[0] = with_products(d[0], upper, left.b[half]);
-            d[1] = with_products(d[1], upper, right.b[half]);
-            d[2] = with_products(d[2], lower, left.b[half]);
-            d[3] = with_products(d[3], lower, right.b[half]);
-        }
-    }
+    multiply_fragments(d, a, b0, b1);
 #elif __CUDA_ARCH__ >= 800
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

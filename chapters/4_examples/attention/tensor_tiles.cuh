@@ -159,7 +159,7 @@ __device__ void store_rows(const Rows& rows, float* head, unsigned first, unsign
 #pragma unroll
         for (unsigned j = 0; j < kDim / 8; ++j) {
             const float* const sums = &rows.out[r / 2][j][r % 2 * 2];
-            *reinterpret_cast<float2*>(to + 8 * j) = {sums[0] * factor, sums[1] * factor};
+            *reinterpret_cast<float2*>(to + 8 * j) = scaled(sums[0], sums[1], factor);
         }
     }
 }
