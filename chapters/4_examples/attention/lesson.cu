@@ -268,7 +268,7 @@ the other queries need 4. With many tokens, the share goes to one half.)"});
     lesson.steps<Causal>(
         {.gpu = {16, 8192},
          .cpu = {1, 256},
-         .awkward = {{0, 3}, {3, 0}, {1, 1}, {3, 2}, {2, 65}, {1, 129}, {1, 200}}},
+         .awkward = {{0, 3}, {3, 0}, {1, 1}, {3, 2}, {2, 65}, {1, 150}}},
         steps);
     lesson.conclusion(
         R"(The loop over the keys ends at the diagonal, so the skipped tiles are neither
