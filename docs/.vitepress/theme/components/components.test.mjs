@@ -408,6 +408,18 @@ test('pairs of maximum and sum, combined in rounds, are those of all values', ()
     assert.deepEqual(rounds[1][0].factors, [Math.exp(-2), 1]);
 });
 
+test('the online softmax of tiles ends with the weighted mean of all values', () => {
+    const scores = [1, 3, 2, 0, 5, 1, 4, 2], values = [4, 1, 3, 8, 2, 6, 5, 7];
+    const after = model.onlineTiles(scores, values, 2);
+    assert.equal(after.length, 5);
+    assert.deepEqual(after.map(({ factor }) => factor).slice(2), [1, Math.exp(-2), 1]);
+    const weights = scores.map((score) => Math.exp(score - 5));
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    assert.equal(after.at(-1).largest, 5);
+    assert.ok(Math.abs(after.at(-1).sum - sum) < 1e-12);
+    assert.ok(Math.abs(after.at(-1).mean - weights.reduce((total, weight, at) => total + weight * values[at], 0) / sum) < 1e-12);
+});
+
 test('the pictures of the page are those that the lesson prints', () => {
     const run = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_4.json'), 'utf8'));
     const { drawings } = run.lessons.find(({ name }) => name === 'convolution');
