@@ -173,8 +173,9 @@ function(build_for_test_architectures target device)
     endif()
 endfunction()
 
-# Everything that runs on a device, without the guide and tests of host code.
+# Everything that runs on a device, without the guide and tests of host code; and of these, what is no chapter.
 add_custom_target(device_programs)
+add_custom_target(test_programs)
 
 function(add_device_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;DEVICE_LIBRARIES")
@@ -195,6 +196,7 @@ function(add_device_program name)
         add_executable(${name}_${device})
         add_dependencies(device_programs ${name}_${device})
         if(arg_FOLDER STREQUAL "tests")
+            add_dependencies(test_programs ${name}_${device})
             build_for_test_architectures(${name}_${device} ${device})
         endif()
         target_device_sources(${name}_${device} ${device} ${arg_SOURCES})
@@ -259,7 +261,7 @@ function(add_exercise chapter name kind)
         target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
         # A learner waits for it once. What it calls for every element of an answer is in the library, optimized.
-        target_compile_options(${name}_grader_${device} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_QUICK_TO_BUILD}>)
+        target_compile_options(${name}_grader_${device} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_QUICK_TO_BUILD}>")
         if(grader MATCHES "cpp$")
             target_precompile_headers(${name}_grader_${device} REUSE_FROM grader_main_${device})
         endif()
