@@ -33,6 +33,10 @@
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
 
+#ifndef __CPU_DEVICE__
+#include "chapters/4_examples/attention/step_06_wgmma.cuh"
+#endif
+
 namespace examples {
 namespace {
 
@@ -100,6 +104,34 @@ bool has_tensor_cores() {
     return major >= 8;
 #endif
 }
+
+#ifndef __CPU_DEVICE__
+
+// wgmma runs on compute capability 9.0 alone, in a program that was compiled for sm_90a.
+bool has_wgmma() {
+    int device = 0, major = 0, minor = 0, compiled = 0;
+    warpwise::check(cudaGetDevice(&device));
+    warpwise::check(
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    warpwise::check(
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    if (major != 9 || minor != 0) return false;
+    warpwise::check(cudaMemcpyFromSymbol(&compiled, d_attention_for_sm_90a, sizeof(int)));
+    return compiled != 0;
+}
+
+void run_wgmma(Plain& p) {
+    p.rounds_weights = true;
+    if (p.is_empty()) return;
+    warpwise::check(cudaFuncSetAttribute(wgmma_overlap,
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         int{kWgmmaSharedBytes}));
+    wgmma_overlap<<<tiles_of_rows(p.heads, p.tokens, kSide), kWgmmaThreads,
+                    kWgmmaSharedBytes>>>(p.on_device());
+    warpwise::check_launch();
+}
+
+#endif
 
 void tell_of_missing_tensor_cores(warpwise::Lesson& lesson) {
     if (has_tensor_cores()) return;
@@ -332,6 +364,11 @@ from shared memory while the next ones are copied.)"});
     std::vector<warpwise::Step<Plain>> steps;
     for (const Method& method : methods_here())
         steps.push_back({method.name, method.change, method.run});
+#ifndef __CPU_DEVICE__
+    if (has_wgmma())
+        steps.push_back({"wgmma_overlap",
+                         "warpgroups multiply while they compute exponentials", run_wgmma});
+#endif
     add_library_steps(steps);
     warpwise::Sizes sizes = {
         .gpu = {16, 8192},
