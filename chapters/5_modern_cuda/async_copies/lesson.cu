@@ -208,9 +208,9 @@ void show_rounds(warpwise::Lesson& lesson) {
         const double warps = 2.0 * (method.barriers == 0 ? kWithProducer : kThreads) / 32;
         lesson.expect(counts->barriers == warps * static_cast<double>(barriers),
                       step + ": as many barriers as predicted");
-        lesson.expect(counts->global_load.bytes ==
-                          static_cast<double>(floats * sizeof(float)),
-                      step + ": copies as many bytes as predicted");
+        lesson.expect(
+            counts->global_load.bytes == static_cast<double>(floats * sizeof(float)),
+            step + ": copies as many bytes as predicted");
         lesson.expect(counts->shared().conflicts() == 0, step + ": no bank conflicts");
         lesson.expect(counts->shared_store.bytes == counts->global_load.bytes,
                       step + ": a byte to shared memory for each one copied");
@@ -264,6 +264,8 @@ void show_mistakes(warpwise::Lesson& lesson) {
     for (const Mistake& mistake : kMistakes) {
         const std::vector<warpwise::Diagnostic> found =
             ::memory_model::provoked_diagnostics([&] {
+                // In another order, a thread may come to a barrier before init().
+                const ::memory_model::OrderOfSeed ascending(0);
                 DeviceBuffer<float> d_in(warpwise::uniform<float>(128, 1)), d_out(128);
                 mistake.kernel<<<1, 64>>>(d_in.data(), d_out.data());
                 (void)cudaDeviceSynchronize();
@@ -325,8 +327,8 @@ bool only_reads(const std::string& name) { return name.starts_with("read"); }
 bool fits(const Timed& each) {
     int device = 0, most = 0;
     warpwise::check(cudaGetDevice(&device));
-    warpwise::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                           device));
+    warpwise::check(
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     return each.shared_bytes + 1024 <= static_cast<std::size_t>(most);
 }
 
@@ -405,19 +407,17 @@ tiles, and computes with one of them. How many KiB does a block have in flight m
     lesson.predict(
         {.question = R"(Each thread copies a part of the tile, and all use a pipeline of
 thread scope. What does a thread know when its consumer_wait() returns?)",
-         .answer =
-             warpwise::Choice{
-                 .choices = {"the whole tile has arrived", "its own part has arrived",
-                             "the parts of its warp have arrived"},
-                 .right = 1},
+         .answer = warpwise::Choice{.choices = {"the whole tile has arrived",
+                                                "its own part has arrived",
+                                                "the parts of its warp have arrived"},
+                                    .right = 1},
          .because = R"(The pipeline orders the copies of one thread. Only a barrier of the
 block after it tells that the other threads have waited for theirs.)"});
     lesson.predict(
         {.question = R"(Which of these steps is the fastest on a GPU, for 2^28 floats?)",
-         .answer =
-             warpwise::Fastest{{"windows_through_registers", "windows_memcpy_async",
-                                "windows_two_stages", "windows_four_stages",
-                                "windows_tuned"}},
+         .answer = warpwise::Fastest{{"windows_through_registers", "windows_memcpy_async",
+                                      "windows_two_stages", "windows_four_stages",
+                                      "windows_tuned"}},
          .because = R"(What counts is how many bytes are in flight at any time. Where enough
 blocks are resident, others fill the gaps of a block that waits.)"});
 

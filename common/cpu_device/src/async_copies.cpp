@@ -1,5 +1,5 @@
-// cuda::barrier, and copies that are late: they land when somebody has waited for them, which is the latest moment that a
-// GPU may choose as well. Until then their destination holds poison.
+// cuda::barrier, and copies that are late: they land when somebody has waited for them, which is the latest moment that
+// a GPU may choose as well. Until then their destination holds poison.
 #include "cpu_device/async_copies.h"
 
 #include <cstring>
@@ -41,8 +41,7 @@ void Block::begin_barrier(void* barrier, std::ptrdiff_t expected, Site site) {
 AsyncBarrier& Block::barrier_at(const void* barrier, const char* what, Site site) {
     const std::uint64_t word = word_of(barrier);
     const std::uint64_t number = word & ((std::uint64_t{1} << kNumberBits) - 1);
-    if (!is_barrier(barrier) || number >= async_barriers_.size() ||
-        async_barriers_[number].address != barrier) {
+    if (!is_barrier(barrier) || number >= async_barriers_.size() || async_barriers_[number].address != barrier) {
         end_for_barrier(site, std::string(what) + " of a barrier that nobody has initialized",
                         "let one thread call init(&barrier, arrivals), or make_pipeline in all threads, and then "
                         "__syncthreads(), before anybody uses the barrier");
@@ -69,10 +68,10 @@ std::uint64_t Block::arrive(const void* barrier, std::ptrdiff_t count, bool drop
     const Uninstrumented now;
     AsyncBarrier& at = barrier_at(barrier, "arrive()", site);
     if (count < 1 || count > at.missing) {
-        end_for_barrier(site,
-                        std::to_string(count) + " arrivals at a barrier, whose phase still waits for " +
-                            std::to_string(at.missing),
-                        "the arrivals of a phase have to add up to what init() was told");
+        end_for_barrier(
+            site,
+            std::to_string(count) + " arrivals at a barrier, whose phase still waits for " + std::to_string(at.missing),
+            "the arrivals of a phase have to add up to what init() was told");
     }
     if (diagnoser_) diagnoser_->arrive(current_thread.linear_thread, barrier, at.arrived);
     const std::uint64_t phase = at.phase;
@@ -143,8 +142,8 @@ void Block::land(LateCopy& copy) {
     if (diagnoser_) diagnoser_->pause();
 }
 
-void Block::begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier,
-                       const void* code, Site site) {
+void Block::begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier, const void* code,
+                       Site site) {
     const Uninstrumented now;
     AsyncBarrier* const at = barrier == nullptr ? nullptr : &barrier_at(barrier, "memcpy_async()", site);
     if (!is_shared_memory(to)) {  // what a GPU does at once
@@ -212,8 +211,7 @@ bool has_completed_parity(const void* barrier, bool parity, Site site) {
     block.yield();
     return block.has_completed_parity(barrier, parity, site);
 }
-void begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier,
-                const void* code, Site site) {
+void begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier, const void* code, Site site) {
     running_block("memcpy_async").begin_copy(to, from, bytes, barrier, code, site);
 }
 void commit_copies() { running_block("an asynchronous copy").commit_copies(); }

@@ -185,8 +185,7 @@ public:
     void wait_for_parity(const void* barrier, bool parity, Site site);
     bool has_completed(const void* barrier, std::uint64_t phase, Site site);
     bool has_completed_parity(const void* barrier, bool parity, Site site);
-    void begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier,
-                    const void* code, Site site);
+    void begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier, const void* code, Site site);
     void commit_copies();
     void wait_for_copies(unsigned prior);
     void yield();

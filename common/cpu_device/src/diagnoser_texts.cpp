@@ -341,7 +341,8 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     const bool both_write = writes(mine.kind) && writes(other.kind);
     hint_has_reason = true;
     if (lands && mine.code == other.code) {
-        return "the copy belongs to a phase that can complete before the copy begins: begin it before the arrival of its "
+        return "the copy belongs to a phase that can complete before the copy begins: begin it before the arrival of "
+               "its "
                "thread, or before another arrival that comes after it for certain";
     }
     if (is_atomic(mine.kind) && is_atomic(other.kind)) {
@@ -469,7 +470,7 @@ void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& a
     Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
     describe(found, access);
     const bool copies = access.code == copy.code;
-    found.message = std::string(copies              ? "an asynchronous copy goes "
+    found.message = std::string(copies                ? "an asynchronous copy goes "
                                 : writes(access.kind) ? "a thread writes "
                                                       : "a thread reads ") +
                     "where an asynchronous copy has yet to write: nobody has waited for the copy";

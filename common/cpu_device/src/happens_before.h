@@ -31,14 +31,15 @@ using LaneTimes = std::array<std::uint32_t, 32>;
 /// What a thread knows of its own block at one moment.
 struct View {
     unsigned thread;
-    std::uint32_t time;      ///< what the thread itself did before this time
-    std::uint32_t barrier;   ///< what all threads did before this time
-    const LaneTimes* lanes;  ///< what the lanes of its warp did; null: nothing beyond that
+    std::uint32_t time;                                   ///< what the thread itself did before this time
+    std::uint32_t barrier;                                ///< what all threads did before this time
+    const LaneTimes* lanes;                               ///< what the lanes of its warp did; null: nothing beyond that
     const std::vector<std::uint32_t>* threads = nullptr;  ///< what cuda::barrier told of each thread; null: nothing
 
     bool covers(unsigned other, std::uint32_t when) const {
         if (other == thread) return when < time;
-        if (when < barrier || (lanes != nullptr && other / 32 == thread / 32 && when < (*lanes)[other % 32])) return true;
+        if (when < barrier || (lanes != nullptr && other / 32 == thread / 32 && when < (*lanes)[other % 32]))
+            return true;
         return threads != nullptr && when < (*threads)[other];
     }
 };

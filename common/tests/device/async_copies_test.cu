@@ -297,8 +297,7 @@ __global__ void reverse_by_roles(const int* in, int* out, unsigned parts) {
 TEST_CASE("a barrier waits for the arrivals of each phase") {
     device_or_skip();
     const int rounds = GENERATE(0, 1, 2, 7);
-    const std::vector<int> out =
-        results_of<int>(96, [&](int* d_out) { rotate_by_phases<<<1, 96>>>(d_out, rounds); });
+    const std::vector<int> out = results_of<int>(96, [&](int* d_out) { rotate_by_phases<<<1, 96>>>(d_out, rounds); });
     for (int i = 0; i < 96; ++i) CHECK(out[static_cast<std::size_t>(i)] == (i + rounds) % 96);
 }
 
@@ -313,7 +312,8 @@ TEST_CASE("a barrier counts arrivals, whoever makes them") {
     const std::vector<int> by_warp =
         results_of<int>(128, [](int* d_out) { one_arrival_for_each_warp<<<1, 128>>>(d_out); });
     for (int i = 0; i < 128; ++i) CHECK(by_warp[static_cast<std::size_t>(i)] == 127 - i);
-    const std::vector<int> several = results_of<int>(32, [](int* d_out) { several_arrivals_at_once<<<1, 32>>>(d_out); });
+    const std::vector<int> several =
+        results_of<int>(32, [](int* d_out) { several_arrivals_at_once<<<1, 32>>>(d_out); });
     CHECK(several == std::vector<int>(32, 31 * 32 / 2));
 }
 
@@ -348,11 +348,13 @@ TEST_CASE("a group waits for all copies but the last") {
 
 TEMPLATE_TEST_CASE("copies complete a phase of a barrier", "", unsigned char, short, int, double) {
     device_or_skip();
-    const auto any = results_from<TestType>(
-        192, 192, [](const TestType* d_in, TestType* d_out) { reverse_by_barrier<TestType, false><<<1, 64>>>(d_in, d_out); });
+    const auto any = results_from<TestType>(192, 192, [](const TestType* d_in, TestType* d_out) {
+        reverse_by_barrier<TestType, false><<<1, 64>>>(d_in, d_out);
+    });
     CHECK(any == reversed_in_parts<TestType>(192, 64));
-    const auto aligned = results_from<TestType>(
-        192, 192, [](const TestType* d_in, TestType* d_out) { reverse_by_barrier<TestType, true><<<1, 64>>>(d_in, d_out); });
+    const auto aligned = results_from<TestType>(192, 192, [](const TestType* d_in, TestType* d_out) {
+        reverse_by_barrier<TestType, true><<<1, 64>>>(d_in, d_out);
+    });
     CHECK(aligned == reversed_in_parts<TestType>(192, 64));
 }
 
@@ -371,8 +373,8 @@ TEST_CASE("stages of a pipeline are waited for in their order") {
     const unsigned parts = GENERATE(0u, 1u, 2u, 3u, 4u, 11u);
     const std::size_t count = 64 * parts;
     const auto check = [&](void (*kernel)(const int*, int*, unsigned), unsigned threads) {
-        const auto out = results_from<int>(count + 1, count + 1,
-                                           [&](const int* d_in, int* d_out) { kernel<<<1, threads>>>(d_in, d_out, parts); });
+        const auto out = results_from<int>(
+            count + 1, count + 1, [&](const int* d_in, int* d_out) { kernel<<<1, threads>>>(d_in, d_out, parts); });
         CHECK(std::vector<int>(out.begin(), out.end() - 1) == reversed_in_parts(count, 64));
     };
     check(reverse_by_own_pipeline<2>, 64);

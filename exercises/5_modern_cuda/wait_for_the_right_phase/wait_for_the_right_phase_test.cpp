@@ -32,8 +32,8 @@ std::vector<double> sums_of(const std::vector<int>& readings, bool circle) {
 void check_turns(std::size_t turns, unsigned blocks) {
     const std::vector<int> readings =
         grading::random_ints(turns * n, 1, 10000, turns * 100 + blocks);
-    INFO(grading::counted(turns, "turn") << ", at most "
-                                         << grading::counted(blocks, "block"));
+    INFO(grading::counted(turns, "turn")
+         << ", at most " << grading::counted(blocks, "block"));
     const grading::Guarded<int> d_readings(readings);
     grading::Guarded<int> d_sums(turns * n);
     const grading::Instrumented instrumented = grading::instrument([&] {
@@ -55,9 +55,9 @@ void check_turns(std::size_t turns, unsigned blocks) {
     CHECK_THAT(d_readings, grading::Unchanged());
     if (turns == 0) return;
     CHECK_THAT(d_sums, grading::WrittenOnce());
-    CHECK_THAT(d_sums, grading::WrittenByThreads(std::min<std::size_t>(blocks, turns) * 32));
-    CHECK_THAT(d_readings,
-               grading::ReadByBlocks(std::min<std::size_t>(blocks, turns)));
+    CHECK_THAT(d_sums,
+               grading::WrittenByThreads(std::min<std::size_t>(blocks, turns) * 32));
+    CHECK_THAT(d_readings, grading::ReadByBlocks(std::min<std::size_t>(blocks, turns)));
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));
     CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyDeviceToHost"));
     CHECK_THAT(instrumented, grading::CopiesNothing("cudaMemcpyHostToDevice"));

@@ -1,5 +1,5 @@
-// Copies made by all threads of a group together. Those to shared memory land when the group waits, and nobody may touch
-// their destination before. Each call makes a stage of its own.
+// Copies made by all threads of a group together. Those to shared memory land when the group waits, and nobody may
+// touch their destination before. Each call makes a stage of its own.
 #pragma once
 
 #include <cstddef>

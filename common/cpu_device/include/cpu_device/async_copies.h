@@ -1,5 +1,5 @@
-// What <cuda/barrier>, <cuda/pipeline> and <cooperative_groups/memcpy_async.h> are made of: barriers that count arrivals,
-// and copies that land when somebody has waited for them. Programs never name anything of cpu_device here.
+// What <cuda/barrier>, <cuda/pipeline> and <cooperative_groups/memcpy_async.h> are made of: barriers that count
+// arrivals, and copies that land when somebody has waited for them. Programs never name anything of cpu_device here.
 #pragma once
 
 #include <cstddef>

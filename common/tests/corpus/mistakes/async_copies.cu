@@ -1,5 +1,5 @@
-// Asynchronous copies and barriers: a tile that is read before its copy has landed, a copy into a tile that others still
-// read, phases and arrivals that do not fit together, and barriers that nobody has initialized.
+// Asynchronous copies and barriers: a tile that is read before its copy has landed, a copy into a tile that others
+// still read, phases and arrivals that do not fit together, and barriers that nobody has initialized.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 
@@ -142,7 +142,7 @@ __global__ void wrong_parity(const float* in, float* out) {
     cuda::memcpy_async(block, tile, in, sizeof tile, filled);  // OTHER: the copy
     (void)filled.arrive();
     if (threadIdx.x >= 32) return;
-    filled.wait_parity(true);  // the phase before the first one, which seems to have completed
+    filled.wait_parity(true);                   // the phase before the first one, which seems to have completed
     out[threadIdx.x] = tile[63 - threadIdx.x];  // MISTAKE(data_race): the first phase has parity 0
 }
 
@@ -235,8 +235,8 @@ __global__ void one_warp_too_many(const float* in, float* out) {
     __shared__ Barrier barrier;
     if (threadIdx.x == 0) init(&barrier, 32);
     __syncthreads();
-    tile[threadIdx.x] = in[threadIdx.x];  // OTHER: by the second warp
-    barrier.arrive_and_wait();            // the first warp completes the phase alone
+    tile[threadIdx.x] = in[threadIdx.x];        // OTHER: by the second warp
+    barrier.arrive_and_wait();                  // the first warp completes the phase alone
     out[threadIdx.x] = tile[63 - threadIdx.x];  // MISTAKE(data_race): the second warp may not have arrived
 }
 
