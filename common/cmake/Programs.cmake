@@ -173,8 +173,9 @@ function(build_for_test_architectures target device)
     endif()
 endfunction()
 
-# Everything that runs on a device, without the guide and tests of host code.
+# Everything that runs on a device, without the guide and tests of host code; and of these, what is no chapter.
 add_custom_target(device_programs)
+add_custom_target(test_programs)
 
 function(add_device_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;DEVICE_LIBRARIES")
@@ -195,6 +196,7 @@ function(add_device_program name)
         add_executable(${name}_${device})
         add_dependencies(device_programs ${name}_${device})
         if(arg_FOLDER STREQUAL "tests")
+            add_dependencies(test_programs ${name}_${device})
             build_for_test_architectures(${name}_${device} ${device})
         endif()
         target_device_sources(${name}_${device} ${device} ${arg_SOURCES})

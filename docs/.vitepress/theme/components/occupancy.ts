@@ -2,7 +2,7 @@
 // compute capability 9.0 they are those of the CPU device (common/cpu_device/src/occupancy.cpp).
 
 /// Limits of a multiprocessor. Source: CUDA C++ Programming Guide, "Compute Capabilities", tables of technical
-/// specifications and of shared memory.
+/// specifications and of shared memory. Those of 10.0, 10.3, and 12.0 are from the guide's edition for CUDA 13.
 export interface Capability {
     name: string;
     example: string;
@@ -64,6 +64,36 @@ export const capabilities: Capability[] = [
         blocks: 32,
         sharedBytes: 228 * kib,
         sharedBytesOfBlock: 227 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
+    {
+        name: '10.0',
+        example: 'B200',
+        warps: 64,
+        blocks: 32,
+        sharedBytes: 228 * kib,
+        sharedBytesOfBlock: 227 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
+    {
+        name: '10.3',
+        example: 'B300',
+        warps: 64,
+        blocks: 32,
+        sharedBytes: 228 * kib,
+        sharedBytesOfBlock: 227 * kib,
+        reservedBytes: kib,
+        sharedUnit: 128,
+    },
+    {
+        name: '12.0',
+        example: 'RTX 50',
+        warps: 48,
+        blocks: 24,
+        sharedBytes: 100 * kib,
+        sharedBytesOfBlock: 99 * kib,
         reservedBytes: kib,
         sharedUnit: 128,
     },

@@ -215,6 +215,24 @@ export function normalizerRounds(values) {
     return rounds;
 }
 
+/// One query, its keys in tiles: what the online softmax has after each tile, [{largest, sum, mean, factor, weights}], beginning with
+/// nothing. `factor`: by which the sums before were multiplied; `weights`: of the keys of the tile.
+export function onlineTiles(scores, values, perTile) {
+    let largest = -Infinity, sum = 0, weighted = 0;
+    const after = [{ largest, sum, mean: 0, factor: 1, weights: [] }];
+    for (let first = 0; first < scores.length; first += perTile) {
+        const tile = scores.slice(first, first + perTile);
+        const larger = Math.max(largest, ...tile);
+        const factor = Math.exp(largest - larger);
+        const weights = tile.map((score) => Math.exp(score - larger));
+        sum = sum * factor + weights.reduce((total, weight) => total + weight, 0);
+        weighted = weighted * factor + weights.reduce((total, weight, at) => total + weight * values[first + at], 0);
+        largest = larger;
+        after.push({ largest, sum, mean: weighted / sum, factor, weights });
+    }
+    return after;
+}
+
 // ---- pictures -----------------------------------------------------------------------------------------------------------
 
 /// The picture of the lesson convolution, by the rules of its picture.h: {rows, cols, pixels}, brightness from 0 to 1.

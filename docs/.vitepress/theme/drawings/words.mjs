@@ -370,6 +370,24 @@ const en = {
         says: (round, pairs, largestA, sumA, largestB, sumB, largest, sum) =>
             `Round ${round}: ${pairs === 1 ? 'one pair is left, that of the whole row' : `${pairs} pairs are left`}. The first one: maximum ${largest}, and sum ${sumA.toFixed(2)} × exp(${largestA} - ${largest}) + ${sumB.toFixed(2)} × exp(${largestB} - ${largest}) = ${sum.toFixed(2)}.`,
     },
+    online_tiles: {
+        title: 'One query, four tiles of keys',
+        alt: 'A query has scores with eight keys, which come in four tiles of two: 1 and 3, 2 and 0, 5 and 1, 4 and 2. After each tile there are three numbers: the largest score so far, the sum of the weights, and the mean of the values so far. The first tile has the maximum 3. The second one has no larger score, so nothing is corrected. The third one has 5, so both sums are multiplied by exp(3 - 5). After the fourth tile, the mean is that of all values. No more than two scores are kept at any time.',
+        tile: 'Tile',
+        scores: 'scores',
+        values: 'values',
+        weights: 'weights',
+        largest: 'largest',
+        sum: 'sum of weights',
+        mean: 'result so far',
+        start: 'Nothing is known yet: no score has been computed.',
+        says: (tile, { largest, sum, factor }, before) =>
+            tile === 1
+                ? `Tile 1: the largest score is ${largest}, and the weights exp(score - ${largest}) add up to ${sum.toFixed(2)}.`
+                : before === largest
+                  ? `Tile ${tile}: no score is larger than ${largest}. The new weights are added: ${sum.toFixed(2)}.`
+                  : `Tile ${tile}: the score ${largest} is larger than ${before}, so both sums are multiplied by exp(${before} - ${largest}) = ${factor.toFixed(2)} before the new weights are added: ${sum.toFixed(2)}.`,
+    },
     ranks: {
         title: 'Which threads share a warp',
         alt: 'The threads of a block are counted with x fastest, then y, then z, and every 32 of them are a warp. A block of 8 by 3 by 3 threads has 72 threads: two full warps, and a third one with 8 of its 32 lanes. The second warp begins in the middle of the second layer.',
@@ -881,6 +899,24 @@ const zh = {
         start: '每个元素自成一对：最大值是它自己，和是 exp(0) = 1。',
         says: (round, pairs, largestA, sumA, largestB, sumB, largest, sum) =>
             `第 ${round} 轮：剩下 ${pairs} 对${pairs === 1 ? '，即整行的那一对' : ''}。第一对：最大值 ${largest}，和 ${sumA.toFixed(2)} × exp(${largestA} - ${largest}) + ${sumB.toFixed(2)} × exp(${largestB} - ${largest}) = ${sum.toFixed(2)}。`,
+    },
+    online_tiles: {
+        title: '一个查询，四个键的分块',
+        alt: '一个查询与八个键各有一个得分，分四个分块到来，每块两个：1 和 3、2 和 0、5 和 1、4 和 2。每个分块之后有三个数：到目前为止最大的得分、权重之和、到目前为止的加权平均。第一个分块的最大值是 3。第二个分块没有更大的得分，什么也不用纠正。第三个分块里有 5，所以两个和都乘以 exp(3 - 5)。第四个分块之后，得到的就是全部值的加权平均。任何时候都只留着两个得分。',
+        tile: '分块',
+        scores: '得分',
+        values: '值',
+        weights: '权重',
+        largest: '最大值',
+        sum: '权重之和',
+        mean: '目前的结果',
+        start: '还什么都不知道：一个得分也没有算。',
+        says: (tile, { largest, sum, factor }, before) =>
+            tile === 1
+                ? `分块 1：最大的得分是 ${largest}，权重 exp(得分 - ${largest}) 之和是 ${sum.toFixed(2)}。`
+                : before === largest
+                  ? `分块 ${tile}：没有比 ${largest} 更大的得分。加上新的权重：${sum.toFixed(2)}。`
+                  : `分块 ${tile}：得分 ${largest} 比 ${before} 大，所以先把两个和都乘以 exp(${before} - ${largest}) = ${factor.toFixed(2)}，再加上新的权重：${sum.toFixed(2)}。`,
     },
     ranks: {
         title: '谁和谁在同一个线程束里',
