@@ -391,8 +391,8 @@ from shared memory while the next ones are copied.)"});
     add_library_steps(steps);
     warpwise::Sizes sizes = {
         .gpu = {16, 8192},
-        .cpu = {2, 128},
-        .awkward = {{0, 5}, {5, 0}, {1, 1}, {3, 2}, {1, 33}, {2, 65}, {1, 129}, {1, 200}}};
+        .cpu = {1, 128},
+        .awkward = {{0, 5}, {5, 0}, {1, 1}, {3, 2}, {1, 33}, {2, 65}, {1, 129}, {1, 150}}};
     // More than 65,535 blocks. This takes the CPU device minutes.
     if (warpwise::Lesson::on_gpu())
         sizes.awkward.insert(sizes.awkward.end(), {{70001, 1}, {1, 1009}, {3, 2048}});
