@@ -381,7 +381,7 @@ const en = {
         sum: 'sum of weights',
         mean: 'result so far',
         start: 'Nothing is known yet: no score has been computed.',
-        says: (tile, { largest, sum, factor }, before) =>
+        says: (tile, largest, before, sum, factor) =>
             tile === 1
                 ? `Tile 1: the largest score is ${largest}, and the weights exp(score - ${largest}) add up to ${sum.toFixed(2)}.`
                 : before === largest
@@ -911,7 +911,7 @@ const zh = {
         sum: '权重之和',
         mean: '目前的结果',
         start: '还什么都不知道：一个得分也没有算。',
-        says: (tile, { largest, sum, factor }, before) =>
+        says: (tile, largest, before, sum, factor) =>
             tile === 1
                 ? `分块 1：最大的得分是 ${largest}，权重 exp(得分 - ${largest}) 之和是 ${sum.toFixed(2)}。`
                 : before === largest
