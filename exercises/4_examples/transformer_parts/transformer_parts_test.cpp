@@ -20,11 +20,6 @@
 #include "common/grading/instrumented.h"
 #include "common/helpers/counts.h"
 
-#ifndef __CPU_DEVICE__
-#include "common/helpers/benchmark.h"
-#include "common/helpers/device_buffer.h"
-#endif
-
 const grading::Exercise grading::exercise{"4_examples", "transformer_parts"};
 
 namespace {
