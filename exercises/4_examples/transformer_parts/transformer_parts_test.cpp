@@ -490,7 +490,7 @@ TEST_CASE("every part meets its goal") {
     const std::vector<Goal> goals = {
         {"layer_norm: bytes per element", 130, bytes_of(norm) / (64 * 128), 24},
         {"products: floats loaded per multiply-add", 2.06, loaded, 0.7},
-        {"products: bytes per multiply-add", 5.44, moved, 0.5},
+        {"products: bytes per multiply-add", 5.44, moved, 0.6},
         {"products: launches of the three", 8, static_cast<double>(launches), 3},
         {"attention: bytes per query and key", 1349,
          bytes_of(of_attention) / (2 * tokens * tokens), 24},
