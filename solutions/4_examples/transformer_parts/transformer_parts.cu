@@ -19,7 +19,7 @@
 
 constexpr int lanes = 32;
 constexpr int threads = 256;  // of a block of the norm and of the products
-constexpr unsigned all = ~0u;
+constexpr unsigned all_lanes = ~0u;
 
 // ---- part 1: layer norm -----------------------------------------------------------------
 
@@ -38,9 +38,9 @@ __global__ void norm_by_warp(const float* x, const float* gamma, const float* be
         m2 += difference * (value - mean);
     }
     for (int distance = lanes / 2; distance > 0; distance /= 2) {
-        const float other_count = __shfl_xor_sync(all, count, distance);
-        const float other_mean = __shfl_xor_sync(all, mean, distance);
-        const float other_m2 = __shfl_xor_sync(all, m2, distance);
+        const float other_count = __shfl_xor_sync(all_lanes, count, distance);
+        const float other_mean = __shfl_xor_sync(all_lanes, mean, distance);
+        const float other_m2 = __shfl_xor_sync(all_lanes, m2, distance);
         const float sum = count + other_count;
         if (sum > 0) {
             const float difference = other_mean - mean, share = other_count / sum;
@@ -205,7 +205,7 @@ __global__ void attention_online(const float* qkv, float* out, int tokens, int h
             const float score = first_key + lane <= query ? scores[i] : -INFINITY;
             float larger = fmaxf(largest[i], score);
             for (int distance = lanes / 2; distance > 0; distance /= 2)
-                larger = fmaxf(larger, __shfl_xor_sync(all, larger, distance));
+                larger = fmaxf(larger, __shfl_xor_sync(all_lanes, larger, distance));
             const float correction = expf(largest[i] - larger);
             const float weight = expf(score - larger);
             largest[i] = larger;
@@ -231,7 +231,7 @@ __global__ void attention_online(const float* qkv, float* out, int tokens, int h
     for (int i = 0; i < queries; ++i) {
         float sum = sums[i];
         for (int distance = lanes / 2; distance > 0; distance /= 2)
-            sum += __shfl_xor_sync(all, sum, distance);
+            sum += __shfl_xor_sync(all_lanes, sum, distance);
         const int query = first_query + warp * queries + i;
 #pragma unroll
         for (int c = 0; c < own; ++c) {
