@@ -88,6 +88,8 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
         }
     }
     poisoned_ = 0;
+    async_barriers_.clear();
+    thread_copies_.clear();
     barriers_passed_ = grid_barriers_passed_ = 0;
     state_ = State::running;
     yields_in_a_row_ = 0;
@@ -469,6 +471,11 @@ void Block::wait_for_grid(Site site) {
     park(Wait::grid, site);
 }
 
+void Block::park_for_arrivals(const AsyncBarrier& barrier, Site site) {
+    running_->barrier = static_cast<std::uint32_t>(&barrier - async_barriers_.data());
+    park(Wait::arrivals, site);
+}
+
 void Block::leave_grid_barrier() {
     ++grid_barriers_passed_;
     if (recording_) recorder_->flush();
@@ -594,7 +601,11 @@ bool Block::resolve_stall() {
     if (resolve_meetings() || resolve_barrier(exited)) return true;
     bool any_meeting = false;
     for (const Meeting* meeting : open_) any_meeting |= meeting != nullptr;
-    any_meeting ? report_missing_lanes() : report_stuck_threads();
+    if (any_meeting) {
+        report_missing_lanes();
+    } else if (!report_missing_arrivals()) {
+        report_stuck_threads();
+    }
     launch_->fail(cudaErrorLaunchTimeout);  // a GPU would wait for ever
     finish();
     return false;

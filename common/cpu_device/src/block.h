@@ -123,6 +123,33 @@ struct Meeting {
     Meeting* next = nullptr;  ///< in the list of open or of free meetings
 };
 
+/// A part of an asynchronous copy to shared memory, by one thread. What it copies was read when it began.
+struct LateCopy {
+    std::byte* to;
+    std::uint32_t bytes;
+    std::uint32_t number;  ///< to the diagnoser
+    std::uint64_t since;   ///< the phase of its barrier, or the group of its thread, to which it belongs
+    alignas(16) std::byte data[16];
+};
+
+/// A cuda::barrier of the block. Its eight bytes in the program's memory only say which one it is.
+struct AsyncBarrier {
+    const void* address;
+    std::ptrdiff_t expected;  ///< arrivals in each phase
+    std::ptrdiff_t missing;   ///< in the present phase
+    std::uint64_t phase;      ///< how many have completed
+    Site site;                ///< of its initialization
+    std::vector<LateCopy> copies;
+    ThreadClock arrived;    ///< what those knew that have arrived
+    ThreadClock completed;  ///< the same, when the last phase was completed
+};
+
+/// The asynchronous copies of one thread that belong to no barrier. They form groups, in the order of the commits.
+struct ThreadCopies {
+    std::uint64_t group = 0;  ///< that is still open
+    std::vector<LateCopy> copies;
+};
+
 class Block {
 public:
     enum class State {
@@ -152,6 +179,15 @@ public:
     void leave(Meeting* meeting);
     std::uint32_t converge(Site site);
     void wait_for_grid(Site site);
+    void begin_barrier(void* barrier, std::ptrdiff_t expected, Site site);
+    std::uint64_t arrive(const void* barrier, std::ptrdiff_t count, bool drops, Site site);
+    void wait_for_phase(const void* barrier, std::uint64_t phase, Site site);
+    void wait_for_parity(const void* barrier, bool parity, Site site);
+    bool has_completed(const void* barrier, std::uint64_t phase, Site site);
+    bool has_completed_parity(const void* barrier, bool parity, Site site);
+    void begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier, const void* code, Site site);
+    void commit_copies();
+    void wait_for_copies(unsigned prior);
     void yield();
     [[noreturn]] void abandon();  ///< back to the host stack; the launch has failed
 
@@ -213,6 +249,13 @@ private:
     void report_different_barriers();
     void report_missing_lanes();
     void report_stuck_threads();
+    bool report_missing_arrivals();
+    AsyncBarrier& barrier_at(const void* barrier, const char* what, Site site);
+    [[noreturn]] void end_for_barrier(Site site, const std::string& message, const char* hint);
+    void complete_phase(AsyncBarrier& barrier);
+    void park_for_arrivals(const AsyncBarrier& barrier, Site site);
+    void note_completed(AsyncBarrier& barrier, std::uint64_t phase);
+    void land(LateCopy& copy);
     Meeting* open_meeting(unsigned warp, Collective operation, std::uint32_t required, Site site);
     void complete(unsigned warp, Meeting* meeting, std::uint32_t running);
     [[noreturn]] void end_for_mask(Collective operation, std::uint32_t mask, Site site);
@@ -272,6 +315,9 @@ private:
 
     std::byte* arena_ = nullptr;
     std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
+
+    std::vector<AsyncBarrier> async_barriers_;
+    std::vector<ThreadCopies> thread_copies_;  ///< by thread; empty: nobody has begun one
 
     bool instrumented_ = false;
     bool thread_is_first_ = false;  ///< of this fiber: none has ended when the next one starts

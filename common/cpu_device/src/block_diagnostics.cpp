@@ -113,6 +113,8 @@ const char* name_of(Wait wait) {
             return "grid.sync()";
         case Wait::meeting:
             return "a warp-wide operation";
+        case Wait::arrivals:
+            return "a cuda::barrier";
         default:
             return "something else";
     }
@@ -255,6 +257,50 @@ void Block::report_stuck_threads() {
     }
     found.hint = "every thread of every block has to reach grid.sync(): do not return before it";
     report(std::move(found));
+}
+
+/// Threads wait for a phase of a cuda::barrier, and whoever would have to arrive waits elsewhere or has exited. False
+/// if nobody waits for one.
+bool Block::report_missing_arrivals() {
+    const Fiber* first = nullptr;
+    unsigned exited = launch_->threads;
+    for_each_waiting([&](const Fiber& fiber) {
+        --exited;
+        if (fiber.wait != Wait::arrivals) return;
+        if (first == nullptr || fiber.linear_thread < first->linear_thread) first = &fiber;
+    });
+    if (first == nullptr) return false;
+    const AsyncBarrier& barrier = async_barriers_[first->barrier];
+    if (!launch_->is_first_diagnostic(DiagnosticKind::missing_arrival, first->site.line)) return true;
+    threadIdx = first->thread_index;
+    Diagnostic found = diagnostic(DiagnosticKind::missing_arrival, first->site);
+    found.action = "waits here";
+    const std::vector<WaitingGroup> groups = waiting_groups();
+    for (const WaitingGroup& group : groups) {
+        if (group.wait == Wait::arrivals && same_place(group.site, first->site)) continue;
+        found.other = OtherSide{group.site, index_, thread_index(group.threads.front()), "waits here"};
+        break;
+    }
+    found.message = "phase " + std::to_string(barrier.phase) + " of the barrier that was initialized at " +
+                    at(barrier.site) + " waits for ever: of " + std::to_string(barrier.expected) + " arrivals " +
+                    std::to_string(barrier.expected - barrier.missing) + " have come. " + text_of(groups) +
+                    (exited > 0 ? ", " + counted(exited, "thread") + (exited == 1 ? " has" : " have") + " exited" : "");
+    found.hint =
+        "init() has to be told how many arrivals come in each phase: is the number right, does every thread that it "
+        "counts call arrive() (of a pipeline: producer_commit() or consumer_release()) in each round, and does a "
+        "thread that leaves call arrive_and_drop()?";
+    report(std::move(found));
+    return true;
+}
+
+void Block::end_for_barrier(Site site, const std::string& message, const char* hint) {
+    const Uninstrumented now;
+    Diagnostic found = diagnostic(DiagnosticKind::barrier_misuse, site);
+    found.message = message;
+    found.hint = hint;
+    if (launch_->is_first_diagnostic(found.kind, site.line)) report(std::move(found));
+    launch_->fail(cudaErrorLaunchFailure);
+    abandon();
 }
 
 // ---- values of lanes that are not there ------------------------------------------------------------------

@@ -464,6 +464,8 @@ const std::byte* BlockDiagnoser::State::value_after(const Deferred& entry, std::
 // ---- what the callbacks call ---------------------------------------------------------------------------------
 
 inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& access) {
+    if (late_count != 0) [[unlikely]]
+        look_for_late_copy(thread, access);
     if (!looks_for_races() && is_surely_right(access)) {
         ++launch.accesses;
         return cudaSuccess;
@@ -640,6 +642,76 @@ void BlockDiagnoser::fence(unsigned thread, ThreadScope scope, MemoryOrder order
     if (!state_->looks_for_races()) return;
     state_->launch.settle();
     state_->order.fence(thread, scope, order);
+}
+
+// ---- asynchronous copies, and the barriers that tell of them -----------------------------------------------------
+
+void BlockDiagnoser::State::look_for_late_copy(unsigned thread, const Access& access) {
+    const std::uintptr_t offset = number_of(access.address) - arena;
+    if (offset >= late_at.size()) return;
+    const std::size_t end = std::min(late_at.size(), offset + access.bytes);
+    for (std::size_t place = offset; place < end; ++place) {
+        if (late_at[place] == 0) continue;
+        launch.settle();
+        return report_early_access(thread, access, late_copies[late_at[place] - 1]);
+    }
+}
+
+std::uint32_t BlockDiagnoser::begin_copy(unsigned thread, const std::byte* to, std::uint32_t bytes, const void* code) {
+    State& state = *state_;
+    state.launch.settle();
+    std::uint32_t index = static_cast<std::uint32_t>(state.late_copies.size());
+    if (state.free_late_copies.empty()) {
+        state.late_copies.push_back({});
+    } else {
+        index = state.free_late_copies.back();
+        state.free_late_copies.pop_back();
+    }
+    state.late_copies[index] = {thread, bytes, code};
+    const std::size_t offset = number_of(to) - state.arena;
+    if (state.late_at.size() < offset + bytes) state.late_at.resize(offset + bytes);
+    std::fill_n(state.late_at.begin() + static_cast<std::ptrdiff_t>(offset), bytes, index + 1);
+    ++state.late_count;
+    return index;
+}
+
+void BlockDiagnoser::land_copy(unsigned waiter, std::uint32_t number, const std::byte* to) {
+    State& state = *state_;
+    state.launch.settle();
+    const State::LateCopy copy = state.late_copies[number];
+    const auto first = state.late_at.begin() + static_cast<std::ptrdiff_t>(number_of(to) - state.arena);
+    // Another copy that goes to the same place stays.
+    std::replace(first, first + copy.bytes, number + 1, std::uint32_t{0});
+    state.free_late_copies.push_back(number);
+    --state.late_count;
+    Access access;
+    access.address = to;
+    access.bytes = copy.bytes;
+    access.kind = AccessKind::write;
+    access.is_block_copy = access.lands = true;
+    access.code = copy.code;
+    (void)state.access(waiter, access);
+}
+
+void BlockDiagnoser::arrive(unsigned thread, const void* barrier, ThreadClock& arrived) {
+    if (!state_->looks_for_races()) return;
+    state_->launch.settle();
+    BlockOrder& order = state_->order;
+    // What the thread has learned by fences and atomics goes on by the barrier, too.
+    if (order.has_history()) {
+        order.synchronize(thread, number_of(barrier), true, {true, true, MemoryOrder::release, ThreadScope::block});
+    }
+    order.arrive(thread, arrived);
+}
+
+void BlockDiagnoser::wait(unsigned thread, const void* barrier, const ThreadClock& completed) {
+    if (!state_->looks_for_races()) return;
+    state_->launch.settle();
+    BlockOrder& order = state_->order;
+    if (order.has_history()) {
+        order.synchronize(thread, number_of(barrier), true, {true, false, MemoryOrder::acquire, ThreadScope::block});
+    }
+    order.learn(thread, completed);
 }
 
 // ---- for advice ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 
 #include "cpu_device/execution.h"
 #include "cpu_device/instrumented.h"
+#include "thread_clock.h"
 
 namespace cpu_device {
 
@@ -31,6 +32,7 @@ struct Access {
     std::uint32_t bytes = 0;
     AccessKind kind = AccessKind::read;
     bool is_block_copy = false;  ///< of a structure: padding between its members may never have been written
+    bool lands = false;          ///< an asynchronous copy, in the thread that has waited for it
     ThreadScope scope = ThreadScope::system;  ///< of an atomic; volatile accesses count as relaxed ones of the system
     MemoryOrder order = MemoryOrder::relaxed;
     const void* code = nullptr;  ///< return address behind the access
@@ -77,6 +79,14 @@ public:
     /// `lanes` of `warp` have met for a warp-wide operation. Only __syncwarp orders their accesses.
     void meeting(unsigned warp, std::uint32_t lanes, Collective operation, Site site);
     void fence(unsigned thread, ThreadScope scope, MemoryOrder order);
+    /// An asynchronous copy to shared memory has begun, after it was shown as a write: until it lands, nobody may touch
+    /// its destination. Returns the copy's number.
+    std::uint32_t begin_copy(unsigned thread, const std::byte* to, std::uint32_t bytes, const void* code);
+    /// `waiter` has waited for such a copy, which is carried out after this.
+    void land_copy(unsigned waiter, std::uint32_t number, const std::byte* to);
+    /// The thread arrives at the cuda::barrier at this address, or has waited for its last phase to complete.
+    void arrive(unsigned thread, const void* barrier, ThreadClock& arrived);
+    void wait(unsigned thread, const void* barrier, const ThreadClock& completed);
 
     struct State;
 

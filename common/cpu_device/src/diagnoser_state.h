@@ -296,13 +296,17 @@ struct BlockDiagnoser::State {
                         std::size_t written);
     void report_race(const Access& access, const Doing& doing, const Space& space, const Conflict& conflict,
                      const std::byte* before, const std::byte* after);
-    std::string hint_for_race(const Doing& doing, const Conflict& conflict, bool is_shared, RaceHints& by_line);
+    std::string hint_for_race(const Doing& doing, const Conflict& conflict, bool is_shared, bool lands,
+                              RaceHints& by_line);
     std::string hint_for_handover(Stamp me, Stamp event, bool same_block);
     const char* exchange_between(Stamp me, Stamp event) const;
     void note_syncwarp(unsigned warp, std::uint32_t lanes, Site site);
     void note_exchange(unsigned warp, std::uint32_t lanes, Collective operation);
 
     bool looks_for_races() const { return written_shared == nullptr; }
+    void look_for_late_copy(unsigned thread, const Access& access);
+    struct LateCopy;
+    void report_early_access(unsigned thread, const Access& access, const LateCopy& copy);
 
     LaunchDiagnoser::State& launch;
     BlockOrder order;
@@ -337,6 +341,18 @@ struct BlockDiagnoser::State {
         bool has_reason = false;  ///< the hint names one that was established
     } last_race;
     bool hint_has_reason = false;  ///< of the last hint
+
+    /// Asynchronous copies that have not landed yet, and by byte of shared memory which of them goes there: 0 for none,
+    /// else one more than its index.
+    struct LateCopy {
+        unsigned thread;
+        std::uint32_t bytes;
+        const void* code;
+    };
+    std::vector<LateCopy> late_copies;
+    std::vector<std::uint32_t> free_late_copies;  ///< indices that are used again
+    std::vector<std::uint32_t> late_at;
+    std::size_t late_count = 0;
 };
 
 }  // namespace cpu_device

@@ -332,7 +332,7 @@ constexpr const char* kOtherArray =
 
 /// Only what was established: `by_line` takes what depends on source lines, which are not known yet.
 std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Conflict& conflict, bool is_shared,
-                                                 RaceHints& by_line) {
+                                                 bool lands, RaceHints& by_line) {
     const InstructionForm& mine = launch.instructions.form(doing.mark);
     const InstructionForm& other = launch.instructions.form(conflict.mark);
     const Stamp me = doing.me, event = conflict.other;
@@ -340,6 +340,11 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     const bool same_warp = same_block && thread_of(me) / 32 == thread_of(event) / 32;
     const bool both_write = writes(mine.kind) && writes(other.kind);
     hint_has_reason = true;
+    if (lands && mine.code == other.code) {
+        return "the copy belongs to a phase that can complete before the copy begins: begin it before the arrival of "
+               "its "
+               "thread, or before another arrival that comes after it for certain";
+    }
     if (is_atomic(mine.kind) && is_atomic(other.kind)) {
         return "atomics of block scope (atomicAdd_block, thread_scope_block) are atomic among the threads of one block "
                "only: use atomicAdd or thread_scope_device";
@@ -454,8 +459,31 @@ void BlockDiagnoser::State::report_race(const Access& access, const Doing& doing
                             launch.thread_index(thread_of(conflict.other)),
                             past_text(other.kind, other.bytes, same_value ? before : nullptr)};
     found.other_code = other.code;
-    found.hint = hint_for_race(doing, conflict, space.global == nullptr, found.by_line);
+    found.hint = hint_for_race(doing, conflict, space.global == nullptr, access.lands, found.by_line);
     last_race = {conflict.address, doing.me, conflict.other, access.code, other.code, hint_has_reason};
+    report(std::move(found));
+}
+
+/// An access to what an asynchronous copy may be writing.
+void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& access, const LateCopy& copy) {
+    if (report_again(DiagnosticKind::data_race, access.code, copy.code)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
+    describe(found, access);
+    const bool copies = access.code == copy.code;
+    found.message = std::string(copies                ? "an asynchronous copy goes "
+                                : writes(access.kind) ? "a thread writes "
+                                                      : "a thread reads ") +
+                    "where an asynchronous copy has yet to write: nobody has waited for the copy";
+    found.other = OtherSide{{},
+                            block_index,
+                            launch.thread_index(copy.thread),
+                            "begins to copy " + std::to_string(copy.bytes) + " bytes asynchronously"};
+    found.other_code = copy.code;
+    found.hint =
+        "wait for the copy first, in the thread that reads: by the barrier or the pipeline stage to which the copy "
+        "belongs, and by the right phase or stage. The copies of a pipeline stage begin to count with "
+        "producer_commit(). A pipeline of thread scope, or cp.async, waits for the thread's own copies only: then a "
+        "barrier of the block has to follow, before other threads read";
     report(std::move(found));
 }
 

@@ -548,6 +548,10 @@ Names names_of(DiagnosticKind kind) {
             return {"missing lane", "missing_lane"};
         case DiagnosticKind::mask_without_caller:
             return {"mask without its caller", "mask_without_caller"};
+        case DiagnosticKind::missing_arrival:
+            return {"missing arrival", "missing_arrival"};
+        case DiagnosticKind::barrier_misuse:
+            return {"misused barrier", "barrier_misuse"};
         case DiagnosticKind::endless_kernel:
             return {"endless kernel", "endless_kernel"};
         case DiagnosticKind::illegal_access:

@@ -11,7 +11,7 @@
 namespace cpu_device {
 
 /// What a device thread waits for.
-enum class Wait : unsigned char { nothing, barrier, meeting, convergence, grid, room };
+enum class Wait : unsigned char { nothing, barrier, meeting, convergence, grid, room, arrivals };
 
 /// A stack that runs device threads one after the other. When one of them waits, the stack is its own until it is done.
 struct alignas(64) Fiber {
@@ -24,6 +24,7 @@ struct alignas(64) Fiber {
     Site site;
 
     std::uint32_t stack_bytes = 0;
+    std::uint32_t barrier = 0;  ///< of Wait::arrivals: its number in the block
     void* stack_top = nullptr;
 };
 static_assert(sizeof(Fiber) == 64, "one cache line a switch");

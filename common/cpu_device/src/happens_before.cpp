@@ -205,6 +205,7 @@ void BlockOrder::renew(std::uint32_t block) {
     history_.reset();
     has_published_ = false;
     exchanges_.clear();
+    clocks_.clear();
     has_fenced_.clear();
     fence_count_ = 0;
     block_ = block;
@@ -250,6 +251,67 @@ void BlockOrder::meeting(unsigned warp, std::uint32_t lanes) {
         clock.known[lane] = together;
         clock.kept[lane] = nullptr;
     }
+    if (!clocks_.empty()) join_clocks(warp, lanes);
+}
+
+// ---- cuda::barrier -------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kThreads = 1024;  // of a block, at most
+
+void take_later(std::vector<std::uint32_t>& times, const std::vector<std::uint32_t>& others) {
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] = std::max(times[i], others[i]);
+}
+
+}  // namespace
+
+void BlockOrder::arrive(unsigned thread, ThreadClock& clock) {
+    tick();  // what comes after the arrival is not covered by it
+    if (clock.block != block_) {
+        clock.block = block_;
+        clock.times.assign(kThreads, 0);
+    }
+    if (const auto* known = threads_of(thread)) take_later(clock.times, *known);
+    if (const LaneTimes* lanes = lanes_of(thread)) {
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            std::uint32_t& time = clock.times[thread / 32 * 32 + lane];
+            time = std::max(time, (*lanes)[lane]);
+        }
+    }
+    clock.times[thread] = time_of(now_);
+}
+
+void BlockOrder::learn(unsigned thread, const ThreadClock& clock) {
+    if (clock.block != block_) return;  // from before the block was renewed
+    if (clocks_.empty()) clocks_.resize(kThreads);
+    if (clocks_[thread].empty()) {
+        clocks_[thread] = clock.times;
+    } else {
+        take_later(clocks_[thread], clock.times);
+    }
+}
+
+const std::vector<std::uint32_t>* BlockOrder::threads_of(unsigned thread) const {
+    return clocks_.empty() || clocks_[thread].empty() ? nullptr : &clocks_[thread];
+}
+
+/// Lanes that have met know what each of them knows.
+void BlockOrder::join_clocks(unsigned warp, std::uint32_t lanes) {
+    std::vector<std::uint32_t> together;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const auto* known = threads_of(warp * 32 + static_cast<unsigned>(std::countr_zero(rest)));
+        if (known == nullptr) continue;
+        if (together.empty()) {
+            together = *known;
+        } else {
+            take_later(together, *known);
+        }
+    }
+    if (together.empty()) return;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        clocks_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))] = together;
+    }
 }
 
 BlockHistory& BlockOrder::history() {
@@ -274,7 +336,9 @@ const LaneTimes* BlockOrder::keep_lanes_of(unsigned thread) {
     return kept;
 }
 
-View BlockOrder::view_of(unsigned thread) const { return {thread, time_of(now_) + 1, barrier_, lanes_of(thread)}; }
+View BlockOrder::view_of(unsigned thread) const {
+    return {thread, time_of(now_) + 1, barrier_, lanes_of(thread), threads_of(thread)};
+}
 
 bool BlockOrder::before_by_meetings_or_fences(Stamp event, Stamp me) const {
     const View view = view_of(thread_of(me));
@@ -365,6 +429,7 @@ void BlockOrder::begin_chain(unsigned thread, Location& location) {
 void BlockOrder::publish(unsigned thread, Location& location, const Synchronization& what) {
     View view = view_of(thread);
     view.lanes = keep_lanes_of(thread);
+    if (view.threads != nullptr) view.threads = &history().thread_times.emplace_back(*view.threads);
     const bool by_itself = releases(what.order);
     Exchange& before = exchanges_[reinterpret_cast<std::uintptr_t>(&location) << 10 | thread];
     const bool is_told = before.told >= location.chain && before.fences == fence_count_ && before.barrier == barrier_ &&

@@ -1,7 +1,8 @@
 // Which accesses of a launch come before which others, whatever the order in which a GPU runs its threads.
 //
 // Order comes from block-wide barriers, from __syncwarp, and from release and acquire patterns (the causality order of
-// the PTX ISA's memory consistency model). A release pattern is a fence and then an atomic write, or a write that
+// the PTX ISA's memory consistency model). An arrival at a cuda::barrier releases, and a wait for its phase acquires
+// what came before all arrivals of that phase. A release pattern is a fence and then an atomic write, or a write that
 // releases by itself; an acquire pattern is an atomic read of what was written there and then a fence, or a read that
 // acquires by itself. The scopes of all four have to reach the other thread. What has no order may happen at the same
 // time.
@@ -20,6 +21,7 @@
 
 #include "cpu_device/instrumented.h"
 #include "shadow_memory.h"
+#include "thread_clock.h"
 
 namespace cpu_device {
 
@@ -29,13 +31,16 @@ using LaneTimes = std::array<std::uint32_t, 32>;
 /// What a thread knows of its own block at one moment.
 struct View {
     unsigned thread;
-    std::uint32_t time;      ///< what the thread itself did before this time
-    std::uint32_t barrier;   ///< what all threads did before this time
-    const LaneTimes* lanes;  ///< what the lanes of its warp did; null: nothing beyond that
+    std::uint32_t time;                                   ///< what the thread itself did before this time
+    std::uint32_t barrier;                                ///< what all threads did before this time
+    const LaneTimes* lanes;                               ///< what the lanes of its warp did; null: nothing beyond that
+    const std::vector<std::uint32_t>* threads = nullptr;  ///< what cuda::barrier told of each thread; null: nothing
 
     bool covers(unsigned other, std::uint32_t when) const {
         if (other == thread) return when < time;
-        return when < barrier || (lanes != nullptr && other / 32 == thread / 32 && when < (*lanes)[other % 32]);
+        if (when < barrier || (lanes != nullptr && other / 32 == thread / 32 && when < (*lanes)[other % 32]))
+            return true;
+        return threads != nullptr && when < (*threads)[other];
     }
 };
 
@@ -108,6 +113,7 @@ struct BlockHistory {
     std::vector<Fences> fences;
     std::vector<Acquisition> acquired;
     std::deque<LaneTimes> lane_times;
+    std::deque<std::vector<std::uint32_t>> thread_times;
     Locations shared;  ///< in the block's shared memory
 };
 
@@ -183,6 +189,12 @@ public:
     /// `lanes` of the warp have met at a __syncwarp.
     void meeting(unsigned warp, std::uint32_t lanes);
     void fence(unsigned thread, ThreadScope scope, MemoryOrder order);
+    /// The thread arrives at a barrier: `clock`, which stands for all arrivals so far, learns what the thread knows.
+    void arrive(unsigned thread, ThreadClock& clock);
+    /// The thread has waited for the arrivals that `clock` stands for.
+    void learn(unsigned thread, const ThreadClock& clock);
+    /// False while no fence, and no atomic that acquires or releases, was seen.
+    bool has_history() const { return history_ != nullptr || !launch_.global_.empty(); }
     /// The thread does an atomic (or volatile) operation on `address`.
     void synchronize(unsigned thread, std::uintptr_t address, bool is_shared, Synchronization what);
     /// False while such an operation on global memory orders nothing, because nobody has fenced or released.
@@ -211,6 +223,8 @@ private:
     View view_of(unsigned thread) const;
     const LaneTimes* lanes_of(unsigned thread) const;
     const LaneTimes* keep_lanes_of(unsigned thread);
+    const std::vector<std::uint32_t>* threads_of(unsigned thread) const;
+    void join_clocks(unsigned warp, std::uint32_t lanes);
     void acquire(unsigned thread, const Location& location, const Synchronization& what);
     void begin_chain(unsigned thread, Location& location);
     void publish(unsigned thread, Location& location, const Synchronization& what);
@@ -223,6 +237,7 @@ private:
     Stamp floor_ = 0;
     std::uint32_t barrier_ = 1;  ///< time of the last barrier
     std::vector<std::unique_ptr<WarpClock>> warps_;
+    std::vector<std::vector<std::uint32_t>> clocks_;  ///< by thread, what it has learned; empty: nobody has
     std::unique_ptr<BlockHistory> history_;
     bool has_published_ = false;
     /// By location and thread: how much was learned, and what the publication told last.

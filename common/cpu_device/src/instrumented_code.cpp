@@ -13,6 +13,7 @@
 #include "activity_log.h"
 #include "allocations.h"
 #include "block.h"
+#include "cpu_device/async_copies.h"
 #include "cpu_device/atomics.h"
 #include "cpu_device/host_access.h"
 #include "diagnoser.h"
@@ -130,6 +131,12 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
     report(std::move(found));
 }
 
+/// The thread's access cannot be carried out: the kernel ends as on a GPU.
+[[noreturn]] NEVER_INLINE void end_for(cudaError_t error) {
+    current_thread.block->launch().fail(error);
+    current_thread.block->abandon();
+}
+
 NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind kind, const void* code,
                                    std::uint64_t order, std::uint64_t place, ThreadScope scope,
                                    MemoryOrder memory_order) {
@@ -144,6 +151,7 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
                            static_cast<std::uint32_t>(bytes),
                            kind,
                            copies,
+                           false,
                            scope,
                            memory_order,
                            code};
@@ -155,10 +163,8 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
         log_access(*current_thread.block, self.thread, memory, bytes, kind);
     }
     self.active = true;
-    if (error != cudaSuccess) [[unlikely]] {
-        current_thread.block->launch().fail(error);
-        current_thread.block->abandon();
-    }
+    if (error != cudaSuccess) [[unlikely]]
+        end_for(error);
     if (self.next != nullptr) *self.next++ = {order, place};
 }
 
@@ -254,6 +260,33 @@ void see_atomic(const void* memory, std::size_t bytes, AtomicUse use, MemoryOrde
             break;
     }
     see(memory, bytes, kind, event, HERE, scope, order);
+}
+
+const void* see_late_copy(const void* to, const void* from, std::size_t bytes) {
+    const void* const code = __builtin_return_address(0);
+    const void* const stack = __builtin_dwarf_cfa();
+    const bool is_unit = bytes >= 4 && (bytes & (bytes - 1)) == 0;
+    see(from, bytes, Kind::read, is_unit ? TraceEvent::read : TraceEvent::copy_read, code, stack);
+    see(to, bytes, Kind::write, is_unit ? TraceEvent::write : TraceEvent::copy_write, code, stack);
+    return code;
+}
+
+void see_barrier(const void* barrier, bool begins) {
+    InstrumentedThread& self = instrumented_thread;
+    // One that nobody has initialized is reported by whoever uses it.
+    if (!self.active || self.diagnoser == nullptr || (!begins && !is_barrier(barrier))) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(barrier);
+    if (address - self.stack < self.stack_bytes) return;
+    Access access;
+    access.address = static_cast<const std::byte*>(barrier);
+    access.bytes = sizeof(std::uint64_t);
+    access.kind = begins ? Kind::write : Kind::atomic_read;
+    access.scope = ThreadScope::block;
+    access.code = __builtin_return_address(0);
+    self.active = false;
+    const cudaError_t error = self.diagnoser->access(self.thread, access);
+    self.active = true;
+    if (error != cudaSuccess) end_for(error);
 }
 
 void see_fence(ThreadScope scope, MemoryOrder order) {

@@ -21,6 +21,8 @@ enum class DiagnosticKind {
     divergent_barrier,    ///< threads of a block wait at different barriers, or for one that waits elsewhere
     missing_lane,         ///< a warp-wide operation names a lane that still runs and never comes
     mask_without_caller,  ///< a lane calls a warp-wide operation whose mask leaves it out
+    missing_arrival,      ///< threads wait for a cuda::barrier at which others that still have to arrive never do
+    barrier_misuse,       ///< a cuda::barrier or pipeline that is not initialized, or a phase that is long over
     endless_kernel,       ///< stopped by the watchdog
     illegal_access,       ///< an address that belongs to nobody
     kernel_trap,          ///< __trap(), a failed assert, or exhausted stack

@@ -28,6 +28,10 @@ enum class AtomicUse : unsigned char { update, increment, compare_and_swap, fail
 
 void see_atomic(const void* memory, std::size_t bytes, AtomicUse use, MemoryOrder order, ThreadScope scope);
 void see_fence(ThreadScope scope, MemoryOrder order);
+/// An asynchronous copy of at most 16 bytes begins. Returns where in the code that is.
+const void* see_late_copy(const void* to, const void* from, std::size_t bytes);
+/// A cuda::barrier is initialized, or used. Nobody counts that: no load or store is needed for it.
+void see_barrier(const void* barrier, bool begins);
 
 }  // namespace cpu_device
 

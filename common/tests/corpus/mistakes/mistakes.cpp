@@ -23,7 +23,8 @@ std::vector<CaseList> diagnostics() {
             missing_lanes(),
             unwritten_managed(),
             volatile_global(),
-            kernel_ends()};
+            kernel_ends(),
+            async_copies()};
 }
 
 }  // namespace corpus
