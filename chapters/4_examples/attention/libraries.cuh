@@ -87,6 +87,8 @@ class CudnnAttention {
 public:
     // Throws std::runtime_error where cuDNN has no plan for so many heads and tokens.
     CudnnAttention(std::size_t heads, std::size_t tokens) : heads_(heads), tokens_(tokens) {
+        // It finds a plan for 70001 heads, whose launch then fails.
+        if (heads > 65535) throw std::runtime_error("cuDNN does not run so many heads");
         static const cudnnHandle_t handle = warpwise::make_cudnn_handle();
         handle_ = handle;
         const cudnnBackendDescriptor_t queries = rows(kQueries), keys = rows(kKeys),
@@ -229,7 +231,7 @@ CudnnAttention* plan_for(const PlainAttention& p) {
     try {
         plan = std::make_unique<CudnnAttention>(p.heads, p.tokens);
     } catch (const std::runtime_error&) {
-        // Small problems that cuDNN does not take are left to cuBLAS.
+        // Problems that cuDNN does not take are left to cuBLAS.
     }
     return plan.get();
 }
