@@ -397,6 +397,7 @@ void show_mistakes(warpwise::Lesson& lesson) {
             });
         // A kernel that has been stopped leaves an error behind until the device is reset.
         warpwise::check(cudaDeviceReset());
+        (void)cudaGetLastError();  // which is still that of the kernel
         const bool right = !found.empty() && found.front().kind == mistake.kind;
         lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
         rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});

@@ -2,6 +2,7 @@
 // a GPU may choose as well. Until then their destination holds poison.
 #include "cpu_device/async_copies.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "block.h"
@@ -127,9 +128,13 @@ void Block::wait_for_parity(const void* barrier, bool parity, Site site) {
 }
 
 /// True while the phase before the present one has this parity; before the first one there seems to be one of parity 1.
+/// As long as nobody has waited for a phase, its copies may be in flight, and then it is still the present one.
 bool Block::has_completed_parity(const void* barrier, bool parity, Site site) {
     AsyncBarrier& at = barrier_at(barrier, "wait_parity()", site);
-    if ((at.phase % 2 == 1) == parity) return false;
+    if ((at.phase % 2 == 1) == parity) {
+        const auto may_be_in_flight = [&](const LateCopy& copy) { return copy.since + 1 == at.phase; };
+        return std::any_of(at.copies.begin(), at.copies.end(), may_be_in_flight);
+    }
     if (at.phase > 0) note_completed(at, at.phase - 1);
     return true;
 }

@@ -69,7 +69,7 @@ void check_turns(std::size_t turns, unsigned blocks) {
 
 TEST_CASE("smooths a single turn") { check_turns(1, 1); }
 
-TEST_CASE("smooths two turns, one in each stage") { check_turns(2, 1); }
+TEST_CASE("smooths two turns in one block") { check_turns(2, 1); }
 
 TEST_CASE("smooths many turns in one block") {
     for (const std::size_t turns : {3, 4, 5, 6, 9, 32}) check_turns(turns, 1);

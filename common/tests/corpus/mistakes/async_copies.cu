@@ -148,6 +148,25 @@ __global__ void wrong_parity(const float* in, float* out) {
 
 void wait_for_the_wrong_parity() { run(wrong_parity); }
 
+__global__ void parity_of_the_round(const float* in, float* out) {
+    __shared__ alignas(16) float tiles[2][64];
+    __shared__ Barrier filled[2];
+    const cg::thread_block block = cg::this_thread_block();
+    if (threadIdx.x < 2) init(&filled[threadIdx.x], 64);
+    block.sync();
+    for (unsigned stage = 0; stage < 2; ++stage) {
+        cuda::memcpy_async(block, tiles[stage], in + 64 * stage, sizeof tiles[0], filled[stage]);  // OTHER: the copy
+        (void)filled[stage].arrive();
+    }
+    block.sync();
+    for (unsigned part = 0; part < 2; ++part) {
+        filled[part].wait_parity(part % 2 != 0);                       // the first phase of both barriers has parity 0
+        out[64 * part + threadIdx.x] = tiles[part][63 - threadIdx.x];  // MISTAKE(data_race): in the second round
+    }
+}
+
+void parity_that_counts_rounds() { run(parity_of_the_round, 2); }
+
 __global__ void old_token(const float* in, float* out) {
     __shared__ float tile[64];
     __shared__ Barrier barrier;
@@ -266,6 +285,7 @@ CaseList async_copies() {
              {"copy_into_a_tile_that_is_read", "the next copy comes too early", copy_into_a_tile_that_is_read},
              {"tile_released_before_it_is_read", "arrives first, and then reads", tile_released_before_it_is_read},
              {"wait_for_the_wrong_parity", "parity 1 in the first round", wait_for_the_wrong_parity, true},
+             {"parity_that_counts_rounds", "one parity for two barriers", parity_that_counts_rounds, true},
              {"wait_with_an_old_token", "the token of two phases ago", wait_with_an_old_token, true},
              {"too_few_arrive_at_a_barrier", "32 of 64 arrivals", too_few_arrive_at_a_barrier, true},
              {"threads_leave_without_arriving", "early return", threads_leave_without_arriving, true},
