@@ -246,11 +246,11 @@ test('the recorded runs give a roofline', () => {
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
-    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['matrix_multiply', 'TF32'], ['matrix_multiply', 'BF16']]);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['matrix_multiply', 'TF32'], ['matrix_multiply', 'BF16'], ['attention', 'BF16'], ['attention', 'BF16']]);
     const drawn = [...data.points, ...data.tensorPoints].filter(roofline.hasPlace);
     for (const point of drawn) assert.ok(Number.isFinite(roofline.intensityOf(point)), point.lesson);
     assert.deepEqual(data.points.filter((point) => point.operations > 0 && !drawn.includes(point)).map(({ lesson }) => lesson), ['pi', 'pi_precision']);
-    assert.deepEqual([...new Set(drawn.filter(({ isLeast }) => isLeast).map(({ lesson }) => lesson))], ['matrix_multiply', 'linear_solver']);
+    assert.deepEqual([...new Set(drawn.filter(({ isLeast }) => isLeast).map(({ lesson }) => lesson))], ['matrix_multiply', 'linear_solver', 'attention']);
     // C = A B, each matrix once; A and B in 4 bytes, and in 2.
     const [tf32, bf16] = data.tensorPoints.map(({ bytes }) => bytes);
     assert.deepEqual([tf32, bf16], [12 * 4096 ** 2, 8 * 4096 ** 2]);

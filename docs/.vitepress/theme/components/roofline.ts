@@ -69,7 +69,11 @@ export interface ChapterResults {
 const leastBytes: Record<string, (size: number[], width: number) => number> = {
     matrix_multiply: ([m, n, k], width) => width * (m * k + k * n) + 4 * m * n,
     linear_solver: ([n], width) => width * n * n,
+    attention: ([heads, tokens], width) => heads * tokens * 128 * (3 * width + 4),
 };
+
+/// The format of a lesson whose rates do not tell it, because none of its steps comes near the ceiling.
+const tensorFormat: Record<string, TensorFormat> = { attention: 'BF16' };
 
 /// SMs x FP32 units of an SM x 2 x clock, in 1e9 operations a second. 0 where the units are not known. The table is that of
 /// common/lesson/roofline.h, which a test compares with it.
@@ -149,7 +153,7 @@ export function rooflineOf(results: ChapterResults[]): RooflineData | undefined 
                 // them all, that of the vendor's routine, too.
                 const best = fastest(table);
                 const rates = table.filter((step) => step.seconds && step.comparison.passed).map((step) => (step.operations ?? 0) / step.seconds!.median / 1e9);
-                const format = (['TF32', 'BF16'] as const).find((each) => tensorPeak(each) >= Math.max(...rates) / 1.05);
+                const format = tensorFormat[lesson.name] ?? (['TF32', 'BF16'] as const).find((each) => tensorPeak(each) >= Math.max(...rates) / 1.05);
                 if (!best || !format) continue;
                 let ceiling = tensorCeilings.findIndex((each) => each.format === format);
                 if (ceiling < 0) ceiling = tensorCeilings.push({ format, gopPerS: tensorPeak(format) }) - 1;
