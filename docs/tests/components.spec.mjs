@@ -587,6 +587,7 @@ const drawings = [
     ['/5_modern_cuda/memory_model', 'hand_over'],
     ['/4_examples/sort', 'bitonic'],
     ['/4_examples/sort', 'radix'],
+    ['/4_examples/transformer_block', 'transformer'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];

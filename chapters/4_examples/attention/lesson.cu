@@ -10,8 +10,9 @@
 // the lesson matrix_multiply: by tiles, and by tensor cores.
 //
 // Inputs are bf16, sums and results are floats. The steps are in step_01_... to
-// step_06_..., to be read in this order; heads.cuh, tensor_core.cuh, and tensor_tiles.cuh
-// have what they share. What libraries make of the problem is in libraries.cuh.
+// step_07_..., to be read in this order; heads.cuh, tensor_core.cuh, tensor_tiles.cuh, and
+// warpgroup.cuh have what they share. What libraries make of the problem is in
+// libraries.cuh.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@
 #include "chapters/4_examples/attention/step_03_register_tiles.cuh"
 #include "chapters/4_examples/attention/step_04_mma_tiles.cuh"
 #include "chapters/4_examples/attention/step_05_mma_ahead.cuh"
-#include "chapters/4_examples/attention/step_06_mma_causal.cuh"
+#include "chapters/4_examples/attention/step_07_mma_causal.cuh"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/launch_shape.h"
@@ -133,11 +134,21 @@ void run_wgmma(Plain& p) {
 
 #endif
 
-void tell_of_missing_tensor_cores(warpwise::Lesson& lesson) {
-    if (has_tensor_cores()) return;
+void tell_of_missing_steps(warpwise::Lesson& lesson) {
+    if (!has_tensor_cores())
+        lesson.text(
+            "This GPU has no tensor cores for bf16, so the steps mma_tiles, mma_ahead, and "
+            "mma_causal are left out. GPUs from sm_80 on have them.");
+#ifdef __CPU_DEVICE__
     lesson.text(
-        "This GPU has no tensor cores for bf16, so the steps mma_tiles, mma_ahead, and "
-        "mma_causal are left out. GPUs from sm_80 on have them.");
+        "The step wgmma_overlap is left out: its instructions are those of sm_90a, and the "
+        "CPU device has none of them.");
+#else
+    if (!has_wgmma())
+        lesson.text(
+            "The step wgmma_overlap is left out: it needs a GPU of compute capability 9.0, "
+            "and a program that was compiled for sm_90a.");
+#endif
 }
 
 // Of one head of 128 tokens: bytes of all sectors that a step loads and stores, per score,
@@ -293,15 +304,23 @@ sees itself and those before it. How many of the 8 tiles contain a score that co
                  .shown_by = warpwise::TableCell{"tiles", {"mma_causal"}, "tiles"}},
          .because = R"(The queries 0 to 127 need the keys 0 to 127, which are 2 tiles, and
 the other queries need 4. With many tokens, the share goes to one half.)"});
+    lesson.predict(
+        {.question = R"(There are 8192 tokens. How many times as long does the kernel take
+on a GPU that computes all tiles and then masks them, as the one that skips those above the
+diagonal?)",
+         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"mma_masked", "mma_causal"},
+                                      .unit = "times",
+                                      .factor = 1.2},
+         .because = R"(About half of the tiles are left, and only those on the diagonal have
+to be masked.)"});
     show_tiles(lesson);
     std::vector<warpwise::Step<Causal>> steps;
     for (const Masked& method : masked)
         steps.push_back({method.name, method.change, method.run});
-    lesson.steps<Causal>(
-        {.gpu = {16, 8192},
-         .cpu = {1, 256},
-         .awkward = {{0, 3}, {3, 0}, {1, 1}, {3, 2}, {2, 65}, {1, 129}, {1, 200}}},
-        steps);
+    lesson.steps<Causal>({.gpu = {16, 8192},
+                          .cpu = {1, 256},
+                          .awkward = {{0, 3}, {3, 0}, {1, 1}, {3, 2}, {2, 65}, {1, 150}}},
+                         steps);
     lesson.conclusion(
         R"(The loop over the keys ends at the diagonal, so the skipped tiles are neither
 copied nor computed. Only tiles on the diagonal have to be masked. Gop/s count what the mask
@@ -360,7 +379,7 @@ exp(score - new). The factor, which is below 1, has to make up for that.)"});
          .answer = warpwise::Fastest{{"scores_in_memory", "register_tiles", "mma_ahead"}},
          .because = R"(Only mma_ahead multiplies on tensor cores, and their operands come
 from shared memory while the next ones are copied.)"});
-    tell_of_missing_tensor_cores(lesson);
+    tell_of_missing_steps(lesson);
     std::vector<warpwise::Step<Plain>> steps;
     for (const Method& method : methods_here())
         steps.push_back({method.name, method.change, method.run});
@@ -380,10 +399,11 @@ from shared memory while the next ones are copied.)"});
     lesson.steps<Plain>(sizes, steps);
     show_magnitudes(lesson);
     lesson.conclusion(
-        R"(A row alone waits for its keys and values, and tiles bring them once for many
-rows. After that the multiply-adds are the limit, and tensor cores make 2048 of them with
-one instruction. Weights in bf16 cost accuracy where few keys have all the weight; very
-long queries cost more, because an error of a score is relative to its size.)");
+        R"(Tiles bring keys and values once for many rows. After that the multiply-adds are
+the limit, and tensor cores make 2048 of them with one instruction. On an H200, copies ahead
+gain nothing here, probably because a second block on the SM already fills the gap. wgmma
+gains, with exponentials that are computed meanwhile. Weights in bf16 cost accuracy where
+few keys have all the weight.)");
     tell_causal(lesson);
 }
 

@@ -9,10 +9,11 @@ namespace {
 // are copied, and while they multiply weights and values, the keys of the next tile are.
 // So keys and values need one place each, as before, and each of two barriers per tile says
 // two things: what was copied is there for all, and what was read may be overwritten.
-// Faster because a copy has as long to arrive as one of the two products takes. Still slow
-// because the tensor cores wait while a warp computes exponentials, unless another warp of
-// the same scheduler multiplies. And mma.sync takes its operands from registers, which
-// keeps an H200 from more than about 60 % of its peak.
+// This could be faster because a copy has as long to arrive as one of the two products
+// takes. On an H200 it is not, probably because the other block on the SM multiplies while
+// this one waits. Still slow because the tensor cores wait while a warp computes
+// exponentials, unless another warp of the same scheduler multiplies, and because all
+// operands pass through registers.
 __global__ void __launch_bounds__(kMmaThreads, 2) mma_ahead(Heads x) {
     extern __shared__ __align__(128) unsigned char shared_memory[];
     const unsigned queries = shared_address(shared_memory);

@@ -77,9 +77,9 @@ __device__ float2 weigh_rows(float (&scores)[64], float (&largest)[2], float (&s
 // of a tile. Both operands come from shared memory, and the instruction is asynchronous.
 // So a warpgroup starts two products at once: its queries with the next keys, and its
 // weights with the values. While the second one runs, it computes the next weights.
-// Faster because operands of wgmma do not pass through registers, and because exponentials
-// are computed while the tensor cores multiply. Still slow because all threads copy, and
-// because both warpgroups wait for each other at each tile.
+// Faster because most operands of wgmma do not pass through registers, and because
+// exponentials are computed while the tensor cores multiply. Still slow because all threads
+// copy, and because both warpgroups wait for each other at each tile.
 __global__ void __launch_bounds__(kWgmmaThreads, 1) wgmma_overlap(Heads x) {
 #if ATTENTION_COMPILED_FOR_SM_90A
     extern __shared__ __align__(128) unsigned char shared_memory[];

@@ -1,4 +1,4 @@
-// What steps 4 to 6 do with tensor cores, each in a function: multiply fragments
+// What steps 4 to 7 do with tensor cores, each in a function: multiply fragments
 // (mma.sync), load them from shared memory (ldmatrix), and copy to shared memory
 // (cp.async). GPUs from sm_80 on have these instructions.
 //

@@ -1,5 +1,5 @@
-// What steps 4 to 6 share: the tiles in shared memory, the sums of a warp, and what happens
-// to them from the loads of fragments to the result.
+// What steps 4, 5, and 7 share: the tiles in shared memory, the sums of a warp, and what
+// happens to them from the loads of fragments to the result.
 //
 // A block of four warps computes 128 rows of the result, and a warp 32 of them. It takes 64
 // keys and values at a time. The fragments of the scores have the shape that the product

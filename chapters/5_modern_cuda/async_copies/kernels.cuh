@@ -25,7 +25,7 @@ constexpr unsigned kThreads = 256;  // per block, that compute
 constexpr unsigned kWarps = kThreads / 32;
 constexpr unsigned kWindow = 256;             // floats: one warp adds up a window
 constexpr unsigned kTile = kWarps * kWindow;  // floats that a block has at a time
-constexpr unsigned kHalo = 4;                 // more floats on both sides of a tile
+constexpr unsigned kHalo = 32;                // more floats on both sides of a tile
 constexpr unsigned kBuffer = kTile + 2 * kHalo;
 
 __host__ __device__ constexpr std::size_t tiles_of(std::size_t count,
@@ -34,8 +34,10 @@ __host__ __device__ constexpr std::size_t tiles_of(std::size_t count,
 }
 
 // What a tile needs of the array: with the halo, as far as the array has it. One neighbor
-// on each side would be enough. A halo of four floats lets each copy begin at a multiple of
-// 16 bytes, in the array (which begins at one, too) and in the buffer.
+// on each side would be enough. A halo of 32 floats lets each copy begin at a multiple of
+// 128 bytes, in the array (which begins at one, too) and in the buffer. 16 bytes are what
+// the copies require, but on an H200 they take up to a third longer where the two addresses
+// differ modulo 128 bytes (the table read_share).
 struct Part {
     std::size_t first;    // in the array
     unsigned place;       // of this float in the buffer
@@ -91,7 +93,7 @@ __device__ void add_up_tile(const float* buffer, std::size_t tile, std::size_t c
 // flight, and while its loads are in flight, it does not compute. Only other blocks of the
 // SM can fill these gaps. Besides, the registers hold the tile on its way.
 __global__ void windows_through_registers(const float* in, std::size_t count, float* out) {
-    __shared__ alignas(16) float buffer[kBuffer];
+    __shared__ alignas(128) float buffer[kBuffer];
     constexpr unsigned loads = (kBuffer / 4 + kThreads - 1) / kThreads;
     for (std::size_t t = blockIdx.x; t < tiles_of(count); t += gridDim.x) {
         const Part part = part_of(t, count);
@@ -126,7 +128,7 @@ __global__ void windows_through_registers(const float* in, std::size_t count, fl
 // Little can be gained, because the block still waits right after it has asked. On an H200
 // it takes about as long as step 2.
 __global__ void windows_memcpy_async(const float* in, std::size_t count, float* out) {
-    __shared__ alignas(16) float buffer[kBuffer];
+    __shared__ alignas(128) float buffer[kBuffer];
     const cg::thread_block block = cg::this_thread_block();
     for (std::size_t t = blockIdx.x; t < tiles_of(count); t += gridDim.x) {
         const Part part = part_of(t, count);
@@ -166,11 +168,11 @@ __device__ void copy_part(const Group& group, const Part& part, const float* in,
 // tile, so a barrier has to follow. It also says that all threads have done with the tile
 // before, whose buffer takes the next copy.
 // This should be faster because bytes are in flight all the time, with one barrier per tile
-// instead of two. On an H200 it is slower: the blocks of an SM fill each other's gaps in
-// step 3 already, and here fewer of them are resident. What is left is the work on a tile.
+// instead of two. On an H200 it gains next to nothing: eight blocks of an SM fill each
+// other's gaps in step 3 already, and with stages fewer of them are resident.
 template <unsigned Stages>
 __global__ void windows_pipeline(const float* in, std::size_t count, float* out) {
-    __shared__ alignas(16) float buffers[Stages][kBuffer];
+    __shared__ alignas(128) float buffers[Stages][kBuffer];
     const cg::thread_block block = cg::this_thread_block();
     cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
     const std::size_t tiles = tiles_of(count);
@@ -207,7 +209,7 @@ __global__ void windows_pipeline(const float* in, std::size_t count, float* out)
 // Still slow because a tile of 8 KiB is over soon, so there are many waits.
 template <unsigned Stages>
 __global__ void windows_producer_warp(const float* in, std::size_t count, float* out) {
-    __shared__ alignas(16) float buffers[Stages][kBuffer];
+    __shared__ alignas(128) float buffers[Stages][kBuffer];
     __shared__ cuda::barrier<cuda::thread_scope_block> filled[Stages], empty[Stages];
     const cg::thread_block block = cg::this_thread_block();
     const cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
@@ -236,16 +238,18 @@ __global__ void windows_producer_warp(const float* in, std::size_t count, float*
     }
 }
 
-// Steps 7 and 8 have numbers to choose: stages, windows per warp in a tile, and whether a
-// lane reads 16 bytes at a time from shared memory.
-template <unsigned Stages, unsigned Windows, bool Wide = false>
+// Steps 7 and 8 have numbers to choose: stages, windows per warp in a tile, by how many
+// floats the buffers are off a multiple of 128 bytes, and whether a lane reads 16 bytes at
+// a time from shared memory.
+template <unsigned Stages, unsigned Windows, unsigned Off = 0, bool Wide = false>
 struct Tuning {
     static constexpr bool wide = Wide;
     static constexpr unsigned stages = Stages;
     static constexpr unsigned windows = Windows;
+    static constexpr unsigned off = Off;
     static constexpr unsigned tile = Windows * kTile;  // floats
     static constexpr unsigned buffer = tile + 2 * kHalo;
-    static constexpr std::size_t shared_bytes = Stages * buffer * sizeof(float);
+    static constexpr std::size_t shared_bytes = (Off + Stages * buffer) * sizeof(float);
 };
 
 // What step 8 does instead of add_up_window: a lane loads four neighboring floats at once,
@@ -287,8 +291,8 @@ __device__ void add_up_window_wide(const float* buffer, std::size_t window, unsi
 // bytes to give.
 template <class Numbers>
 __global__ void windows_tuned(const float* in, std::size_t count, float* out) {
-    extern __shared__ float4 dynamic_buffers[];
-    float* const buffers = reinterpret_cast<float*>(dynamic_buffers);
+    extern __shared__ __align__(128) float4 dynamic_buffers[];
+    float* const buffers = reinterpret_cast<float*>(dynamic_buffers) + Numbers::off;
     constexpr unsigned stages = Numbers::stages;
     __shared__ cuda::barrier<cuda::thread_scope_block> filled[stages], empty[stages];
     const cg::thread_block block = cg::this_thread_block();
@@ -329,8 +333,8 @@ __global__ void windows_tuned(const float* in, std::size_t count, float* out) {
     }
 }
 
-using Tuned = Tuning<3, 2>;
-using WideReads = Tuning<3, 2, true>;
+using Tuned = Tuning<2, 2>;
+using WideReads = Tuning<2, 2, 0, true>;
 
 }  // namespace
 }  // namespace modern_cuda

@@ -172,7 +172,7 @@ const std::array<Method, 7> kMethods = {{
     {"windows_producer_warp", "a warp that only copies",
      with<windows_producer_warp<4>, kWithProducer>,
      resident_blocks<windows_producer_warp<4>, kWithProducer>, 3, kTile, 0, 1},
-    {"windows_tuned", "tuning: larger tiles, 3 stages", tuned<Tuned>, resident_tuned<Tuned>,
+    {"windows_tuned", "tuning: larger tiles, 2 stages", tuned<Tuned>, resident_tuned<Tuned>,
      Tuned::stages - 1, Tuned::tile, 0, 1},
     {"windows_wide_reads", "16 bytes per read from shared memory", tuned<WideReads>,
      resident_tuned<WideReads>, WideReads::stages - 1, WideReads::tile, 0, 1},
@@ -198,7 +198,7 @@ void show_rounds(warpwise::Lesson& lesson) {
     for (const Method& method : kMethods) {
         const std::size_t tiles = tiles_of(kCounted, method.floats);
         const std::size_t barriers = method.barriers_before + method.barriers * tiles / 2;
-        // Each tile but the first has four floats before it, each but the last four after.
+        // Each tile but the first has a halo before it, each but the last one after.
         const std::size_t floats = kCounted + 2 * kHalo * (tiles - 1);
         rows.push_back({method.name, std::to_string(tiles), std::to_string(barriers),
                         std::to_string(floats * sizeof(float) / 32)});
@@ -302,9 +302,9 @@ struct Timed {
     std::size_t shared_bytes = 0;  // dynamic, of a block
 };
 
-template <unsigned Stages, unsigned Windows, bool Wide = false>
+template <unsigned Stages, unsigned Windows, unsigned Off = 0, bool Wide = false>
 Timed numbers(const char* name) {
-    using Numbers = Tuning<Stages, Windows, Wide>;
+    using Numbers = Tuning<Stages, Windows, Off, Wide>;
     return {name, tuned<Numbers>, Numbers::shared_bytes};
 }
 
@@ -317,16 +317,19 @@ std::vector<Timed> timed() {
     all.push_back({"  pipeline of 3 stages", with<windows_pipeline<3>>});
     all.push_back({"  producer, 2 stages", with<windows_producer_warp<2>, kWithProducer>});
     all.push_back({"  producer, 3 stages", with<windows_producer_warp<3>, kWithProducer>});
-    all.push_back(numbers<2, 2>("  tuned, 2 stages of 16 KiB"));
+    all.push_back(numbers<2, 2, 4>("  tuned, buffers 16 bytes off"));
+    all.push_back(numbers<2, 2, 16>("  tuned, buffers 64 bytes off"));
+    all.push_back(numbers<3, 2>("  tuned, 3 stages of 16 KiB"));
     all.push_back(numbers<4, 2>("  tuned, 4 stages of 16 KiB"));
     all.push_back(numbers<6, 1>("  tuned, 6 stages of 8 KiB"));
     all.push_back(numbers<2, 4>("  tuned, 2 stages of 32 KiB"));
     all.push_back(numbers<3, 4>("  tuned, 3 stages of 32 KiB"));
-    all.push_back(numbers<2, 2, true>("  wide, 2 stages of 16 KiB"));
-    all.push_back(numbers<4, 2, true>("  wide, 4 stages of 16 KiB"));
-    all.push_back(numbers<4, 1, true>("  wide, 4 stages of 8 KiB"));
-    all.push_back(numbers<6, 1, true>("  wide, 6 stages of 8 KiB"));
-    all.push_back(numbers<3, 4, true>("  wide, 3 stages of 32 KiB"));
+    all.push_back(numbers<3, 2, 0, true>("  wide, 3 stages of 16 KiB"));
+    all.push_back(numbers<4, 2, 0, true>("  wide, 4 stages of 16 KiB"));
+    all.push_back(numbers<4, 1, 0, true>("  wide, 4 stages of 8 KiB"));
+    all.push_back(numbers<6, 1, 0, true>("  wide, 6 stages of 8 KiB"));
+    all.push_back(numbers<2, 4, 0, true>("  wide, 2 stages of 32 KiB"));
+    all.push_back(numbers<3, 4, 0, true>("  wide, 3 stages of 32 KiB"));
     all.push_back({"read, 4 loads", read_all<4>});
     all.push_back({"read, 8 loads", read_all<8>});
     return all;
@@ -453,6 +456,9 @@ waits.)"});
                                       {kTile + 1},
                                       {kTile + 3},
                                       {kTile + 5},
+                                      {kTile + 31},
+                                      {kTile + 32},
+                                      {kTile + 33},
                                       {Tuned::tile + 6},
                                       {100003}}},
                          steps);

@@ -381,7 +381,7 @@ const en = {
         sum: 'sum of weights',
         mean: 'result so far',
         start: 'Nothing is known yet: no score has been computed.',
-        says: (tile, { largest, sum, factor }, before) =>
+        says: (tile, largest, before, sum, factor) =>
             tile === 1
                 ? `Tile 1: the largest score is ${largest}, and the weights exp(score - ${largest}) add up to ${sum.toFixed(2)}.`
                 : before === largest
@@ -549,6 +549,20 @@ const en = {
         type: 'Type of the elements',
         says: (type, count, sum) =>
             `Two loads bring ${count} elements of each vector. ${type === sum ? `They are subtracted, squared, and added up in ${sum}.` : `Each ${type} is converted to ${sum} before the subtraction, because a difference of two ints may be too large for an int.`}`,
+    },
+    transformer: {
+        title: 'A transformer block, kernel by kernel',
+        alt: 'Seven rows of kernels, from top to bottom. First half: a layer norm; a product and its bias, which make queries, keys, and values; scores, softmax, and weighted values, which are the attention; a product, its bias, and the addition of x. Second half: a layer norm; a product, its bias, and GELU; a product, its bias, and the addition of what the first half gave. With all parts naive each of these 16 operations is a kernel. With all parts replaced each row is one kernel, which makes 7.',
+        kernels: 'Kernels',
+        ways: { naive: 'all naive', fused: 'all replaced' },
+        norm: 'norm',
+        scores: 'scores',
+        softmax: 'softmax',
+        values: 'values',
+        says: (launches) =>
+            launches === 7
+                ? '7 launches. Each row is one kernel: what follows a sum happens while the sum is in a register.'
+                : `${launches} launches. Each box is a kernel that reads a matrix from global memory and writes one.`,
     },
 };
 
@@ -911,7 +925,7 @@ const zh = {
         sum: '权重之和',
         mean: '目前的结果',
         start: '还什么都不知道：一个得分也没有算。',
-        says: (tile, { largest, sum, factor }, before) =>
+        says: (tile, largest, before, sum, factor) =>
             tile === 1
                 ? `分块 1：最大的得分是 ${largest}，权重 exp(得分 - ${largest}) 之和是 ${sum.toFixed(2)}。`
                 : before === largest
@@ -1074,6 +1088,20 @@ const zh = {
         alt: '一次 16 字节的加载取来四个 float、两个 double 或四个 int。float 和 double 用自己的类型相减、平方、累加。int 先转换成 double，这样不会溢出。',
         type: '元素的类型',
         says: (type, count, sum) => `两次加载各取来一个向量的 ${count} 个元素。${type === sum ? `它们用 ${sum} 相减、平方、累加。` : `每个 ${type} 在相减之前先转换成 ${sum}，因为两个 int 之差可能超出 int 的范围。`}`,
+    },
+    transformer: {
+        title: '一个 transformer 块，逐个核函数',
+        alt: '从上到下七行核函数。前一半：层归一化；一个乘积加偏置，得到查询、键和值；得分、softmax、加权的值，即注意力；一个乘积、偏置、加上 x。后一半：层归一化；一个乘积、偏置、GELU；一个乘积、偏置、加上前一半的结果。各部分都朴素时，这 16 个操作各是一个核函数。全部替换之后，每一行是一个核函数，共 7 个。',
+        kernels: '核函数',
+        ways: { naive: '全部朴素', fused: '全部替换' },
+        norm: '归一化',
+        scores: '得分',
+        softmax: 'softmax',
+        values: '加权的值',
+        says: (launches) =>
+            launches === 7
+                ? '7 次启动。每一行是一个核函数：求和之后要做的事，趁和还在寄存器里就做完。'
+                : `${launches} 次启动。每个方框是一个核函数，从全局内存读一个矩阵，再写一个矩阵。`,
     },
 };
 

@@ -24,7 +24,7 @@ __device__ void drop_later_keys(Scores& scores, unsigned first, unsigned row) {
 // A causal mask: a token sees itself and those before it. With `Skip` = false, all tiles
 // are computed and then masked, so half of the work is for weights of 0.
 //
-// Step 6 has `Skip` = true: a block stops at the tile with its last query. The tiles beyond
+// Step 7 has `Skip` = true: a block stops at the tile with its last query. The tiles beyond
 // contribute nothing. Only the tiles on the diagonal are masked.
 // Faster because half of the tiles are left. The blocks with the last queries have the most
 // work, so they are launched first: otherwise the SMs would wait for them in the end.
