@@ -125,7 +125,8 @@ __global__ void windows_through_registers(const float* in, std::size_t count, fl
 // cuda::aligned_size_t promises that both addresses and the size are multiples of 16 bytes,
 // so that each instruction copies that much. Up to three floats are left for a second copy.
 // Better because no registers are needed, and because there are no stores to wait for.
-// Little is gained, because the block still waits right after it has asked.
+// Little can be gained, because the block still waits right after it has asked. On an H200
+// it takes about as long as step 2.
 __global__ void windows_memcpy_async(const float* in, std::size_t count, float* out) {
     __shared__ alignas(128) float buffer[kBuffer];
     const cg::thread_block block = cg::this_thread_block();
@@ -166,10 +167,9 @@ __device__ void copy_part(const Group& group, const Part& part, const float* in,
 // consumer_wait() waits for the oldest stage. Other threads have copied other parts of the
 // tile, so a barrier has to follow. It also says that all threads have done with the tile
 // before, whose buffer takes the next copy.
-// Faster because bytes are in flight all the time, with one barrier per tile instead of
-// two. With two stages the copy of a tile has as long as the work on one tile takes, which
-// may be too short. Four stages keep three tiles in flight, but with twice the shared
-// memory fewer blocks may fit on an SM.
+// This should be faster because bytes are in flight all the time, with one barrier per tile
+// instead of two. On an H200 it gains next to nothing: eight blocks of an SM fill each
+// other's gaps in step 3 already, and with stages fewer of them are resident.
 template <unsigned Stages>
 __global__ void windows_pipeline(const float* in, std::size_t count, float* out) {
     __shared__ alignas(128) float buffers[Stages][kBuffer];
@@ -206,7 +206,7 @@ __global__ void windows_pipeline(const float* in, std::size_t count, float* out)
 // Faster because a fast warp need not wait for a slow one at each tile, and because the
 // warps that compute do not compute addresses for copies. From compute capability 9.0 on,
 // one lane hands the whole tile to the copy engine (TMA) in one instruction.
-// Still slow, a little, because a tile of 8 KiB is over soon, so a warp often waits.
+// Still slow because a tile of 8 KiB is over soon, so there are many waits.
 template <unsigned Stages>
 __global__ void windows_producer_warp(const float* in, std::size_t count, float* out) {
     __shared__ alignas(128) float buffers[Stages][kBuffer];
@@ -238,10 +238,12 @@ __global__ void windows_producer_warp(const float* in, std::size_t count, float*
     }
 }
 
-// Step 7 with numbers to choose: stages, windows per warp in a tile, and by how many floats
-// the buffers are off a multiple of 128 bytes.
-template <unsigned Stages, unsigned Windows, unsigned Off = 0>
+// Steps 7 and 8 have numbers to choose: stages, windows per warp in a tile, by how many
+// floats the buffers are off a multiple of 128 bytes, and whether a lane reads 16 bytes at
+// a time from shared memory.
+template <unsigned Stages, unsigned Windows, unsigned Off = 0, bool Wide = false>
 struct Tuning {
+    static constexpr bool wide = Wide;
     static constexpr unsigned stages = Stages;
     static constexpr unsigned windows = Windows;
     static constexpr unsigned off = Off;
@@ -250,10 +252,43 @@ struct Tuning {
     static constexpr std::size_t shared_bytes = (Off + Stages * buffer) * sizeof(float);
 };
 
-// Larger tiles: a warp adds up several windows before it says that a stage is empty. The
-// buffers are in dynamic shared memory, because they need more than 48 KiB.
+// What step 8 does instead of add_up_window: a lane loads four neighboring floats at once,
+// of each row of 128. The floats beside them are those of the lanes next to it, which hand
+// them over in registers. Only both ends of a row are loaded by themselves. Windows at the
+// ends of the array are added up as before.
+__device__ void add_up_window_wide(const float* buffer, std::size_t window, unsigned place,
+                                   std::size_t count, float* out) {
+    const std::size_t begin = window * kWindow;
+    if (begin == 0 || begin + kWindow >= count)
+        return add_up_window(buffer, window, place, count, out);
+    const unsigned lane = threadIdx.x % 32;
+    float sum = 0;
+#pragma unroll
+    for (unsigned row = 0; row < kWindow; row += 128) {
+        const float* const at = buffer + place + row;
+        const float4 four = reinterpret_cast<const float4*>(at)[lane];
+        float before = __shfl_up_sync(0xFFFFFFFFu, four.w, 1);
+        float after = __shfl_down_sync(0xFFFFFFFFu, four.x, 1);
+        if (lane == 0) before = at[-1];
+        if (lane == 31) after = at[128];
+        const float bends[4] = {before - 2 * four.x + four.y, four.x - 2 * four.y + four.z,
+                                four.y - 2 * four.z + four.w, four.z - 2 * four.w + after};
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k) sum += bends[k] * bends[k];
+    }
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xFFFFFFFFu, sum, distance);
+    if (lane == 0) out[window] = sum;
+}
+
+// Step 7, larger tiles: a warp adds up several windows before it says that a stage is
+// empty. The buffers are in dynamic shared memory, because they need more than 48 KiB.
 // Faster because a wait and two arrivals are for more bytes, and because each copy is
-// longer. More bytes in flight do not help beyond what the memory needs.
+// longer. Still slow, probably, because each float is loaded three times from shared
+// memory. Step 8, wide reads: one load of 16 bytes and two exchanges where step 7 has
+// twelve loads of 4 bytes. This should be faster because shared memory has a third of the
+// bytes to give.
 template <class Numbers>
 __global__ void windows_tuned(const float* in, std::size_t count, float* out) {
     extern __shared__ __align__(128) float4 dynamic_buffers[];
@@ -281,8 +316,12 @@ __global__ void windows_tuned(const float* in, std::size_t count, float* out) {
 #pragma unroll
             for (unsigned k = 0; k < Numbers::windows; ++k) {
                 const unsigned window = k * kWarps + rank;
-                add_up_window(buffer, t * Numbers::windows * kWarps + window,
-                              kHalo + window * kWindow, count, out);
+                const std::size_t of_array = t * Numbers::windows * kWarps + window;
+                if constexpr (Numbers::wide)
+                    add_up_window_wide(buffer, of_array, kHalo + window * kWindow, count,
+                                       out);
+                else
+                    add_up_window(buffer, of_array, kHalo + window * kWindow, count, out);
             }
             warp.sync();
             if (warp.thread_rank() == 0) (void)empty[stage].arrive();
@@ -295,6 +334,7 @@ __global__ void windows_tuned(const float* in, std::size_t count, float* out) {
 }
 
 using Tuned = Tuning<2, 2>;
+using WideReads = Tuning<2, 2, 0, true>;
 
 }  // namespace
 }  // namespace modern_cuda

@@ -159,7 +159,7 @@ unsigned resident_tuned() {
                                       Numbers::shared_bytes);
 }
 
-const std::array<Method, 6> kMethods = {{
+const std::array<Method, 7> kMethods = {{
     {"windows_through_registers", "a tile at a time, through registers",
      with<windows_through_registers>, resident_blocks<windows_through_registers, kThreads>,
      0, kTile, 2},
@@ -174,6 +174,8 @@ const std::array<Method, 6> kMethods = {{
      resident_blocks<windows_producer_warp<4>, kWithProducer>, 3, kTile, 0, 1},
     {"windows_tuned", "tuning: larger tiles, 2 stages", tuned<Tuned>, resident_tuned<Tuned>,
      Tuned::stages - 1, Tuned::tile, 0, 1},
+    {"windows_wide_reads", "16 bytes per read from shared memory", tuned<WideReads>,
+     resident_tuned<WideReads>, WideReads::stages - 1, WideReads::tile, 0, 1},
 }};
 
 void expect_right(warpwise::Lesson& lesson, const std::string& what, Signal& signal,
@@ -300,16 +302,18 @@ struct Timed {
     std::size_t shared_bytes = 0;  // dynamic, of a block
 };
 
-template <unsigned Stages, unsigned Windows, unsigned Off = 0>
+template <unsigned Stages, unsigned Windows, unsigned Off = 0, bool Wide = false>
 Timed numbers(const char* name) {
-    using Numbers = Tuning<Stages, Windows, Off>;
+    using Numbers = Tuning<Stages, Windows, Off, Wide>;
     return {name, tuned<Numbers>, Numbers::shared_bytes};
 }
 
 std::vector<Timed> timed() {
     std::vector<Timed> all;
     for (const Method& method : kMethods) all.push_back({method.name, method.run});
-    all.back().shared_bytes = Tuned::shared_bytes;
+    for (Timed& each : all)
+        if (each.run == tuned<Tuned> || each.run == tuned<WideReads>)
+            each.shared_bytes = Tuned::shared_bytes;
     all.push_back({"  pipeline of 3 stages", with<windows_pipeline<3>>});
     all.push_back({"  producer, 2 stages", with<windows_producer_warp<2>, kWithProducer>});
     all.push_back({"  producer, 3 stages", with<windows_producer_warp<3>, kWithProducer>});
@@ -320,6 +324,12 @@ std::vector<Timed> timed() {
     all.push_back(numbers<6, 1>("  tuned, 6 stages of 8 KiB"));
     all.push_back(numbers<2, 4>("  tuned, 2 stages of 32 KiB"));
     all.push_back(numbers<3, 4>("  tuned, 3 stages of 32 KiB"));
+    all.push_back(numbers<3, 2, 0, true>("  wide, 3 stages of 16 KiB"));
+    all.push_back(numbers<4, 2, 0, true>("  wide, 4 stages of 16 KiB"));
+    all.push_back(numbers<4, 1, 0, true>("  wide, 4 stages of 8 KiB"));
+    all.push_back(numbers<6, 1, 0, true>("  wide, 6 stages of 8 KiB"));
+    all.push_back(numbers<2, 4, 0, true>("  wide, 2 stages of 32 KiB"));
+    all.push_back(numbers<3, 4, 0, true>("  wide, 3 stages of 32 KiB"));
     all.push_back({"read, 4 loads", read_all<4>});
     all.push_back({"read, 8 loads", read_all<8>});
     return all;
@@ -421,8 +431,9 @@ block after it tells that the other threads have waited for theirs.)"});
          .answer = warpwise::Fastest{{"windows_through_registers", "windows_memcpy_async",
                                       "windows_two_stages", "windows_four_stages",
                                       "windows_tuned"}},
-         .because = R"(What counts is how many bytes are in flight at any time. Where enough
-blocks are resident, others fill the gaps of a block that waits.)"});
+         .because = R"(Each wait and each arrival are for twice as many bytes. Stages alone
+gain little where enough blocks are resident: others fill the gaps of a block that
+waits.)"});
 
     std::vector<warpwise::Step<Signal>> steps = {
         {"serial", "a loop, one core", serial, warpwise::StepKind::host}};
@@ -466,7 +477,8 @@ take? On a GPU the table compares with kernels that only read.)");
     lesson.conclusion(
         R"(The memory is busy if enough bytes are in flight per SM. Stages, the size of a
 tile, and the number of resident blocks are three ways to have them, and shared memory
-limits their product.)");
+limits their product. Where more bytes in flight gain nothing, something else is the limit:
+here what each warp does with its tile.)");
 
     lesson.question(
         R"(A copy that has not landed looks like one that has: the buffer holds something.
