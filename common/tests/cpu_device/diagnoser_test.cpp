@@ -110,8 +110,13 @@ public:
     bool see(unsigned thread, AccessKind kind, const void* address, std::uint32_t bytes, int line,
              unsigned in_block = 0, bool is_block_copy = false, MemoryOrder order = MemoryOrder::relaxed,
              ThreadScope scope = ThreadScope::device) {
-        const Access access{
-            static_cast<const std::byte*>(address), bytes, kind, is_block_copy, scope, order, code(line)};
+        const Access access{.address = static_cast<const std::byte*>(address),
+                            .bytes = bytes,
+                            .kind = kind,
+                            .is_block_copy = is_block_copy,
+                            .scope = scope,
+                            .order = order,
+                            .code = code(line)};
         return block(in_block).access(thread, access) == cudaSuccess;
     }
     void read(unsigned thread, const void* address, int line, unsigned in_block = 0) {
