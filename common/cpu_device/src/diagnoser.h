@@ -32,10 +32,10 @@ struct Access {
     std::uint32_t bytes = 0;
     AccessKind kind = AccessKind::read;
     bool is_block_copy = false;  ///< of a structure: padding between its members may never have been written
-    bool lands = false;          ///< an asynchronous copy, in the thread that has waited for it
     ThreadScope scope = ThreadScope::system;  ///< of an atomic; volatile accesses count as relaxed ones of the system
     MemoryOrder order = MemoryOrder::relaxed;
     const void* code = nullptr;  ///< return address behind the access
+    bool lands = false;          ///< an asynchronous copy, in the thread that has waited for it
 };
 
 /// What is known of memory during one launch. Made when a launch begins, destroyed when it has ended and all of its

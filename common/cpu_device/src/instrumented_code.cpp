@@ -151,7 +151,6 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
                            static_cast<std::uint32_t>(bytes),
                            kind,
                            copies,
-                           false,
                            scope,
                            memory_order,
                            code};
