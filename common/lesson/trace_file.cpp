@@ -44,7 +44,7 @@ Json source_of(const std::string& path, const Json& warps, std::size_t file) {
 // ---- brief traces ---------------------------------------------------------------------------------------------------
 
 constexpr std::size_t brief_warps = 2;
-constexpr std::size_t brief_meeting_warps = 8;  // where they meet at barriers: what the others do is the point there
+constexpr std::size_t brief_meeting_warps = 4;  // where they meet at barriers: what the others do is the point there
 constexpr std::size_t brief_events = 128;       // of each warp
 
 /// Tells launches that a brief trace holds from those that repeat what came before.

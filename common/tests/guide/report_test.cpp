@@ -518,7 +518,7 @@ TEST_CASE("a brief trace holds the first launch of each kernel of a step, its fi
     CHECK(brief["launches"][0]["warps"].size() == 2);
     CHECK(brief["launches"][0]["warps"][0]["events"].size() == 128);
     CHECK(brief["launches"][0]["warps"][0]["cut"] == true);
-    CHECK(brief["launches"][1]["warps"].size() == 8);
+    CHECK(brief["launches"][1]["warps"].size() == 4);
     CHECK(brief["launches"][1]["warps"][0]["cut"] == false);
     CHECK_THAT(brief["trimmed"]["en"].get<std::string>(), ContainsSubstring("the first 128 events"));
     const json whole = written(warpwise::TraceParts::all);
