@@ -1096,7 +1096,7 @@ const zh = {
         ways: { naive: '全部朴素', fused: '全部替换' },
         norm: '归一化',
         scores: '得分',
-        softmax: 'softmax',
+        softmax: '求 softmax',
         values: '加权的值',
         says: (launches) =>
             launches === 7
