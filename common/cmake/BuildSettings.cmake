@@ -34,11 +34,6 @@ endif()
 # The rewriter, the lesson runner, the guide, graders, tests of host code, and what the CPU device does for its texts or once
 # a launch: a learner waits for them, and their speed matters less. No kernel and nothing that is timed is compiled with this.
 set(WARPWISE_QUICK_TO_BUILD -Og)
-# Passes of g++ that take 5 to 8 % of the time of these files, and whose work nobody misses here.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND WARPWISE_QUICK_TO_BUILD -fno-tree-dominator-opts -fno-ipa-pure-const -fno-ipa-reference -fno-tree-ccp
-        -fno-tree-fre -fno-forward-propagate -fno-cprop-registers)
-endif()
 # Most of their time goes into these headers; a target has them precompiled.
 set(WARPWISE_HEAVY_HEADERS <algorithm> <filesystem> <fmt/format.h> <functional> <map> <nlohmann/json.hpp> <optional> <string>
     <vector>)

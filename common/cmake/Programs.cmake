@@ -261,7 +261,7 @@ function(add_exercise chapter name kind)
         target_device_sources(${name}_grader_${device} ${device} ${grader})
         target_link_libraries(${name}_grader_${device} PUBLIC grading_${device})
         # A learner waits for it once. What it calls for every element of an answer is in the library, optimized.
-        target_compile_options(${name}_grader_${device} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_QUICK_TO_BUILD}>")
+        target_compile_options(${name}_grader_${device} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${WARPWISE_QUICK_TO_BUILD}>)
         if(grader MATCHES "cpp$")
             target_precompile_headers(${name}_grader_${device} REUSE_FROM grader_main_${device})
         endif()

@@ -15,8 +15,8 @@ trap 'rm -r "$commands"' EXIT
 # Every file alone, also those that are usually compiled several as one. Nothing is built.
 cmake --preset cpu -G Ninja -B "$commands/build" -DWARPWISE_UNITY=OFF \
     -DWARPWISE_BIN_DIR="$commands/bin" >"$commands/log" 2>&1 || { cat "$commands/log"; exit 1; }
-# g++'s precompiled headers are nothing that clang could read, and passes of g++ nothing that it has.
-sed -E 's/(-Winvalid-pch )?-include [^ ]*cmake_pch\.hxx//; s/ -fno-(tree|ipa|forward|cprop)-[a-z-]+//g' "$commands/build/compile_commands.json" >"$commands/compile_commands.json"
+# g++'s precompiled headers are nothing that clang could read.
+sed -E 's/(-Winvalid-pch )?-include [^ ]*cmake_pch\.hxx//' "$commands/build/compile_commands.json" >"$commands/compile_commands.json"
 
 mapfile -t files < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$commands/compile_commands.json" | sort -u |
     grep -E "^$PWD/common/(guide/[^/]*|lesson/[^/]*|grading/[^/]*|helpers/[^/]*|cpu_device/rewriter/[^/]*)\.cpp$" | awk -v k="${turn%/*}" -v n="${turn#*/}" '(NR - 1) % n == k')
