@@ -77,6 +77,14 @@ std::string why_it_does_not_fit(std::size_t device_bytes, std::size_t free_devic
     return {};
 }
 
+std::size_t halve_to_fit(std::size_t largest, std::size_t least,
+                         const std::function<std::size_t(std::size_t)>& bytes_of) {
+    const std::size_t free = free_device_bytes();
+    std::size_t count = largest;
+    while (count > least && bytes_of(count) > free / 2) count /= 2;
+    return count;
+}
+
 Size halve_until(Size size, const std::function<bool(const Size&)>& fits) {
     while (!fits(size)) {
         std::vector<std::size_t> extents;

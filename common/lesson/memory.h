@@ -26,6 +26,11 @@ std::string bytes_text(double bytes);
 std::string why_it_does_not_fit(std::size_t device_bytes, std::size_t free_device, std::size_t free_host,
                                 bool device_is_host);
 
+/// `largest` or, while it takes more than half of the free device memory and is above `least`, half of it, and so on.
+/// `bytes_of`: what a count takes. Throws CudaError.
+std::size_t halve_to_fit(std::size_t largest, std::size_t least,
+                         const std::function<std::size_t(std::size_t)>& bytes_of);
+
 /// Halves the largest extent until `fits`, or until nothing is left to halve.
 Size halve_until(Size size, const std::function<bool(const Size&)>& fits);
 

@@ -296,6 +296,16 @@ TEST_CASE("programs do not hand over to each other for ever") {
     CHECK(choose_device({cuda, false, true, true, 2}) == not_built);  // ../cuda holds a program for the CPU device
 }
 
+TEST_CASE("a count is halved until it takes half of the free device memory, and not below the least") {
+    const std::size_t half = free_device_bytes() / 2;
+    const auto times = [](std::size_t bytes) { return [bytes](std::size_t count) { return count * bytes; }; };
+    CHECK(halve_to_fit(1024, 32, times(1)) == 1024);
+    CHECK(halve_to_fit(1024, 32, times(half / 2048)) == 1024);
+    CHECK(halve_to_fit(1024, 32, times(half / 300)) == 256);
+    CHECK(halve_to_fit(1024, 32, times(half)) == 32);
+    CHECK(halve_to_fit(1000, 300, times(half)) == 250);
+}
+
 TEST_CASE("the largest extent is halved until a size fits") {
     const auto fits = [](std::size_t most) { return [most](const Size& size) { return size.count() <= most; }; };
     CHECK(halve_until({1024}, fits(1024)) == Size{1024});

@@ -27,6 +27,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace memory_model {
 namespace {
@@ -113,13 +114,9 @@ struct SweepArrays {
 // times takes more: 2 GiB of input, or what the memory of the device has room for.
 std::size_t elements_of_a_sweep(const warpwise::Lesson& lesson) {
     if (!lesson.measures()) return 1024;
-    std::size_t free_bytes = 0, all_bytes = 0;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    std::size_t count = std::size_t{1} << 24;
-    while (count > 1024 &&
-           count * SweepArrays::largest_stride * sizeof(float) > free_bytes / 2)
-        count /= 2;
-    return count;
+    return warpwise::halve_to_fit(std::size_t{1} << 24, 1024, [](std::size_t count) {
+        return count * SweepArrays::largest_stride * sizeof(float);
+    });
 }
 
 // Runs a sweep and prints its table: sectors by the formula, as counted (CPU device),

@@ -33,6 +33,7 @@
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace memory_model {
 namespace {
@@ -338,11 +339,8 @@ void expect_collisions(warpwise::Lesson& lesson, Histogram& problem,
 
 // As many bytes of each input as the memory has room for, up to 1 GiB.
 std::size_t bytes_of_each_input() {
-    std::size_t free_bytes = 0, all_bytes = 0;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    std::size_t count = std::size_t{1} << 30;
-    while (count > 1024 && inputs.size() * count > free_bytes / 2) count /= 2;
-    return count;
+    return warpwise::halve_to_fit(std::size_t{1} << 30, 1024,
+                                  [](std::size_t count) { return inputs.size() * count; });
 }
 
 // 32 Ki bytes of each input tell what all of them do.

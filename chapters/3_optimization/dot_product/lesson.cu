@@ -39,6 +39,7 @@
 #include "common/helpers/read_only.cuh"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace optimization {
 namespace {
@@ -368,10 +369,8 @@ constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{1} << 
 
 // kLarge, or as many as the free memory has room for.
 std::size_t large_count() {
-    std::size_t free_bytes = 0, all_bytes = 0, count = kLarge;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (count > kSmall && Dot::device_bytes({count}) > free_bytes / 2) count /= 2;
-    return count;
+    return warpwise::halve_to_fit(
+        kLarge, kSmall, [](std::size_t count) { return Dot::device_bytes({count}); });
 }
 
 // Seconds of each of `timed`, measured in turn. What adds up is checked afterwards.

@@ -37,6 +37,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 #include "common/lesson/results.h"
 #include "common/lesson/roofline.h"
 
@@ -150,11 +151,9 @@ double measured_bandwidth(const DeviceBuffer<float>& from, DeviceBuffer<float>& 
 // Where times are measured 2^28 values, or as many as fit.
 std::size_t values_of_sweep(const warpwise::Lesson& lesson) {
     if (!lesson.measures()) return std::size_t{1} << 12;
-    std::size_t free_bytes = 0, all_bytes = 0;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    std::size_t count = std::size_t{1} << 28;
-    while (count > 1024 && 2 * sizeof(float) * count > free_bytes / 2) count /= 2;
-    return count;
+    return warpwise::halve_to_fit(std::size_t{1} << 28, 1024, [](std::size_t count) {
+        return 2 * sizeof(float) * count;
+    });
 }
 
 // The same kernel with polynomials of degree 1 to 256: the bytes stay, the operations grow.

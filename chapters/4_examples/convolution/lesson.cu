@@ -37,6 +37,7 @@
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace examples {
 namespace {
@@ -411,9 +412,9 @@ void show_bands(warpwise::Lesson& lesson) {
         {"block's, of 4", run_window<window_block_ring<4>, kPixels>},
         {"block's, of 8", run_window<window_block_ring<8>, kPixels>},
     };
-    std::size_t free_bytes = 0, all_bytes = 0, side = 16384;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (side > 1024 && Image::device_bytes({side, side}) > free_bytes / 2) side /= 2;
+    const std::size_t side = warpwise::halve_to_fit(16384, 1024, [](std::size_t rows) {
+        return Image::device_bytes({rows, rows});
+    });
     Image problem(warpwise::Size{side, side});
     std::vector<std::string> header = {"rows of a band"};
     for (const Contender& contender : contenders) header.push_back(contender.name);

@@ -38,6 +38,7 @@
 #include "common/helpers/parallel_for.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 #include "common/lesson/refusal.h"
 
 namespace examples {
@@ -670,10 +671,8 @@ constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{1} << 
 
 // kLarge, or as many as the free memory has room for.
 std::size_t large_count() {
-    std::size_t free_bytes = 0, all_bytes = 0, count = kLarge;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (count > kSmall && Sort::device_bytes({count}) > free_bytes / 2) count /= 2;
-    return count;
+    return warpwise::halve_to_fit(
+        kLarge, kSmall, [](std::size_t count) { return Sort::device_bytes({count}); });
 }
 
 std::vector<double> measure(warpwise::Lesson& lesson, const Keys& keys,

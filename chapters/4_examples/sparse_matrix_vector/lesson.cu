@@ -28,6 +28,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace examples {
 namespace {
@@ -327,10 +328,10 @@ void show_matrices(warpwise::Lesson& lesson) {
         lesson.show_recorded("matrices");
         return;
     }
-    std::size_t free_bytes = 0, all_bytes = 0, count = std::size_t{1} << 22;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (count > 4096 && Matrix::device_bytes({count, count}) > free_bytes / 2)
-        count /= 2;
+    const std::size_t count =
+        warpwise::halve_to_fit(std::size_t{1} << 22, 4096, [](std::size_t rows) {
+            return Matrix::device_bytes({rows, rows});
+        });
     std::vector<std::vector<std::string>> rows;
     for (const Contender& contender : contenders) rows.push_back({contender.name});
     for (const Kind& kind : kinds) {

@@ -28,6 +28,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 #include "common/lesson/roofline.h"
 
 namespace examples {
@@ -354,9 +355,8 @@ struct Times {
 
 // All candidates in turn, with caches as warm as the kernel before leaves them.
 Times measure_parts(Block& problem, const std::vector<Method>& all) {
-    std::size_t free_bytes = 0, all_bytes = 0;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    const std::size_t copied = std::min(std::size_t{1} << 28, free_bytes / 64);
+    const std::size_t copied =
+        std::min(std::size_t{1} << 28, warpwise::free_device_bytes() / 64);
     const DeviceBuffer<float> d_from(copied);
     DeviceBuffer<float> d_to(copied);
     std::vector<warpwise::Candidate> candidates = {{[&] {

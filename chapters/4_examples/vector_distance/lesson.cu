@@ -39,6 +39,7 @@
 #include "common/helpers/read_only.cuh"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace examples {
 namespace {
@@ -390,11 +391,9 @@ constexpr std::size_t kLargeBytes = std::size_t{1} << 30;  // of each vector
 // Half of what is free, and at most 1 GiB per vector.
 template <class T>
 std::size_t large_count() {
-    std::size_t free_bytes = 0, all_bytes = 0, count = kLargeBytes / sizeof(T);
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (count > kSmall && Distance<T>::device_bytes({count}) > free_bytes / 2)
-        count /= 2;
-    return count;
+    return warpwise::halve_to_fit(kLargeBytes / sizeof(T), kSmall, [](std::size_t count) {
+        return Distance<T>::device_bytes({count});
+    });
 }
 
 // The steps from 4 on, step 5 with other numbers of loads, the vendor's routines, and the

@@ -26,6 +26,7 @@
 #include "common/helpers/read_only.cuh"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace modern_cuda {
 namespace {
@@ -349,10 +350,8 @@ constexpr std::size_t kLarge = std::size_t{1} << 28;
 
 // kLarge, or as many as the free memory has room for.
 std::size_t large_count() {
-    std::size_t free_bytes = 0, all_bytes = 0, count = kLarge;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (count > kTile && Signal::device_bytes({count}) > free_bytes / 2) count /= 2;
-    return count;
+    return warpwise::halve_to_fit(
+        kLarge, kTile, [](std::size_t count) { return Signal::device_bytes({count}); });
 }
 
 void show_read_share(warpwise::Lesson& lesson) {

@@ -30,6 +30,7 @@
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
 #include "common/lesson/lesson.h"
+#include "common/lesson/memory.h"
 
 namespace modern_cuda {
 namespace {
@@ -455,10 +456,9 @@ constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{1} << 
 
 // kLarge, or as many as the free memory has room for.
 std::size_t large_count() {
-    std::size_t free_bytes = 0, all_bytes = 0, count = kLarge;
-    warpwise::check(cudaMemGetInfo(&free_bytes, &all_bytes));
-    while (count > kSmall && Compaction::device_bytes({count}) > free_bytes / 2) count /= 2;
-    return count;
+    return warpwise::halve_to_fit(kLarge, kSmall, [](std::size_t count) {
+        return Compaction::device_bytes({count});
+    });
 }
 
 std::vector<double> measure(warpwise::Lesson& lesson, const std::vector<Method>& methods,
