@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "chapters/4_examples/softmax/moments.cuh"
 #include "chapters/4_examples/softmax/pieces.cuh"
 
 namespace examples {
@@ -50,21 +51,6 @@ __global__ void norm_two_sums(const float* in, std::size_t cols, const float* ga
     const float factor = rsqrtf(of_squares - mean * mean + kEpsilon);
     for (std::size_t col = threadIdx.x; col < cols; col += kThreads)
         to[col] = (from[col] - mean) * factor * gamma[col] + beta[col];
-}
-
-// How many elements, their mean, and the sum of the squares of their deviations from it.
-struct Moments {
-    float count, mean, m2;
-};
-
-// Of the elements of both. (T. F. Chan, G. H. Golub, R. J. LeVeque, Updating formulae and a
-// pairwise algorithm for computing sample variances, 1979.)
-__device__ Moments combined(Moments a, Moments b) {
-    const float count = a.count + b.count;
-    if (count == 0) return a;
-    const float difference = b.mean - a.mean, share = b.count / count;
-    return {count, a.mean + difference * share,
-            a.m2 + b.m2 + difference * difference * a.count * share};
 }
 
 template <unsigned Lanes>

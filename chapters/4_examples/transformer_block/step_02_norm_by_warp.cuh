@@ -1,23 +1,10 @@
 #pragma once
 
+#include "chapters/4_examples/softmax/moments.cuh"  // Moments, combined
 #include "chapters/4_examples/transformer_block/shapes.cuh"
 
 namespace examples {
 namespace {
-
-// How many elements, their mean, and the sum of the squares of their deviations from it.
-struct Moments {
-    float count, mean, m2;
-};
-
-// Of the elements of both (lesson softmax).
-__device__ Moments combined(Moments a, Moments b) {
-    const float count = a.count + b.count;
-    if (count == 0) return a;
-    const float difference = b.mean - a.mean, share = b.count / count;
-    return {count, a.mean + difference * share,
-            a.m2 + b.m2 + difference * difference * a.count * share};
-}
 
 // Step 2, a layer norm with one warp per row and Welford's sum: mean and variance in one
 // pass, combined over the lanes by shuffles.
