@@ -36,8 +36,8 @@ __host__ __device__ constexpr std::size_t tiles_of(std::size_t count,
 // What a tile needs of the array: with the halo, as far as the array has it. One neighbor
 // on each side would be enough. A halo of 32 floats lets each copy begin at a multiple of
 // 128 bytes, in the array (which begins at one, too) and in the buffer. 16 bytes are what
-// the copies require, but on an H200 they take up to a third longer where the two addresses
-// differ modulo 128 bytes (the table read_share).
+// the copies require, but on an H200 they take longer where the two addresses differ modulo
+// 128 bytes (the table read_share).
 struct Part {
     std::size_t first;    // in the array
     unsigned place;       // of this float in the buffer
