@@ -13,7 +13,6 @@
 #include "activity_log.h"
 #include "allocations.h"
 #include "block.h"
-#include "cpu_device/async_copies.h"
 #include "cpu_device/atomics.h"
 #include "cpu_device/host_access.h"
 #include "diagnoser.h"
@@ -273,8 +272,7 @@ const void* see_late_copy(const void* to, const void* from, std::size_t bytes) {
 
 void see_barrier(const void* barrier, bool begins) {
     InstrumentedThread& self = instrumented_thread;
-    // One that nobody has initialized is reported by whoever uses it.
-    if (!self.active || self.diagnoser == nullptr || (!begins && !is_barrier(barrier))) return;
+    if (!self.active || self.diagnoser == nullptr) return;
     const auto address = reinterpret_cast<std::uintptr_t>(barrier);
     if (address - self.stack < self.stack_bytes) return;
     Access access;

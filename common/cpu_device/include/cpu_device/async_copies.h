@@ -24,10 +24,11 @@ void wait_for_parity(const void* barrier, bool parity, Site site);
 bool has_completed(const void* barrier, std::uint64_t phase, Site site);
 bool has_completed_parity(const void* barrier, bool parity, Site site);
 
-/// The barrier is about to be used by the line that calls this.
+/// The barrier is about to be used by the line that calls this. One that nobody has initialized is reported by whoever
+/// uses it.
 CPU_DEVICE_INLINE void note_barrier([[maybe_unused]] const void* barrier, [[maybe_unused]] bool begins) {
 #ifdef __CPU_DEVICE_INSTRUMENTED__
-    see_barrier(barrier, begins);
+    if (begins || is_barrier(barrier)) see_barrier(barrier, begins);
 #endif
 }
 
