@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/runtime_api.h"
+#include "diagnoser.h"
 #include "handles.h"
 #include "live_objects.h"
 #include "streams.h"
@@ -62,6 +64,9 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
     const auto record = [&]() -> cudaError_t {
         if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture(); capture != nullptr && event_exists(event)) {
+            if (const auto captured = capture->record(event, stream)) return *captured;
+        }
         const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
         return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
     };
@@ -100,7 +105,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return api_call(Waits::yes, [&] { return event_exists(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+    return api_call(Waits::yes, [&]() -> cudaError_t {
+        if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture()) return capture->query(event).value_or(cudaSuccess);
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
@@ -108,7 +117,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(even
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
-        return stream_exists(stream) && event_exists(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        if (!stream_exists(stream) || !event_exists(event)) return cudaErrorInvalidResourceHandle;
+        nothing_overlaps();
+        if (StreamCapture* const capture = stream_capture()) return capture->wait(stream, event).value_or(cudaSuccess);
+        return cudaSuccess;
     });
 }
 

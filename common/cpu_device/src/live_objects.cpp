@@ -38,6 +38,10 @@ ObjectNames names_of(ObjectKind kind) {
             return {"a CUDA array", "CUDA arrays", "cudaFreeArray"};
         case ObjectKind::texture:
             return {"a texture object", "texture objects", "cudaDestroyTextureObject"};
+        case ObjectKind::graph:
+            return {"a graph", "graphs", "cudaGraphDestroy"};
+        case ObjectKind::executable_graph:
+            return {"an executable graph", "executable graphs", "cudaGraphExecDestroy"};
         case ObjectKind::surface:
             break;
     }

@@ -3,6 +3,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
@@ -110,6 +111,10 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, Site site) 
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, Site site) {
     if (!stream_exists(stream)) return api_result(cudaErrorInvalidResourceHandle);
+    if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
+        return api_result(unsupported("memory that a graph allocates (cudaMallocAsync in a captured stream)", site,
+                                      "allocate the memory before the capture begins"));
+    }
     return cudaMalloc(pointer, bytes, site);
 }
 
@@ -131,6 +136,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     const ApiCall call{"cudaFreeAsync", {}, __builtin_return_address(0)};
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
+            return unsupported("memory that a graph frees (cudaFreeAsync in a captured stream)", place_of(call),
+                               "free the memory after the last launch of the graph");
+        }
         return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::device, call);
     });
 }

@@ -8,6 +8,11 @@ namespace cpu_device {
 /// True for the default streams and for those created and not yet destroyed.
 bool stream_exists(cudaStream_t stream);
 
+/// True for the legacy default stream, which waits for other streams and lets them wait.
+bool is_legacy(cudaStream_t stream);
+/// Whether the stream and the legacy default stream wait for each other.
+bool waits_for_legacy(cudaStream_t stream);
+
 void forget_streams();
 void forget_events();
 [[gnu::weak]] void forget_arrays();  ///< null in programs without textures
