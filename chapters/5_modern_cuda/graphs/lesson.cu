@@ -788,8 +788,8 @@ void show_mistakes(warpwise::Lesson& lesson) {
 void graphs(warpwise::Lesson& lesson) {
     lesson.question(
         R"(Twenty small kernels have a few microseconds of work each. A launch takes the
-host about as long, and a kernel takes its time to start and to end. So most of the time goes
-into starting kernels. How can the same work be started with less?)");
+host about as long, and a kernel takes its time to start and to end. So most of the time
+goes into starting kernels. How can the same work be started with less?)");
     lesson.predict(
         {.question = R"(The steps run 20 kernels. After the kernels were captured and
 instantiated once, how many calls does the host make per run to launch them?)",
