@@ -63,14 +63,15 @@ void launch_and_destroy(cudaGraph_t graph) {
 
 void captured_memory_was_freed() {
     Recorded recorded;
-    {
-        DeviceBuffer<float> values(ones());
-        recorded.begin();
-        double_each<<<1, kCount, 0, recorded.stream>>>(values.data());
-        recorded.end();
-        check(cudaGraphLaunch(recorded.executable, recorded.stream));
-        check(cudaStreamSynchronize(recorded.stream));
-    }
+    float* values = nullptr;
+    check(cudaMalloc(&values, kCount * sizeof(float)));
+    check(cudaMemset(values, 0, kCount * sizeof(float)));
+    recorded.begin();
+    double_each<<<1, kCount, 0, recorded.stream>>>(values);
+    recorded.end();
+    check(cudaGraphLaunch(recorded.executable, recorded.stream));
+    check(cudaStreamSynchronize(recorded.stream));
+    check(cudaFree(values));
     // HINT: after the last launch of the graph
     (void)cudaGraphLaunch(recorded.executable, recorded.stream);  // MISTAKE(use_after_free): the array is gone
     (void)cudaGetLastError();
