@@ -33,6 +33,7 @@ bool instrumented_code_is_here = false;
 std::atomic<std::uintptr_t> device_begin{~std::uintptr_t{0}};
 std::atomic<std::uintptr_t> device_end{0};
 std::atomic<bool> host_may_use_device_memory{false};
+thread_local bool this_thread_may = false;
 
 using Kind = AccessKind;
 
@@ -109,7 +110,7 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
     if (instrumented_thread.holds_lock || !instrumenting().diagnostics) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
     if (!allocation || allocation->kind != MemoryKind::device) return;
-    if (host_may_use_device_memory.load(std::memory_order_relaxed)) {
+    if (this_thread_may || host_may_use_device_memory.load(std::memory_order_relaxed)) {
         if (event == TraceEvent::write || event == TraceEvent::copy_write) note_host_write(memory, bytes);
         return;
     }
@@ -217,6 +218,9 @@ bool allow_host_access() {
     host_may_use_device_memory = true;
     return true;
 }
+
+HostAccess::HostAccess() : before_(this_thread_may) { this_thread_may = true; }
+HostAccess::~HostAccess() { this_thread_may = before_; }
 
 bool has_instrumented_code() { return instrumented_code_is_here; }
 

@@ -379,6 +379,13 @@ test('a hand-over brings the new word only with a release and an acquire', () =>
     assert.equal(model.handOver(true, false)[3].l2.word, 42); // it is there, but B does not look there
 });
 
+test('a scan of parts gives the last place of each run its sum, and a scan of sums does not', () => {
+    const keys = [0, 0, 0, 1, 1, 2, 2, 2], values = [3, 1, 2, 4, 1, 5, 2, 1];
+    const sums = (withFlags) => model.runParts(keys, values, withFlags).at(-1).map(({ sum }) => sum);
+    assert.deepEqual(sums(true), [3, 4, 6, 4, 5, 5, 7, 8]);
+    assert.deepEqual(sums(false), [3, 4, 6, 10, 11, 16, 18, 19]);
+});
+
 test('a bitonic network sorts, in rounds that compare each place once', () => {
     const rounds = model.bitonicRounds(8);
     assert.deepEqual(rounds.map(({ run, distance }) => [run, distance]), [[2, 1], [4, 2], [4, 1], [8, 4], [8, 2], [8, 1]]);

@@ -125,6 +125,23 @@ export function scanStates(values) {
     return states;
 }
 
+/// The same for runs of equal keys: each place holds a sum and whether a run begins in the part that it is made of,
+/// [[{begins, sum}]]. A part that begins a run keeps its sum. Without `withFlags` the sums of all runs are mixed.
+export function runParts(keys, values, withFlags) {
+    const states = [values.map((sum, place) => ({ begins: withFlags && (place === 0 || keys[place] !== keys[place - 1]), sum }))];
+    for (let distance = 1; distance < values.length; distance *= 2) {
+        const last = states.at(-1);
+        states.push(
+            last.map((right, place) => {
+                if (place < distance) return right;
+                const left = last[place - distance];
+                return { begins: left.begins || right.begins, sum: right.begins ? right.sum : left.sum + right.sum };
+            }),
+        );
+    }
+    return states;
+}
+
 /// A look-back from the tile after the last one given: [{first, end, before, done}], one entry per look at `lanes` tiles. `tiles`:
 /// [{state: 'sum' | 'prefix', number}], the first of which has a prefix; `before`: the sum so far.
 export function lookBack(tiles, lanes) {

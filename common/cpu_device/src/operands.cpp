@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <string>
 
-#include "common/cpu_device/src/allocations.h"
-#include "common/cpu_device/src/diagnoser.h"
+#include "allocations.h"
 #include "cpu_device/instrument.h"
+#include "diagnoser.h"
 
 namespace cpu_device {
 namespace {
