@@ -492,17 +492,17 @@ void expect_two_phases(warpwise::Lesson& lesson) {
 
 // ---- what each step costs whoever writes it ---------------------------------------------
 
-// Lines of a function in a file of this lesson, its comment not counted; 0 where the file
-// is not there.
-unsigned lines_of(const std::string& file, const std::string& function) {
+// Lines of a function or structure in a file of this lesson, its comment not counted; 0
+// where the file is not there.
+unsigned lines_of(const std::string& file, const std::string& name) {
     std::string path = __FILE__;
     path = path.substr(0, path.rfind('/') + 1) + file;
     std::ifstream source(path);
     unsigned lines = 0;
     for (std::string line; std::getline(source, line);) {
-        const bool begins = lines == 0 && !line.empty() && line[0] != ' ' &&
-                            line[0] != '/' &&
-                            line.find(" " + function + "(") != std::string::npos;
+        const bool is_function = !line.empty() && line[0] != ' ' && line[0] != '/' &&
+                                 line.find(" " + name + "(") != std::string::npos;
+        const bool begins = lines == 0 && (is_function || line == "struct " + name + " {");
         if (begins || lines > 0) ++lines;
         if (lines > 0 && !line.empty() && line[0] == '}') break;
     }
@@ -523,7 +523,10 @@ const std::vector<Effort> kEfforts = {
      {{"kernels.cuh", "add_by_warps"}, {"lesson.cu", "with_spans"}},
      with_spans<add_by_warps, kThreads>},
     {"add_by_tiles",
-     {{"kernels.cuh", "add_by_tiles"}, {"lesson.cu", "with_spans"}},
+     {{"kernels.cuh", "Part"},
+      {"kernels.cuh", "AddParts"},
+      {"kernels.cuh", "add_by_tiles"},
+      {"lesson.cu", "with_spans"}},
      with_spans<add_by_tiles, kTile>},
 #ifndef __CPU_DEVICE__
     {"thrust", {{"lesson.cu", "thrust_reduce_by_key"}}, thrust_reduce_by_key},

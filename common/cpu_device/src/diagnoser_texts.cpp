@@ -268,6 +268,8 @@ const char* BlockDiagnoser::State::exchange_between(Stamp me, Stamp event) const
             return "a vote";
         case Collective::match:
             return "a match";
+        case Collective::group:
+            return nullptr;  // of CUB: what it does inside is not what the program has to repair
         default:
             return "a warp reduction";
     }

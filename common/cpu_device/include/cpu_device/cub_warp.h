@@ -37,7 +37,7 @@ template <class T, int Size>
 class WarpValues {
 public:
     CPU_DEVICE_UNSEEN WarpValues(const LogicalWarp<Size>& warp, const T& value, Site site)
-        : warp_(warp), site_(site), all_(gather(Collective::reduce, warp.mask, value, site)) {}
+        : warp_(warp), site_(site), all_(gather(Collective::group, warp.mask, value, site)) {}
 
     CPU_DEVICE_UNSEEN T operator[](unsigned rank) const { return all_[warp_.first + rank]; }
 

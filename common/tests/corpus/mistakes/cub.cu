@@ -89,7 +89,7 @@ __global__ void exchange_twice(const int* in, int* out) {
     int values[2] = {in[threadIdx.x], in[threadIdx.x + 64]};
     Exchange(storage).StripedToBlocked(values);  // OTHER: reads what others have written
     values[0] += 1;
-    Exchange(storage).BlockedToStriped(values);  // MISTAKE(data_race): no barrier between the two
+    Exchange(storage).StripedToBlocked(values);  // MISTAKE(data_race): no barrier between the two
     out[threadIdx.x] = values[0];
     out[threadIdx.x + 64] = values[1];
 }
@@ -99,7 +99,7 @@ void exchange_storage_used_again() { run(exchange_twice); }
 __global__ void reduce_of_one_warp(const int* in, int* out) {
     __shared__ typename Reduce::TempStorage storage;
     if (threadIdx.x < 32) {
-        const int sum = Reduce(storage).Sum(in[threadIdx.x]);  // MISTAKE(divergent_barrier): the other warp is not here
+        const int sum = Reduce(storage).Sum(in[threadIdx.x], 32);  // MISTAKE(divergent_barrier): one warp of two
         if (threadIdx.x == 0) out[0] = sum;
     }
     __syncthreads();
@@ -144,8 +144,8 @@ void algorithm_reads_past_the_end() {
 void algorithm_writes_past_the_end() {
     DeviceBuffer<int> d_in(ascending(100)), d_out(99);
     in_two_phases([&](void* storage, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveSum(storage, bytes, d_in.data(), d_out.data(),
-                                             100);  // MISTAKE(out_of_bounds): 99
+        return cub::DeviceScan::InclusiveSum(  // MISTAKE(out_of_bounds): room for 99
+            storage, bytes, d_in.data(), d_out.data(), 100);
     });
 }
 
