@@ -99,7 +99,8 @@ constexpr bool kListsCalls = false;
 #endif
 
 void show_pools(warpwise::Lesson& lesson) {
-    Smoothing problem({std::size_t{1} << 20});
+    // Where each call and launch is looked at, a shorter array does.
+    Smoothing problem({warpwise::Lesson::on_gpu() ? std::size_t{1} << 20 : 10007});
     std::vector<std::vector<std::string>> rows;
     for (const Source& source : kSources) {
         problem.watched = source.pool == nullptr ? nullptr : source.pool(problem);
@@ -121,7 +122,7 @@ void show_pools(warpwise::Lesson& lesson) {
                         mebibytes(problem.most_held), mebibytes(problem.held_after)});
         problem.watched = nullptr;
     }
-    lesson.table({"pools", text_of("%.0f rounds with 4 MiB of scratch memory", kRounds)},
+    lesson.table({"pools", "What " + std::to_string(kRounds) + " rounds ask for"},
                  {"step", "allocations", "calls that wait", "pool grew", "MiB held in use",
                   "MiB held after"},
                  rows);
@@ -687,14 +688,14 @@ again.)");
 order. Five functions get the order wrong. On a GPU they may give the right result for
 years. How can these mistakes be found?)");
     lesson.predict(
-        {.question = R"(Stream A allocates memory and fills it. An event lets stream B wait
-for A, and a kernel in B reads the memory. Right after that launch, cudaFreeAsync frees the
-memory in A. What may go wrong?)",
-         .answer =
-             warpwise::Choice{.choices = {"nothing: the free comes after the launch",
-                                          "A frees the memory while B still reads it",
-                                          "cudaFreeAsync fails, because B uses the memory"},
-                              .right = 1},
+        {.question =
+             R"(Stream A allocates memory and fills it. An event lets stream B wait for A,
+and a kernel in B reads the memory. After that launch, cudaFreeAsync frees the memory in A.
+What may go wrong?)",
+         .answer = warpwise::Choice{.choices = {"nothing: the free comes after the launch",
+                                                "A frees the memory while B still reads it",
+                                                "cudaFreeAsync fails"},
+                                    .right = 1},
          .because = R"(The event orders B after A. Nothing orders A's free after B's kernel,
 so the memory may be somebody else's by then.)"});
     show_mistakes(lesson);
