@@ -206,10 +206,12 @@ const std::vector<Pair>& pairs() {
         {"surface object", {"cudaCreateSurfaceObject"}, {"cudaDestroySurfaceObject"}},
         {"array", {"cudaMallocArray", "cudaMalloc3DArray"}, {"cudaFreeArray"}},
         {"graph", {"cudaGraphCreate", "cudaStreamEndCapture"}, {"cudaGraphDestroy"}},
+        {"memory pool", {"cudaMemPoolCreate"}, {"cudaMemPoolDestroy"}},
         {"executable graph", {"cudaGraphInstantiate"}, {"cudaGraphExecDestroy"}},
         {"allocation of pinned memory", {"cudaHostAlloc", "cudaMallocHost"}, {"cudaFreeHost"}},
         {"allocation of device memory",
-         {"cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch", "cudaMalloc3D"},
+         {"cudaMalloc", "cudaMallocAsync", "cudaMallocFromPoolAsync", "cudaMallocManaged", "cudaMallocPitch",
+          "cudaMalloc3D"},
          {"cudaFree", "cudaFreeAsync"}}};
     return all;
 }

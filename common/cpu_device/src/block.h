@@ -48,6 +48,7 @@ struct Launch {
     bool opted_in = false;  ///< cudaFuncSetAttribute allowed the kernel more than 48 KB of dynamic shared memory
     ErasedLaunch code{};
     bool cooperative = false;
+    cudaStream_t stream = nullptr;
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
     InstrumentOptions instrument;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diagnoser_state.h"
+#include "stream_order.h"
 
 namespace cpu_device {
 namespace {
@@ -542,6 +543,11 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
     if (region->shadow == nullptr) {
         if (region->allocation.address == nullptr) return cudaSuccess;  // harmless
         region->shadow = &shadow_of(region->allocation.address, region->allocation.bytes);
+        if (region->allocation.is_of_pool) look_at_order(thread, access, *region);
+        if (region->allocation.kind == MemoryKind::managed && note_managed_launch != nullptr) {
+            const Launch& running = launch.launch;
+            note_managed_launch(running.site.kernel, running.site.site, launch.order.first(), running.stream);
+        }
     }
     if (!region->shadow->cells.exists()) return cudaSuccess;
     if (!looks_for_races()) {

@@ -281,6 +281,8 @@ struct BlockDiagnoser::State {
 
     Diagnostic diagnostic(DiagnosticKind kind, unsigned thread, const Access& access) const;
     void describe(Diagnostic& diagnostic, const Access& access) const;
+    /// The launch uses memory of a pool for the first time.
+    void look_at_order(unsigned thread, const Access& access, const Region& region);
     void report_misaligned(unsigned thread, const Access& access);
     void report_write_to_constant(unsigned thread, const Access& access);
     void report_shared_stray(unsigned thread, const Access& access, Instruction& instruction);

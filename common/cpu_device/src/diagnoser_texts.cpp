@@ -5,6 +5,7 @@
 
 #include "diagnoser_state.h"
 #include "source_lines.h"
+#include "stream_order.h"
 
 namespace cpu_device {
 namespace {
@@ -131,6 +132,22 @@ void BlockDiagnoser::State::report_shared_stray(unsigned thread, const Access& a
     report(std::move(found));
 }
 
+void BlockDiagnoser::State::look_at_order(unsigned thread, const Access& access, const Region& region) {
+    if (note_pool_use == nullptr) return;
+    const Launch& running = launch.launch;
+    const bool is_ordered =
+        note_pool_use(region.allocation, running.stream, "kernel " + std::string(running.site.kernel),
+                      {"<<<>>>", running.site.site, nullptr});
+    if (is_ordered) return;
+    Diagnostic found = diagnostic(DiagnosticKind::missing_order, thread, access);
+    found.array = region.name;
+    found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory of " +
+                    "cudaMallocAsync in another stream than that of its allocation, and nothing orders the two";
+    found.memory = byte_range(number_of(access.address) - region.begin, access.bytes) + " of " + region_text(region);
+    found.hint = std::string(order_hint) + "; or synchronize before the launch";
+    report(std::move(found));
+}
+
 bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, Instruction& instruction) {
     const std::uintptr_t address = number_of(access.address);
     if (launch.map.refresh(address, access.bytes)) {
@@ -168,7 +185,11 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
             found.message =
                 std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory that was freed";
             found.memory = byte_range(address - region.begin, access.bytes) + " of " + region_text(region);
-            found.hint = "free the memory after the last kernel that uses it has run";
+            found.hint =
+                region.allocation.is_of_pool
+                    ? "call cudaFreeAsync behind the last launch that uses the memory: who comes later, in any "
+                      "stream, must not use it"
+                    : "free the memory after the last kernel that uses it has run";
             break;
         case Place::inaccessible: {
             char text[80];

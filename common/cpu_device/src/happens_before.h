@@ -129,6 +129,8 @@ public:
     std::uint64_t index_of(Stamp stamp) const { return index_[block_of(stamp) - first_]; }
     /// What is older than this stamp comes before everything from now on.
     Stamp floor() const { return floor_; }
+    /// What is older than this stamp is of an earlier launch.
+    Stamp first() const { return stamp_of(first_); }
 
 private:
     friend class BlockOrder;

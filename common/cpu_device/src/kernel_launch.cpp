@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "access_policy.h"
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
@@ -95,6 +96,11 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
             case cudaLaunchAttributeClusterSchedulingPolicyPreference:
             case cudaLaunchAttributePreferredClusterDimension:
                 return api_result(unsupported("thread block clusters", site));
+            case cudaLaunchAttributeAccessPolicyWindow:
+                if (!is_allowed(attribute.val.accessPolicyWindow)) return api_result(cudaErrorInvalidValue);
+                break;
+            case cudaLaunchAttributeMemSyncDomainMap:
+            case cudaLaunchAttributeMemSyncDomain:
             case cudaLaunchAttributeIgnore:
             case cudaLaunchAttributeProgrammaticStreamSerialization:  // kernels run one after the other anyway
             case cudaLaunchAttributePriority:

@@ -28,6 +28,7 @@
 #include "faults.h"
 #include "instrumented_code.h"
 #include "kernel_names.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -407,6 +408,8 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.opted_in = dynamic_shared_limit(config.kernel) > kStaticSharedLimit;
     launch.code = code;
     launch.cooperative = cooperative;
+    launch.stream = config.stream;
+    note_order(OrderStep::work, config.stream);
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
     launch.seed = launch_settings().seed;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;

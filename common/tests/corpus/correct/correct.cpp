@@ -20,6 +20,7 @@ CaseList inside_blocks();
 CaseList harmless_writes();
 CaseList correct_async_copies();
 CaseList correct_cub();
+CaseList stream_order_kept();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -40,6 +41,7 @@ std::vector<CaseList> correct() {
             unseen_host_writes(),
             correct_async_copies(),
             correct_cub()};
+            stream_order_kept()};
 }
 
 }  // namespace corpus

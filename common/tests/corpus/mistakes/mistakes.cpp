@@ -26,6 +26,7 @@ std::vector<CaseList> diagnostics() {
             kernel_ends(),
             async_copies(),
             cub_mistakes()};
+            stream_order()};
 }
 
 }  // namespace corpus

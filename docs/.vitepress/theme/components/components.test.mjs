@@ -485,6 +485,16 @@ test('streams are planned as the lesson plans them', () => {
     }
 });
 
+test('borrowed memory is there for the second stream only with both events', () => {
+    assert.equal(model.borrowed('none').right, false);
+    assert.equal(model.borrowed('one').right, false);
+    const both = model.borrowed('two');
+    assert.equal(both.right, true);
+    assert.ok(both.memory.begin <= both.use.begin && both.use.end <= both.memory.end);
+    assert.ok(model.borrowed('none').use.begin < model.borrowed('none').memory.begin);
+    assert.ok(model.borrowed('one').use.end > model.borrowed('one').memory.end);
+});
+
 test('buffers, warps of a scheduler, and bytes in flight', () => {
     assert.equal(model.endOf(model.buffered(1, 6, 1, 1)), 12);
     assert.equal(model.endOf(model.buffered(2, 6, 1, 1)), 7);

@@ -157,6 +157,21 @@ export function lookBack(tiles, lanes) {
     }
 }
 
+/// Stream A allocates memory, fills it, and frees it; stream B uses it. `events`: "none"; "one", from the filling to B; "two", also
+/// from B's use to the free. All times in turns: {allocate, fill, use, free, memory: {begin, end}, events: [{at, down}], right}; the
+/// memory is there from the end of the allocation until the free begins.
+export function borrowed(events) {
+    const allocate = { begin: 0, end: 1 }, fill = { begin: 1, end: 4 };
+    const useBegin = events === 'none' ? 0 : fill.end;
+    const use = { begin: useBegin, end: useBegin + 3 };
+    const freeBegin = events === 'two' ? use.end : fill.end;
+    const free = { begin: freeBegin, end: freeBegin + 1 };
+    const memory = { begin: allocate.end, end: free.begin };
+    const all = { none: [], one: [{ at: fill.end, down: true }], two: [{ at: fill.end, down: true }, { at: use.end, down: false }] };
+    const right = use.begin >= fill.end && use.end <= free.begin;
+    return { allocate, fill, use, free, memory, events: all[events], right };
+}
+
 /// A word and a flag go from thread A to thread B of another block. `releases`, `acquires`: what the two do. What each sees at five
 /// moments: at the start, after A's store of the word and that of the flag, and after B's load of the flag and that of the word.
 /// [{l2: {word, flag}, l1: word or undefined, flag, word}]: `l1` is B's cache, `flag` and `word` are what B has loaded so far.
