@@ -51,6 +51,8 @@ struct Launch {
     cudaStream_t stream = nullptr;
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
+    cudaStream_t stream = nullptr;
+    bool programmatic = false;  ///< may begin before the launch ahead of it in the stream has ended
     InstrumentOptions instrument;
     bool sampled = false;                        ///< some blocks are not instrumented
     std::unique_ptr<ArrayMap> arrays;            ///< while counters are taken

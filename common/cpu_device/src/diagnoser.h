@@ -88,11 +88,17 @@ public:
     void arrive(unsigned thread, const void* barrier, ThreadClock& arrived);
     void wait(unsigned thread, const void* barrier, const ThreadClock& completed);
 
+    /// The thread has waited for the launch ahead in the stream, with which this one may overlap.
+    void wait_for_launch_ahead(unsigned thread);
+
     struct State;
 
 private:
     std::unique_ptr<State> state_;
 };
+
+/// The next launch in whatever stream finds nothing in it that may still run.
+void nothing_overlaps();
 
 /// True if the last access that a kernel made was reported and touches `address`: the fault that follows need not be
 /// reported again.

@@ -510,6 +510,20 @@ void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& a
     report(std::move(found));
 }
 
+void BlockDiagnoser::State::report_launch_ahead(unsigned thread, const Access& access, bool was_write) {
+    if (report_again(DiagnosticKind::data_race, access.code, nullptr)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
+    describe(found, access);
+    found.message = std::string(writes(access.kind) ? "a thread writes" : "a thread reads") +
+                    " what the kernel ahead (" + launch.ahead.kernel + ") " + (was_write ? "writes" : "reads") +
+                    ", and that kernel may still run: nobody has waited for it";
+    found.other = OtherSide{launch.ahead.site, {}, {}, "the launch of " + launch.ahead.kernel, {}, true};
+    found.hint =
+        "this kernel was launched with programmatic stream serialization: call cudaGridDependencySynchronize() before "
+        "the first access to memory that the kernel ahead uses; what needs none of it can stay ahead of that call";
+    report(std::move(found));
+}
+
 bool was_reported(const void* address) {
     return number_of(address) >= last_stray.begin && number_of(address) < last_stray.end;
 }

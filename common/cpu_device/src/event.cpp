@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/runtime_api.h"
+#include "diagnoser.h"
 #include "handles.h"
 #include "live_objects.h"
 #include "stream_order.h"
@@ -63,6 +65,9 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
     const auto record = [&]() -> cudaError_t {
         if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture(); capture != nullptr && event_exists(event)) {
+            if (const auto captured = capture->record(event, stream)) return *captured;
+        }
         const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
         if (found) note_order(OrderStep::record, stream, event);
         return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -117,6 +122,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
         const cudaError_t error = event_is_done(event);
         if (error == cudaSuccess && trim_pools != nullptr) trim_pools();
         return error;
+    return api_call(Waits::yes, [&]() -> cudaError_t {
+        if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture()) return capture->query(event).value_or(cudaSuccess);
+        return cudaSuccess;
     });
 }
 
@@ -129,6 +138,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream) || !event_exists(event)) return cudaErrorInvalidResourceHandle;
         note_order(OrderStep::wait, stream, event);
+        nothing_overlaps();
+        if (StreamCapture* const capture = stream_capture()) return capture->wait(stream, event).value_or(cudaSuccess);
         return cudaSuccess;
     });
 }

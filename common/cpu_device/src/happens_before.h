@@ -131,6 +131,9 @@ public:
     Stamp floor() const { return floor_; }
     /// What is older than this stamp is of an earlier launch.
     Stamp first() const { return stamp_of(first_); }
+    /// The first stamp of the launch, and the first one after it.
+    Stamp first() const { return stamp_of(first_); }
+    Stamp end() const { return stamp_of(first_ + static_cast<std::uint32_t>(index_.size())); }
 
 private:
     friend class BlockOrder;

@@ -165,8 +165,11 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
     // them is not to be instrumented.
     self.active = false;
     const cudaError_t error = self.diagnoser->access(self.thread, access);
-    if (logs_activity() && !TraceEvent::is_in_shared(place) && error == cudaSuccess) [[unlikely]] {
-        log_access(*current_thread.block, self.thread, memory, bytes, kind);
+    const AccessWatch watch = access_watch.load(std::memory_order_relaxed);
+    if ((logs_activity() || watch != nullptr) && !TraceEvent::is_in_shared(place) && error == cudaSuccess)
+        [[unlikely]] {
+        if (logs_activity()) log_access(*current_thread.block, self.thread, memory, bytes, kind);
+        if (watch != nullptr) watch(memory, bytes, kind, code);
     }
     self.active = true;
     if (error != cudaSuccess) [[unlikely]]

@@ -588,7 +588,17 @@ cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Parameters...>&
             return std::array<const void*, sizeof...(argument) + 1>{pointer_of<Parameters>(argument)..., nullptr};
         },
         copies);
-    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)});
+    ErasedLaunch launch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)};
+    const auto keep = [&]() -> KeptLaunch* {
+        return std::apply(
+            [&](auto&... argument) {
+                return new KeptCall<void (*)(Parameters...), Parameters...>(kernel, argument...);
+            },
+            copies);
+    };
+    launch.keep = [](const void* keeper) { return (*static_cast<const decltype(keep)*>(keeper))(); };
+    launch.keeper = &keep;
+    return run(launch);
 }
 
 /// A `cudaLaunchConfig_t*`, and where it was handed over.
@@ -731,22 +741,4 @@ inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const v
     return cpu_device::launch_untyped(kernel, config, arguments, site);
 }
 
-// ---- not supported: stream capture and graphs ----------------------------------------------------------------
-
-// Each reports the feature by name and returns cudaErrorNotSupported. Other functions about graphs do not exist.
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
-                                   cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphDestroy(cudaGraph_t graph, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
-                                 size_t log_bytes, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream,
-                            cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable, cpu_device::Site site = cpu_device::call_site());
-
-/// No stream is ever being captured.
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+#include "cpu_device/graphs.h"

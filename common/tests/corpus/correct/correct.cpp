@@ -21,6 +21,7 @@ CaseList harmless_writes();
 CaseList correct_async_copies();
 CaseList correct_cub();
 CaseList stream_order_kept();
+CaseList correct_graphs();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -42,6 +43,7 @@ std::vector<CaseList> correct() {
             correct_async_copies(),
             correct_cub()};
             stream_order_kept()};
+            correct_graphs()};
 }
 
 }  // namespace corpus

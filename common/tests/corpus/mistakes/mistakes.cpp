@@ -27,6 +27,7 @@ std::vector<CaseList> diagnostics() {
             async_copies(),
             cub_mistakes()};
             stream_order()};
+            graphs()};
 }
 
 }  // namespace corpus

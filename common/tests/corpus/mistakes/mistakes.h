@@ -29,5 +29,6 @@ CaseList kernel_ends();        // traps and kernels that never end
 CaseList async_copies();       // and cuda::barrier
 CaseList cub_mistakes();
 CaseList stream_order();       // streams, pools, managed memory, and the host
+CaseList graphs();             // and programmatic dependent launches
 
 }  // namespace corpus

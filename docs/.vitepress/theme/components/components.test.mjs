@@ -587,6 +587,24 @@ test('a loop is done as often, whoever does it', () => {
     assert.deepEqual(['serial', 'openmp', 'launch'].map((way) => model.endOf(model.forked(way, { slower: 2.5 }))), [16, 4.5, 3]);
 });
 
+test('eight kernels run, however they are started, and in an order that their data allow', () => {
+    for (const way of ['wait', 'stream', 'graph', 'branches']) {
+        const plan = model.launched(way, { launch: 0.75 });
+        const kernels = plan.filter(({ place }) => place === 'device');
+        assert.equal(kernels.length, 8, way);
+        assert.equal(plan.length - kernels.length, way === 'wait' || way === 'stream' ? 8 : 1, way);
+        const [first, last] = [kernels[0], kernels[7]];
+        for (const { begin, end } of kernels.slice(1, 7)) assert.ok(begin >= first.end && end <= last.begin, way);
+        for (const row of [0, 1, 2]) {
+            const [one, other] = kernels.filter((kernel) => kernel.row === row);
+            assert.ok(one.end <= other.begin, way);
+        }
+    }
+    const ends = (launch) => ['wait', 'stream', 'graph', 'branches'].map((way) => model.endOf(model.launched(way, { launch })));
+    assert.deepEqual(ends(1), [19.5, 9, 9, 5]);
+    assert.deepEqual(ends(2), [27.5, 17, 10, 6]);
+});
+
 test('every lesson has a view or a drawing, in both languages', () => {
     for (const { folder, lessons } of chapters()) {
         for (const { name } of lessons) {

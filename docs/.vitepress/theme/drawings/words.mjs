@@ -426,6 +426,18 @@ const en = {
         says: (size, { x, y, z, rank, warp, lane }) =>
             `threadIdx is (${x}, ${y}, ${z}): rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}, which is lane ${lane} of warp ${warp}.`,
     },
+    launches: {
+        title: 'Eight small kernels, started in four ways',
+        alt: 'A time line of the host and of the device. If the host waits after each kernel, the device is idle during each launch. Without waits, launches and kernels overlap, and the slower of the two decides. A graph is launched once, and its kernels follow each other. With branches, the sweeps of three rows run at the same time.',
+        way: 'How they are started',
+        ways: { wait: 'wait after each', stream: 'one stream', graph: 'captured', branches: 'with branches' },
+        launch: 'Time of a launch',
+        host: 'host',
+        device: 'device',
+        done: 'done',
+        says: (way, end, launches) =>
+            `${{ wait: 'The host waits for each kernel before it launches the next one', stream: 'The host launches one kernel after the other, and never waits', graph: 'The host launches one graph', branches: 'The host launches one graph, whose branches run at the same time' }[way]}: ${counted(launches, 'launch', 'launches')}, and all is done after ${end} times a kernel. That a wait takes half as long as a kernel is assumed.`,
+    },
     fork: {
         title: 'Fork and join, three ways',
         alt: 'A loop of 16 iterations. One thread does them one after the other. Four threads of the host do four each, between a fork and a join. A kernel launch gives each iteration to a thread of the device: each of them is slower than a thread of the host, but all run at the same time, and meanwhile the host is free.',
@@ -996,6 +1008,18 @@ const zh = {
         warp: '线程束',
         warps: '线程块的各个线程束，逐个 lane',
         says: (size, { x, y, z, rank, warp, lane }) => `threadIdx 是 (${x}, ${y}, ${z})：rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}，即线程束 ${warp} 的 lane ${lane}。`,
+    },
+    launches: {
+        title: '八个小核函数，四种启动办法',
+        alt: '主机和设备的时间线。如果主机每次都等核函数结束，每次启动时设备都空闲。不等待时，启动与核函数重叠，快慢由两者中较慢的决定。图只启动一次，其中的核函数一个接一个。有分支时，三行的平滑同时进行。',
+        way: '怎样启动',
+        ways: { wait: '每次都等', stream: '一个流', graph: '捕获成图', branches: '有分支的图' },
+        launch: '一次启动的时间',
+        host: '主机',
+        device: '设备',
+        done: '完成',
+        says: (way, end, launches) =>
+            `${{ wait: '主机等每个核函数结束，再启动下一个', stream: '主机接连启动核函数，从不等待', graph: '主机启动一个图', branches: '主机启动一个图，各分支同时运行' }[way]}：启动 ${launches} 次，全部完成用时是一个核函数的 ${end} 倍。一次等待用半个核函数的时间是假设的。`,
     },
     fork: {
         title: '分叉与汇合的三种办法',
