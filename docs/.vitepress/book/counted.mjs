@@ -3,7 +3,7 @@
 //     const counts = countedOf(step.launches);    // counts.global_load.sectors, counts.occupancy ...
 
 const operations = ['global_load', 'global_store', 'global_atomic', 'shared_load', 'shared_store', 'shared_atomic', 'constant_load'];
-const figures = ['requests', 'lanes', 'bytes', 'sectors', 'needed_sectors', 'wavefronts', 'least_wavefronts', 'same_address'];
+const figures = ['requests', 'lanes', 'bytes', 'sectors', 'needed_sectors', 'wavefronts', 'least_wavefronts', 'same_address', 'remote_lanes'];
 
 const threadsOfBlock = ({ block }) => block[0] * block[1] * block[2];
 const threadsOf = (launch) => launch.blocks * threadsOfBlock(launch);

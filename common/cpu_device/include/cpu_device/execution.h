@@ -55,6 +55,7 @@ struct LaunchConfig {
     std::size_t shared_bytes = 0;
     cudaStream_t stream = nullptr;
     const void* kernel = nullptr;  ///< where it is; null where the launch cannot tell
+    dim3 cluster = {0, 0, 0};      ///< blocks of a cluster, as the launch asks for; all 0: it does not
 
     LaunchConfig(dim3 grid_shape, dim3 block_shape, std::size_t bytes = 0, cudaStream_t on_stream = nullptr)
         : grid(grid_shape), block(block_shape), shared_bytes(bytes), stream(on_stream) {}

@@ -19,12 +19,27 @@ CaseList last_blocks();
 CaseList inside_blocks();
 CaseList harmless_writes();
 CaseList correct_async_copies();
+CaseList correct_clusters();
 
 std::vector<CaseList> correct() {
-    return {
-        separate_writes(), barriers(),        warps(),           atomic_updates(),     between_blocks(),      groups(),
-        shared_layouts(),  host_and_memory(), language(),        algorithms(),         handovers(),           locks(),
-        last_blocks(),     inside_blocks(),   harmless_writes(), unseen_host_writes(), correct_async_copies()};
+    return {separate_writes(),
+            barriers(),
+            warps(),
+            atomic_updates(),
+            between_blocks(),
+            groups(),
+            shared_layouts(),
+            host_and_memory(),
+            language(),
+            algorithms(),
+            handovers(),
+            locks(),
+            last_blocks(),
+            inside_blocks(),
+            harmless_writes(),
+            unseen_host_writes(),
+            correct_async_copies(),
+            correct_clusters()};
 }
 
 }  // namespace corpus

@@ -24,7 +24,8 @@ std::vector<CaseList> diagnostics() {
             unwritten_managed(),
             volatile_global(),
             kernel_ends(),
-            async_copies()};
+            async_copies(),
+            cluster_mistakes()};
 }
 
 }  // namespace corpus

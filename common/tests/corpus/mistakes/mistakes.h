@@ -27,5 +27,6 @@ CaseList unwritten_managed();  // never written
 CaseList volatile_global();    // code for a warp in lockstep
 CaseList kernel_ends();        // traps and kernels that never end
 CaseList async_copies();       // and cuda::barrier
+CaseList cluster_mistakes();
 
 }  // namespace corpus
