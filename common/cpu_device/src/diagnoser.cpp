@@ -469,10 +469,6 @@ inline Space BlockDiagnoser::State::shared_space() const {
     return {shared.get(), arena, order.born(), order.floor(), nullptr};
 }
 
-inline bool BlockDiagnoser::State::is_in_cluster(std::uintptr_t address) const {
-    return cluster != nullptr && address - cluster->arenas < cluster->count * arena_bytes;
-}
-
 /// Shared memory of another block of the cluster. That block must have started and must not have ended, which only the
 /// cluster's barrier can tell.
 cudaError_t BlockDiagnoser::State::access_remote(unsigned thread, const Access& access, Doing& doing,

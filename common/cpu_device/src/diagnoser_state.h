@@ -272,7 +272,9 @@ struct BlockDiagnoser::State {
     cudaError_t access_shared(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
     cudaError_t access_global(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
     cudaError_t access_remote(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
-    bool is_in_cluster(std::uintptr_t address) const;
+    bool is_in_cluster(std::uintptr_t address) const {
+        return cluster != nullptr && address - cluster->arenas < cluster->count * arena_bytes;
+    }
     void end_in_cluster();
     bool leans_on_lockstep(const Cell& cell, unsigned slot, const Doing& doing) const;
     bool is_free_of_order(const Cell& cell, unsigned slot, const Doing& doing) const;

@@ -25,6 +25,7 @@ export function countedOf(launches) {
         const warps = launch.instrumented_blocks * Math.ceil(threadsOfBlock(launch) / 32);
         if (warps > 0) counted.barriers_per_warp += launch.counters.barriers / warps;
     }
+    for (const operation of operations) if (counted[operation]?.remote_lanes === 0) delete counted[operation].remote_lanes;
     counted.launches = launches.length;
     const { occupancy, registers } = largest(launches, threadsOf);
     counted.occupancy = occupancy;
