@@ -207,7 +207,8 @@ public:
     void leave_cluster_barrier(std::uint32_t phase);
     /// Whether a thread that still runs has not arrived yet. Only while all of them wait.
     bool lacks_arrivals() const;
-    bool has_waiting(unsigned thread) const;
+    /// By thread: whether it waits.
+    std::vector<bool> waiting_threads() const;
     /// All blocks of the cluster wait, and no arrival can come any more.
     static void report_missing_blocks(const Cluster& cluster);
 

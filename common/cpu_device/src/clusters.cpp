@@ -184,10 +184,13 @@ private:
 
     /// All threads of the cluster that still run have arrived.
     void complete_phase(std::array<Block::State, kMostBlocksOfCluster>& states) {
-        const auto still_runs = [&](unsigned rank, unsigned thread) {
-            return states[rank] != Block::State::done && cluster_.blocks[rank]->has_waiting(thread);
-        };
-        if (cluster_.diagnoser) cluster_.diagnoser->complete_phase(still_runs);
+        if (cluster_.diagnoser) {
+            std::vector<std::vector<bool>> still_run(cluster_.count, std::vector<bool>(kMaxThreadsPerBlock));
+            for (unsigned rank = 0; rank < cluster_.count; ++rank) {
+                if (states[rank] != Block::State::done) still_run[rank] = cluster_.blocks[rank]->waiting_threads();
+            }
+            cluster_.diagnoser->complete_phase(still_run);
+        }
         ++cluster_.phase;
         cluster_.arrived = 0;
         for (unsigned rank = 0; rank < cluster_.count; ++rank) {
@@ -288,10 +291,10 @@ void Block::leave_cluster_barrier(std::uint32_t phase) {
     }
 }
 
-bool Block::has_waiting(unsigned thread) const {
-    return std::any_of(fibers_.begin(), fibers_.end(), [&](const Fiber* fiber) {
-        return fiber->wait != Wait::nothing && fiber->linear_thread == thread;
-    });
+std::vector<bool> Block::waiting_threads() const {
+    std::vector<bool> waiting(kMaxThreadsPerBlock);
+    for_each_waiting([&](const Fiber& fiber) { waiting[fiber.linear_thread] = true; });
+    return waiting;
 }
 
 bool Block::lacks_arrivals() const {
@@ -355,7 +358,6 @@ namespace {
 
 /// The kernel cannot go on with this address.
 [[noreturn]] void end_for_address(Block& block, Site site, const std::string& message, const char* hint) {
-    const Uninstrumented now;
     Diagnostic found = block.diagnostic(DiagnosticKind::illegal_access, site);
     found.message = message;
     found.hint = hint;
@@ -370,6 +372,7 @@ std::size_t place_in_cluster(Block& block, const void* address, const char* func
     const std::byte* const begin = cluster == nullptr ? block.shared_memory() : cluster->arenas;
     const std::size_t place = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin);
     if (place < (cluster == nullptr ? 1 : cluster->count) * kArenaBytes) return place;
+    const Uninstrumented now;  // also while the message is put together
     end_for_address(block, site, std::string(function) + " is given an address that is not in shared memory",
                     "only variables in shared memory have a counterpart in the other blocks of the cluster");
 }
@@ -381,6 +384,7 @@ void* map_shared_rank(const void* address, int rank, Site site) {
     const std::size_t place = place_in_cluster(block, address, "map_shared_rank", site);
     const unsigned count = block.cluster() == nullptr ? 1 : block.cluster()->count;
     if (rank < 0 || static_cast<unsigned>(rank) >= count) {
+        const Uninstrumented now;
         end_for_address(block, site,
                         "map_shared_rank is asked for the block of rank " + std::to_string(rank) + " in a cluster of " +
                             std::to_string(count) + (count == 1 ? " block" : " blocks"),

@@ -659,8 +659,8 @@ ClusterDiagnoser::ClusterDiagnoser(const std::byte* arenas, std::size_t arena_by
 
 ClusterDiagnoser::~ClusterDiagnoser() = default;
 
-void ClusterDiagnoser::complete_phase(const std::function<bool(unsigned rank, unsigned thread)>& still_runs) {
-    state_->order->complete_phase(still_runs);
+void ClusterDiagnoser::complete_phase(const std::vector<std::vector<bool>>& still_run) {
+    state_->order->complete_phase(still_run);
 }
 
 BlockDiagnoser::BlockDiagnoser(LaunchDiagnoser& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -71,8 +70,8 @@ public:
     ClusterDiagnoser(const ClusterDiagnoser&) = delete;
     ClusterDiagnoser& operator=(const ClusterDiagnoser&) = delete;
 
-    /// A phase of the cluster's barrier is complete: all threads have arrived that still run.
-    void complete_phase(const std::function<bool(unsigned rank, unsigned thread)>& still_runs);
+    /// A phase of the cluster's barrier is complete: all threads have arrived that still run, by rank and thread.
+    void complete_phase(const std::vector<std::vector<bool>>& still_run);
 
     struct State;
     State& state() { return *state_; }

@@ -152,9 +152,7 @@ void BlockDiagnoser::State::report_ended_block(Stamp stamp, const Access& access
     describe(found, access);
     found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") +
                     " shared memory of another block of the cluster, which may have ended before";
-    if (found.memory.empty()) {
-        found.memory = "shared memory of the block of rank " + std::to_string(target) + " of the cluster";
-    }
+    if (number_of(access.address) - arena < arena_bytes) found.memory += of_rank(target);  // told by the owner
     found.hint =
         "the shared memory of a block is gone when its threads have ended: put cluster.sync() after the last access "
         "to it, where every thread of the cluster comes by";
@@ -426,6 +424,11 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     hint_has_reason = false;
     if (!same_block) {
         if (conflict.is_update) by_line.same_line = kUpdate;
+        const auto cluster_of = [&](Stamp stamp) { return launch.launch.cluster_of(launch.order.index_of(stamp)); };
+        if (cluster != nullptr && !conflict.is_update && cluster_of(me) == cluster_of(event)) {
+            return "put cluster.sync() between the two accesses, where every thread of the cluster comes by: "
+                   "__syncthreads() waits for the threads of one block only";
+        }
         return both_write ? "blocks run in any order: give each its own element, or use an atomic such as atomicAdd"
                           : "blocks run in any order: use atomics, or do the second step in another kernel";
     }

@@ -323,14 +323,14 @@ void ClusterOrder::arrive(unsigned rank, unsigned thread, std::uint32_t block, s
     of.barrier = std::max(of.barrier, barrier);
 }
 
-void ClusterOrder::complete_phase(const std::function<bool(unsigned rank, unsigned thread)>& still_runs) {
+void ClusterOrder::complete_phase(const std::vector<std::vector<bool>>& still_run) {
     ++phases_;
     Phase& phase = completed_[phases_ % kKept];
     phase = present_;
     for (unsigned rank = 0; rank < phase.size(); ++rank) {
         bool any = false;
         for (unsigned thread = 0; thread < kThreads; ++thread) {
-            if (still_runs(rank, thread)) {
+            if (still_run[rank][thread]) {
                 any = true;
             } else {
                 phase[rank].threads[thread] = kLastTime + 1;

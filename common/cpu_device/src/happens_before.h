@@ -16,7 +16,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -55,8 +54,8 @@ public:
     /// A thread arrives; `block` as in stamps. What it did before `time`, and what all threads of its block did before
     /// `barrier`, comes before all that threads do that have waited for this phase.
     void arrive(unsigned rank, unsigned thread, std::uint32_t block, std::uint32_t time, std::uint32_t barrier);
-    /// All have arrived that still run; of those that have ended everything is known.
-    void complete_phase(const std::function<bool(unsigned rank, unsigned thread)>& still_runs);
+    /// All have arrived that still run, by rank and thread; of those that have ended everything is known.
+    void complete_phase(const std::vector<std::vector<bool>>& still_run);
     /// True if the event, by a block of the cluster, comes before all that threads do that have waited for this phase,
     /// counted from 1.
     bool covers(std::uint32_t phase, std::uint64_t block, Stamp event) const;

@@ -144,7 +144,10 @@ __global__ void results_in_global_memory(const int* in, int* out) {
     if (cluster.block_rank() == 1) out[64 + threadIdx.x] = out[threadIdx.x];  // MISTAKE(data_race): does not wait
 }
 
-void blocks_of_a_cluster_without_its_barrier() { run(results_in_global_memory); }
+void blocks_of_a_cluster_without_its_barrier() {
+    // HINT: put cluster.sync() between the two accesses
+    run(results_in_global_memory);
+}
 
 __global__ void waits_without_arriving(const int* in, int* out) {
     const auto cluster = this_cluster();
