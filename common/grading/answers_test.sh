@@ -1,7 +1,6 @@
 #!/bin/bash
 # Tests answers.sh, and what try_answer.sh makes of stored answers, in a project of one exercise that exists only for that.
 set -u
-unset WARPWISE_TURN  # of the CI that runs this
 
 here=$(cd "$(dirname "$0")" && pwd)
 project=$(mktemp -d)
@@ -99,15 +98,6 @@ cp "$project/solution" "$solution"
 all_but() { try "$@" | grep -c '^rejected\|^NOT '; }
 check "the solution is the last of them" says "NOT ACCEPTED  add" try
 check "no solution with --stored" test "$(all_but)" -eq $(($(all_but --stored) + 1))
-turn() { WARPWISE_TURN=$1 try --stored; }
-even=$(turn 0/2)
-odd=$(turn 1/2)
-check "a turn takes every second one" test "$(grep -c '^rejected\|^NOT ' <<<"$even")" -eq 3
-check "and says so" test "${even%%$'\n'*}" = "add: 3 of 6 stored answers in this turn (0/2)"
-check "the other turn takes the others" \
-    test "$(printf '%s\n' "$even" "$odd" | grep '^rejected\|^NOT ' | sort -u | wc -l)" -eq 6
-check "any number is some turn" test "$(turn 8/2)" = "${even/0\/2/8\/2}"
-check "no turn without two numbers" says "WARPWISE_TURN=K/N" turn 3
 check "an answer that applies is judged by its whole file" try "$wrong/twice.patch" >/dev/null
 check "which is the answer" diff "$whole/wrong_answers/twice.cu" "$project/build/answers/add/wrong_answers/twice.cu"
 

@@ -19,9 +19,6 @@
 # rejected by the test case in its line `// Rejected by: ...` with the text in its line `// Message: ...`; one that begins
 # with `// Correct answer: ...` has to be accepted. Of any other file the grader's own output is shown. Status 0 when all
 # were judged as they should be.
-#
-# WARPWISE_TURN=K/N: of an exercise's answers only those whose number leaves the remainder K when it is divided by
-# N. CI tries the other ones after the next commit.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -70,17 +67,7 @@ if [ ${#answers[@]} -eq 0 ]; then
     for answer in "$folder"/wrong_answers/*.{patch,cu} "$folder"/correct_answers/*.{patch,cu}; do
         [ -f "$answer" ] && answers+=("$answer")
     done
-    all=("${answers[@]}")
-    if [ -n "${WARPWISE_TURN:-}" ]; then
-        [[ $WARPWISE_TURN =~ ^([0-9]+)/([1-9][0-9]*)$ ]] || refuse "WARPWISE_TURN=K/N, for example 0/2"
-        answers=()
-        for number in "${!all[@]}"; do
-            ((number % BASH_REMATCH[2] == BASH_REMATCH[1] % BASH_REMATCH[2])) && answers+=("${all[number]}")
-        done
-        echo "$exercise: ${#answers[@]} of ${#all[@]} stored answers in this turn ($WARPWISE_TURN)"
-    fi
     [ -n "$stored" ] || answers+=("$solution")
-    [ ${#answers[@]} -gt 0 ] || exit 0
 fi
 
 # The whole file of an answer that is stored as a patch; it keeps its time as long as it is the same.

@@ -140,6 +140,7 @@ test('all pages fit and can be read at three widths, in light and dark, and ask 
     const outside = new Set();
     const tab = async () => {
         const page = await browser.newPage({ reducedMotion: 'reduce' });
+        page.setDefaultTimeout(120_000); // a busy machine is no mistake of a page
         page.on('request', (request) => {
             if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(site.url)) outside.add(request.url());
         });
