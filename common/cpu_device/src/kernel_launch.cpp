@@ -87,6 +87,8 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
                               Site site) {
     if (config == nullptr) return api_result(cudaErrorInvalidValue);
     bool cooperative = false, programmatic = false;
+    bool cooperative = false;
+    dim3 cluster = {0, 0, 0};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute& attribute = config->attrs[i];
         switch (attribute.id) {
@@ -95,10 +97,12 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
                 break;
             case cudaLaunchAttributeClusterDimension: {
                 const auto& shape = attribute.val.clusterDim;
-                if (shape.x == 1 && shape.y == 1 && shape.z == 1) break;
-                return api_result(unsupported("thread block clusters", site));
+                if (shape.x == 0 || shape.y == 0 || shape.z == 0) return api_result(cudaErrorInvalidValue);
+                cluster = {shape.x, shape.y, shape.z};
+                break;
             }
-            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            case cudaLaunchAttributeClusterSchedulingPolicyPreference:  // which SMs they get changes no result
+                break;
             case cudaLaunchAttributePreferredClusterDimension:
                 return api_result(unsupported("thread block clusters", site));
             case cudaLaunchAttributeAccessPolicyWindow:
@@ -109,6 +113,7 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
             case cudaLaunchAttributeProgrammaticStreamSerialization:
                 programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
                 break;
+                return api_result(unsupported("a second, preferred size of thread block clusters", site));
             case cudaLaunchAttributeIgnore:
             case cudaLaunchAttributePriority:
             case cudaLaunchAttributePreferredSharedMemoryCarveout:
@@ -119,6 +124,10 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
     }
     LaunchConfig shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
     shape.programmatic = programmatic;
+    shape.cluster = cluster;
+    if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
+        return api_result(unsupported("a cooperative launch of thread block clusters", site));
+    }
     return launch_function(kernel, shape, launch, cooperative, site);
 }
 

@@ -22,6 +22,7 @@ CaseList correct_async_copies();
 CaseList correct_cub();
 CaseList stream_order_kept();
 CaseList correct_graphs();
+CaseList correct_clusters();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -44,6 +45,7 @@ std::vector<CaseList> correct() {
             correct_cub()};
             stream_order_kept()};
             correct_graphs()};
+            correct_clusters()};
 }
 
 }  // namespace corpus

@@ -28,6 +28,7 @@ std::vector<CaseList> diagnostics() {
             cub_mistakes()};
             stream_order()};
             graphs()};
+            cluster_mistakes()};
 }
 
 }  // namespace corpus

@@ -30,5 +30,6 @@ CaseList async_copies();       // and cuda::barrier
 CaseList cub_mistakes();
 CaseList stream_order();       // streams, pools, managed memory, and the host
 CaseList graphs();             // and programmatic dependent launches
+CaseList cluster_mistakes();
 
 }  // namespace corpus

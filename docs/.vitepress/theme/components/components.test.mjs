@@ -657,3 +657,9 @@ test('both languages have all words, and none is left in English', () => {
         walk(words.zh, 'zh');
     }
 });
+
+test('bins are dealt out to the blocks of a cluster in turn', () => {
+    assert.deepEqual(model.ownerOf(6, 4), { rank: 2, place: 1 });
+    const owners = model.upTo(16).map((key) => model.ownerOf(key, 4));
+    for (const rank of model.upTo(4)) assert.deepEqual(owners.filter((owner) => owner.rank === rank).map((owner) => owner.place), model.upTo(4));
+});

@@ -544,3 +544,6 @@ export const operations = {
     'float a / (v + b)': { row: 'float  a / (v + b)', instructions: 11, kind: 'special', units: 16, uses: 2 },
     'unsigned v / n': { row: '32 bit b - v / (n | 1)', instructions: 19, kind: 'special', units: 16, uses: 3 },
 };
+
+/// Bins are dealt out to the blocks of a cluster in turn: the block that has the counter of a key, and the counter's number there.
+export const ownerOf = (key, blocks) => ({ rank: key % blocks, place: Math.floor(key / blocks) });

@@ -495,6 +495,17 @@ const en = {
         says: (blocks, by, limits, share) =>
             `${counted(blocks, 'block fits', 'blocks fit')} on an SM, limited by: ${limits}. ${share} of the threads that an SM can hold are resident.`,
     },
+    cluster: {
+        title: 'Four blocks share sixteen counters',
+        alt: 'Four blocks of a cluster, of the ranks 0 to 3, each on an SM of its own. Each has four counters in its shared memory, and the bins are dealt out in turn: rank 1 has bins 1, 5, 9, and 13. A thread of the block of rank 1 counts a key. If the counter is in another block, the increment travels over the network between the SMs.',
+        key: 'Key',
+        block: (rank) => `rank ${rank}`,
+        counters: 'counters',
+        network: 'network between the SMs of a cluster',
+        says: (key, rank, place, counts) =>
+            `Key ${key}: the owner is the block of rank ${key} % 4 = ${rank}, and the counter is its number ${key} / 4 = ${place}. ` +
+            (rank === counts ? 'This is the own block, so the increment stays on the SM.' : `The thread is in the block of rank ${counts}, so the increment travels to another SM.`),
+    },
     ring: {
         title: 'An array in registers, and an array in local memory',
         alt: 'A ring of eight samples. If the index is known only at run time, the ring lies in local memory, and each row makes a load and a store there. If the loop is unrolled, each copy of its body names the register of its own place, and nothing is loaded.',
@@ -1076,6 +1087,17 @@ const zh = {
         names: { threads: '线程', registers: '寄存器', shared_memory: '共享内存', blocks: '每个 SM 的线程块数' },
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}：放得下 ${blocks}`,
         says: (blocks, by, limits, share) => `一个 SM 放得下 ${blocks} 个线程块，受限于：${limits}。驻留的线程是 SM 能放下的 ${share}。`,
+    },
+    cluster: {
+        title: '四个线程块分担十六个计数器',
+        alt: '集群的四个线程块，秩为 0 到 3，各在一个 SM 上。每块的共享内存里有四个计数器，桶轮流分给它们：秩 1 有桶 1、5、9、13。秩 1 的一个线程数一个键。如果计数器在别的线程块，加一的操作要经过 SM 之间的网络。',
+        key: '键',
+        block: (rank) => `秩 ${rank}`,
+        counters: '计数器',
+        network: '集群内 SM 之间的网络',
+        says: (key, rank, place, counts) =>
+            `键 ${key}：主人是秩为 ${key} % 4 = ${rank} 的线程块，计数器是它的第 ${key} / 4 = ${place} 个。` +
+            (rank === counts ? '就是本块，加一的操作留在这个 SM 上。' : `线程在秩为 ${counts} 的线程块里，所以加一的操作要去另一个 SM。`),
     },
     ring: {
         title: '寄存器里的数组，局部内存里的数组',
