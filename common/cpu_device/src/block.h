@@ -65,7 +65,6 @@ struct Launch {
     bool opted_in = false;  ///< cudaFuncSetAttribute allowed the kernel more than 48 KB of dynamic shared memory
     ErasedLaunch code{};
     bool cooperative = false;
-    cudaStream_t stream = nullptr;
     dim3 cluster = {1, 1, 1};
     unsigned cluster_blocks = 1;  ///< in a cluster
     std::uint64_t blocks = 0;

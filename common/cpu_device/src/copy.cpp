@@ -297,8 +297,11 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
         waits,
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
+            nothing_overlaps();
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
             stream_of_call = stream;
+            StreamCapture* const capture = stream_capture();
+            if (capture != nullptr && capture->captures(stream)) return body();
             note_order(OrderStep::work, stream);
             const cudaError_t error = body();
             if (waits == Waits::yes) note_order(OrderStep::stream_done, stream);
@@ -318,8 +321,6 @@ cudaError_t call_in_default_stream(const Body& body, const ApiCall& call) {
             const cudaError_t error = body();
             note_order(OrderStep::stream_done);
             return error;
-            nothing_overlaps();
-            return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle;
         },
         call);
 }

@@ -159,6 +159,9 @@ void BlockDiagnoser::State::look_at_order(unsigned thread, const Access& access,
                     "cudaMallocAsync in another stream than that of its allocation, and nothing orders the two";
     found.memory = byte_range(number_of(access.address) - region.begin, access.bytes) + " of " + region_text(region);
     found.hint = std::string(order_hint) + "; or synchronize before the launch";
+    report(std::move(found));
+}
+
 void BlockDiagnoser::State::report_ended_block(Stamp stamp, const Access& access, unsigned target) {
     if (report_again(DiagnosticKind::use_after_free, access.code)) return;
     Diagnostic found = diagnostic(DiagnosticKind::use_after_free, thread_of(stamp), access);

@@ -111,6 +111,9 @@ namespace {
 
 cudaError_t event_is_done(cudaEvent_t event) {
     if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto refused = capture->query(event)) return *refused;
+    }
     note_order(OrderStep::event_done, nullptr, event);
     return cudaSuccess;
 }
@@ -122,10 +125,6 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
         const cudaError_t error = event_is_done(event);
         if (error == cudaSuccess && trim_pools != nullptr) trim_pools();
         return error;
-    return api_call(Waits::yes, [&]() -> cudaError_t {
-        if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
-        if (StreamCapture* const capture = stream_capture()) return capture->query(event).value_or(cudaSuccess);
-        return cudaSuccess;
     });
 }
 
@@ -137,9 +136,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream) || !event_exists(event)) return cudaErrorInvalidResourceHandle;
-        note_order(OrderStep::wait, stream, event);
         nothing_overlaps();
-        if (StreamCapture* const capture = stream_capture()) return capture->wait(stream, event).value_or(cudaSuccess);
+        if (StreamCapture* const capture = stream_capture()) {
+            if (const auto captured = capture->wait(stream, event)) return *captured;
+        }
+        note_order(OrderStep::wait, stream, event);
         return cudaSuccess;
     });
 }

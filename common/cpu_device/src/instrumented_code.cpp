@@ -115,8 +115,6 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
         look_at_host_access(*allocation, memory, bytes, writes, code);
     if (!allocation || allocation->kind != MemoryKind::device) return;
     if (this_thread_may || host_may_use_device_memory.load(std::memory_order_relaxed)) {
-        if (event == TraceEvent::write || event == TraceEvent::copy_write) note_host_write(memory, bytes);
-    if (host_may_use_device_memory.load(std::memory_order_relaxed)) {
         if (writes) note_host_write(memory, bytes);
         return;
     }

@@ -87,7 +87,6 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
                               Site site) {
     if (config == nullptr) return api_result(cudaErrorInvalidValue);
     bool cooperative = false, programmatic = false;
-    bool cooperative = false;
     dim3 cluster = {0, 0, 0};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute& attribute = config->attrs[i];
@@ -104,16 +103,15 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
             case cudaLaunchAttributeClusterSchedulingPolicyPreference:  // which SMs they get changes no result
                 break;
             case cudaLaunchAttributePreferredClusterDimension:
-                return api_result(unsupported("thread block clusters", site));
+                return api_result(unsupported("a second, preferred size of thread block clusters", site));
             case cudaLaunchAttributeAccessPolicyWindow:
                 if (!is_allowed(attribute.val.accessPolicyWindow)) return api_result(cudaErrorInvalidValue);
                 break;
-            case cudaLaunchAttributeMemSyncDomainMap:
-            case cudaLaunchAttributeMemSyncDomain:
             case cudaLaunchAttributeProgrammaticStreamSerialization:
                 programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
                 break;
-                return api_result(unsupported("a second, preferred size of thread block clusters", site));
+            case cudaLaunchAttributeMemSyncDomainMap:
+            case cudaLaunchAttributeMemSyncDomain:
             case cudaLaunchAttributeIgnore:
             case cudaLaunchAttributePriority:
             case cudaLaunchAttributePreferredSharedMemoryCarveout:

@@ -441,7 +441,6 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.opted_in = dynamic_shared_limit(config.kernel) > kStaticSharedLimit;
     launch.code = code;
     launch.cooperative = cooperative;
-    launch.stream = config.stream;
     note_order(OrderStep::work, config.stream);
     launch.cluster = cluster;
     launch.cluster_blocks = cluster.x * cluster.y * cluster.z;

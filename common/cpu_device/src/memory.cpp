@@ -1,7 +1,6 @@
 // Allocating, freeing and asking about memory.
 #include "allocations.h"
 #include "api_call.h"
-#include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
@@ -76,15 +75,6 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, Site site) 
     return api_call(Waits::no, allocate_slices, ApiCall{"cudaMalloc3D", site, nullptr});
 }
 
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, Site site) {
-    if (!stream_exists(stream)) return api_result(cudaErrorInvalidResourceHandle);
-    if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
-        return api_result(unsupported("memory that a graph allocates (cudaMallocAsync in a captured stream)", site,
-                                      "allocate the memory before the capture begins"));
-    }
-    return cudaMalloc(pointer, bytes, site);
-}
-
 cudaError_t cudaFree(void* pointer) {
     const ApiCall call{"cudaFree", {}, __builtin_return_address(0)};
     const bool is_pools = is_of_pool != nullptr && is_of_pool(pointer);
@@ -103,18 +93,6 @@ cudaError_t cudaFreeHost(void* pointer) {
     return api_call(Waits::yes, [&]() -> cudaError_t {
         note_order(OrderStep::all_done);
         return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::pinned, MemoryKind::pinned, call);
-    });
-}
-
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    const ApiCall call{"cudaFreeAsync", {}, __builtin_return_address(0)};
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
-            return unsupported("memory that a graph frees (cudaFreeAsync in a captured stream)", place_of(call),
-                               "free the memory after the last launch of the graph");
-        }
-        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::device, call);
     });
 }
 

@@ -17,8 +17,6 @@ int stream_priority(cudaStream_t stream);
 void set_stream_priority(cudaStream_t stream, int priority);
 /// True for the legacy default stream, which waits for other streams and lets them wait.
 bool is_legacy(cudaStream_t stream);
-/// Whether the stream and the legacy default stream wait for each other.
-bool waits_for_legacy(cudaStream_t stream);
 
 void forget_streams();
 void forget_events();

@@ -222,7 +222,7 @@ TEST_CASE("what was said of managed memory can be asked for") {
     int concurrent = 0;
     REQUIRE(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0) == cudaSuccess);
     if (concurrent == 0) SKIP("advice needs concurrent access to managed memory");
-    constexpr std::size_t bytes = 4 * kMiB;
+    static constexpr std::size_t bytes = 4 * kMiB;
     char* memory = nullptr;
     REQUIRE(cudaMallocManaged(&memory, bytes) == cudaSuccess);
     const cudaMemLocation device{cudaMemLocationTypeDevice, 0}, host{cudaMemLocationTypeHost, 0};

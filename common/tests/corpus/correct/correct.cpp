@@ -42,9 +42,9 @@ std::vector<CaseList> correct() {
             harmless_writes(),
             unseen_host_writes(),
             correct_async_copies(),
-            correct_cub()};
-            stream_order_kept()};
-            correct_graphs()};
+            correct_cub(),
+            stream_order_kept(),
+            correct_graphs(),
             correct_clusters()};
 }
 
