@@ -102,7 +102,7 @@ __global__ void reduce_of_one_warp(const int* in, int* out) {
         const int sum = Reduce(storage).Sum(in[threadIdx.x], 32);  // MISTAKE(divergent_barrier): one warp of two
         if (threadIdx.x == 0) out[0] = sum;
     }
-    __syncthreads();
+    __syncthreads();  // MISTAKE(divergent_barrier): the other warp waits here
 }
 
 void half_of_the_block_reduces() { run(reduce_of_one_warp); }
