@@ -26,6 +26,7 @@ cudaMemPool_t new_pool() {
 }
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t bytes = 4 * kMiB;  // of managed memory
 
 }  // namespace
 
@@ -222,7 +223,6 @@ TEST_CASE("what was said of managed memory can be asked for") {
     int concurrent = 0;
     REQUIRE(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0) == cudaSuccess);
     if (concurrent == 0) SKIP("advice needs concurrent access to managed memory");
-    static constexpr std::size_t bytes = 4 * kMiB;
     char* memory = nullptr;
     REQUIRE(cudaMallocManaged(&memory, bytes) == cudaSuccess);
     const cudaMemLocation device{cudaMemLocationTypeDevice, 0}, host{cudaMemLocationTypeHost, 0};
