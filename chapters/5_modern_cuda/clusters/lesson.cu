@@ -375,8 +375,6 @@ void expect_right(warpwise::Lesson& lesson, const std::string& what, Keys& probl
 
 // ---- where the increments go ------------------------------------------------------------
 
-constexpr std::array<unsigned, 4> kClusters = {2, 4, 8, 16};
-
 // 16,384 keys: each of 4096 bins four times.
 void show_remote_increments(warpwise::Lesson& lesson) {
     constexpr std::size_t count = std::size_t{1} << 14;
