@@ -15,6 +15,7 @@
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
 #include "memory_map.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -69,6 +70,20 @@ bool is_device_only(const void* pointer) {
     return allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::symbol);
 }
 
+/// The stream of the call that runs.
+thread_local cudaStream_t stream_of_call = nullptr;
+
+/// Reports that the operand is memory of a pool, and that nothing orders the call after its allocation.
+void look_at_order(const Allocation& allocation, const Operand& operand, const ApiCall& call) {
+    if (!allocation.is_of_pool || note_pool_use == nullptr) return;
+    if (note_pool_use(allocation, stream_of_call, call.function, call)) return;
+    report_misuse(DiagnosticKind::missing_order, call,
+                  std::string("would ") + operand.verb + " " + describe(allocation) +
+                      ", in another stream than that of its allocation, and nothing orders the two",
+                  order_hint, allocation.display_name(),
+                  OtherSide{allocation.made_at, {}, {}, "allocated in the order of another stream"});
+}
+
 /// Reports that the operand, which begins in the allocation, goes past its end, if it does.
 bool report_overrun(const Operand& operand, const Allocation& allocation, const ApiCall& call) {
     if (allocation.holds(operand.pointer, operand.bytes)) return false;
@@ -115,6 +130,7 @@ bool report_operand(const Operand& operand, const ApiCall& call, const std::stri
     if (const auto allocation = find_for_host(operand.pointer)) {
         const bool is_part_of_host_memory = operand.side == Side::any && allocation->kind == MemoryKind::registered;
         if (!is_part_of_host_memory && report_overrun(operand, *allocation, call)) return true;
+        look_at_order(*allocation, operand, call);
         if (!operand.called_host || !is_device_only(operand.pointer)) return false;
         report_misuse(DiagnosticKind::host_memory, call, given(describe(*allocation) + ","), hint,
                       allocation->display_name());
@@ -282,7 +298,29 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
             nothing_overlaps();
-            return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle;
+            if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+            stream_of_call = stream;
+            StreamCapture* const capture = stream_capture();
+            if (capture != nullptr && capture->captures(stream)) return body();
+            note_order(OrderStep::work, stream);
+            const cudaError_t error = body();
+            if (waits == Waits::yes) note_order(OrderStep::stream_done, stream);
+            return error;
+        },
+        call);
+}
+
+/// The same in the default stream, for a call that waits.
+template <class Body>
+cudaError_t call_in_default_stream(const Body& body, const ApiCall& call) {
+    return api_call(
+        Waits::yes,
+        [&]() -> cudaError_t {
+            stream_of_call = nullptr;
+            note_order(OrderStep::work);
+            const cudaError_t error = body();
+            note_order(OrderStep::stream_done);
+            return error;
         },
         call);
 }
@@ -613,8 +651,7 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cu
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy", {}, __builtin_return_address(0)};
-    return api_call(
-        Waits::yes, [&] { return copy(to, from, bytes, kind, call); }, call);
+    return call_in_default_stream([&] { return copy(to, from, bytes, kind, call); }, call);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -630,8 +667,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2D", {}, __builtin_return_address(0)};
-    return api_call(
-        Waits::yes, [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); }, call);
+    return call_in_default_stream([&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); },
+                                  call);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,

@@ -551,6 +551,8 @@ Names names_of(DiagnosticKind kind) {
             return {"mask without its caller", "mask_without_caller"};
         case DiagnosticKind::missing_arrival:
             return {"missing arrival", "missing_arrival"};
+        case DiagnosticKind::missing_order:
+            return {"missing order", "missing_order"};
         case DiagnosticKind::barrier_misuse:
             return {"misused barrier", "barrier_misuse"};
         case DiagnosticKind::endless_kernel:

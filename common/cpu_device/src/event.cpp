@@ -7,6 +7,7 @@
 #include "diagnoser.h"
 #include "handles.h"
 #include "live_objects.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -68,6 +69,7 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
             if (const auto captured = capture->record(event, stream)) return *captured;
         }
         const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
+        if (found) note_order(OrderStep::record, stream, event);
         return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
     };
     return api_call(Waits::no, record, call);
@@ -90,6 +92,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return api_call(Waits::no, [&] {
         note_destroyed(ObjectKind::event, event);
+        note_order(OrderStep::event_destroyed, nullptr, event);
         return events().remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
     });
 }
@@ -104,22 +107,40 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return record_event(event, stream, flags, call);
 }
 
+namespace {
+
+cudaError_t event_is_done(cudaEvent_t event) {
+    if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto refused = capture->query(event)) return *refused;
+    }
+    note_order(OrderStep::event_done, nullptr, event);
+    return cudaSuccess;
+}
+
+}  // namespace
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return api_call(Waits::yes, [&]() -> cudaError_t {
-        if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
-        if (StreamCapture* const capture = stream_capture()) return capture->query(event).value_or(cudaSuccess);
-        return cudaSuccess;
+    return api_call(Waits::yes, [&] {
+        const cudaError_t error = event_is_done(event);
+        if (error == cudaSuccess && trim_pools != nullptr) trim_pools();
+        return error;
     });
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return api_call(Waits::yes, [&] { return event_is_done(event); });
+}
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream) || !event_exists(event)) return cudaErrorInvalidResourceHandle;
         nothing_overlaps();
-        if (StreamCapture* const capture = stream_capture()) return capture->wait(stream, event).value_or(cudaSuccess);
+        if (StreamCapture* const capture = stream_capture()) {
+            if (const auto captured = capture->wait(stream, event)) return *captured;
+        }
+        note_order(OrderStep::wait, stream, event);
         return cudaSuccess;
     });
 }

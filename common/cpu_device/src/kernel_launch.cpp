@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "access_policy.h"
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
@@ -86,6 +87,7 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
                               Site site) {
     if (config == nullptr) return api_result(cudaErrorInvalidValue);
     bool cooperative = false, programmatic = false;
+    dim3 cluster = {0, 0, 0};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute& attribute = config->attrs[i];
         switch (attribute.id) {
@@ -94,15 +96,22 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
                 break;
             case cudaLaunchAttributeClusterDimension: {
                 const auto& shape = attribute.val.clusterDim;
-                if (shape.x == 1 && shape.y == 1 && shape.z == 1) break;
-                return api_result(unsupported("thread block clusters", site));
+                if (shape.x == 0 || shape.y == 0 || shape.z == 0) return api_result(cudaErrorInvalidValue);
+                cluster = {shape.x, shape.y, shape.z};
+                break;
             }
-            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            case cudaLaunchAttributeClusterSchedulingPolicyPreference:  // which SMs they get changes no result
+                break;
             case cudaLaunchAttributePreferredClusterDimension:
-                return api_result(unsupported("thread block clusters", site));
+                return api_result(unsupported("a second, preferred size of thread block clusters", site));
+            case cudaLaunchAttributeAccessPolicyWindow:
+                if (!is_allowed(attribute.val.accessPolicyWindow)) return api_result(cudaErrorInvalidValue);
+                break;
             case cudaLaunchAttributeProgrammaticStreamSerialization:
                 programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
                 break;
+            case cudaLaunchAttributeMemSyncDomainMap:
+            case cudaLaunchAttributeMemSyncDomain:
             case cudaLaunchAttributeIgnore:
             case cudaLaunchAttributePriority:
             case cudaLaunchAttributePreferredSharedMemoryCarveout:
@@ -113,6 +122,10 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
     }
     LaunchConfig shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
     shape.programmatic = programmatic;
+    shape.cluster = cluster;
+    if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
+        return api_result(unsupported("a cooperative launch of thread block clusters", site));
+    }
     return launch_function(kernel, shape, launch, cooperative, site);
 }
 

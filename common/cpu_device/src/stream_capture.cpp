@@ -287,7 +287,7 @@ private:
 
     static bool holds_up(const Capture& capture) {
         return std::any_of(capture.streams.begin(), capture.streams.end(),
-                           [](const auto& stream) { return waits_for_legacy(stream.first); });
+                           [](const auto& stream) { return stream_is_blocking(stream.first); });
     }
 
     /// Work in the legacy stream would have to wait for what is captured.

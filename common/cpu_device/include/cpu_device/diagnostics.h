@@ -40,6 +40,7 @@ enum class DiagnosticKind {
     memory_leak,         ///< memory, or an object of the runtime, that was never given back: a note unless asked for
     unseen_error,        ///< a launch or call failed and the program never checked for it
     unseen_output,       ///< a kernel printed and the program never waited for it: a note
+    missing_order,       ///< memory of a pool, used in another stream than its own, and nothing orders the two
 };
 
 /// Messages name a source file by the end of its path: by what follows the last `folder` in it, as in

@@ -58,6 +58,7 @@ struct LaunchConfig {
     const void* kernel = nullptr;  ///< where it is; null where the launch cannot tell
     bool programmatic = false;     ///< may begin before the kernel ahead of it in the stream has ended
     bool in_graph = false;         ///< a node of a graph that was launched
+    dim3 cluster = {0, 0, 0};      ///< blocks of a cluster, as the launch asks for; all 0: it does not
 
     LaunchConfig(dim3 grid_shape, dim3 block_shape, std::size_t bytes = 0, cudaStream_t on_stream = nullptr)
         : grid(grid_shape), block(block_shape), shared_bytes(bytes), stream(on_stream) {}

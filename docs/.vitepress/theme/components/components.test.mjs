@@ -379,6 +379,13 @@ test('a hand-over brings the new word only with a release and an acquire', () =>
     assert.equal(model.handOver(true, false)[3].l2.word, 42); // it is there, but B does not look there
 });
 
+test('a scan of parts gives the last place of each run its sum, and a scan of sums does not', () => {
+    const keys = [0, 0, 0, 1, 1, 2, 2, 2], values = [3, 1, 2, 4, 1, 5, 2, 1];
+    const sums = (withFlags) => model.runParts(keys, values, withFlags).at(-1).map(({ sum }) => sum);
+    assert.deepEqual(sums(true), [3, 4, 6, 4, 5, 5, 7, 8]);
+    assert.deepEqual(sums(false), [3, 4, 6, 10, 11, 16, 18, 19]);
+});
+
 test('a bitonic network sorts, in rounds that compare each place once', () => {
     const rounds = model.bitonicRounds(8);
     assert.deepEqual(rounds.map(({ run, distance }) => [run, distance]), [[2, 1], [4, 2], [4, 1], [8, 4], [8, 2], [8, 1]]);
@@ -476,6 +483,16 @@ test('streams are planned as the lesson plans them', () => {
         const share = Math.max(...times) / model.endOf(model.planned(Number(streams), Number(chunks), times));
         assert.ok(Math.abs(share - Number(byRules)) <= 0.0051, `${streams} streams, ${chunks} chunks: ${share}`);
     }
+});
+
+test('borrowed memory is there for the second stream only with both events', () => {
+    assert.equal(model.borrowed('none').right, false);
+    assert.equal(model.borrowed('one').right, false);
+    const both = model.borrowed('two');
+    assert.equal(both.right, true);
+    assert.ok(both.memory.begin <= both.use.begin && both.use.end <= both.memory.end);
+    assert.ok(model.borrowed('none').use.begin < model.borrowed('none').memory.begin);
+    assert.ok(model.borrowed('one').use.end > model.borrowed('one').memory.end);
 });
 
 test('buffers, warps of a scheduler, and bytes in flight', () => {
@@ -639,4 +656,10 @@ test('both languages have all words, and none is left in English', () => {
         assert.deepEqual(shapeOf(words.zh), shapeOf(words.en));
         walk(words.zh, 'zh');
     }
+});
+
+test('bins are dealt out to the blocks of a cluster in turn', () => {
+    assert.deepEqual(model.ownerOf(6, 4), { rank: 2, place: 1 });
+    const owners = model.upTo(16).map((key) => model.ownerOf(key, 4));
+    for (const rank of model.upTo(4)) assert.deepEqual(owners.filter((owner) => owner.rank === rank).map((owner) => owner.place), model.upTo(4));
 });

@@ -125,6 +125,23 @@ export function scanStates(values) {
     return states;
 }
 
+/// The same for runs of equal keys: each place holds a sum and whether a run begins in the part that it is made of,
+/// [[{begins, sum}]]. A part that begins a run keeps its sum. Without `withFlags` the sums of all runs are mixed.
+export function runParts(keys, values, withFlags) {
+    const states = [values.map((sum, place) => ({ begins: withFlags && (place === 0 || keys[place] !== keys[place - 1]), sum }))];
+    for (let distance = 1; distance < values.length; distance *= 2) {
+        const last = states.at(-1);
+        states.push(
+            last.map((right, place) => {
+                if (place < distance) return right;
+                const left = last[place - distance];
+                return { begins: left.begins || right.begins, sum: right.begins ? right.sum : left.sum + right.sum };
+            }),
+        );
+    }
+    return states;
+}
+
 /// A look-back from the tile after the last one given: [{first, end, before, done}], one entry per look at `lanes` tiles. `tiles`:
 /// [{state: 'sum' | 'prefix', number}], the first of which has a prefix; `before`: the sum so far.
 export function lookBack(tiles, lanes) {
@@ -138,6 +155,21 @@ export function lookBack(tiles, lanes) {
         if (at >= first) return looks;
         end = first;
     }
+}
+
+/// Stream A allocates memory, fills it, and frees it; stream B uses it. `events`: "none"; "one", from the filling to B; "two", also
+/// from B's use to the free. All times in turns: {allocate, fill, use, free, memory: {begin, end}, events: [{at, down}], right}; the
+/// memory is there from the end of the allocation until the free begins.
+export function borrowed(events) {
+    const allocate = { begin: 0, end: 1 }, fill = { begin: 1, end: 4 };
+    const useBegin = events === 'none' ? 0 : fill.end;
+    const use = { begin: useBegin, end: useBegin + 3 };
+    const freeBegin = events === 'two' ? use.end : fill.end;
+    const free = { begin: freeBegin, end: freeBegin + 1 };
+    const memory = { begin: allocate.end, end: free.begin };
+    const all = { none: [], one: [{ at: fill.end, down: true }], two: [{ at: fill.end, down: true }, { at: use.end, down: false }] };
+    const right = use.begin >= fill.end && use.end <= free.begin;
+    return { allocate, fill, use, free, memory, events: all[events], right };
 }
 
 /// A word and a flag go from thread A to thread B of another block. `releases`, `acquires`: what the two do. What each sees at five
@@ -512,3 +544,6 @@ export const operations = {
     'float a / (v + b)': { row: 'float  a / (v + b)', instructions: 11, kind: 'special', units: 16, uses: 2 },
     'unsigned v / n': { row: '32 bit b - v / (n | 1)', instructions: 19, kind: 'special', units: 16, uses: 3 },
 };
+
+/// Bins are dealt out to the blocks of a cluster in turn: the block that has the counter of a key, and the counter's number there.
+export const ownerOf = (key, blocks) => ({ rank: key % blocks, place: Math.floor(key / blocks) });

@@ -129,6 +129,23 @@ const en = {
         says: (streams, chunks, ms, share) => `${counted(streams, 'stream')}, ${counted(chunks, 'chunk')}: ${ms} ms by the two rules. The ideal is ${share} of this time.`,
         from: (machine, dates) => `Computed by the rules of this page, from the times that the three parts took alone on one ${machine} (${dates}).`,
     },
+    borrowed: {
+        title: 'Two streams share memory of a pool',
+        alt: 'Stream A allocates memory, fills it, and frees it. Stream B uses it. Without an event, B may begin before the memory is there. With one event after the filling, A may free the memory while B still uses it. With a second event after the use, the memory is there for as long as B needs it.',
+        label: 'Events',
+        options: { none: 'no event', one: 'one, before the use', two: 'two, also before the free' },
+        rows: ['stream A', 'stream B', 'the memory'],
+        allocate: 'allocate',
+        fill: 'fill',
+        use: 'use',
+        free: 'free',
+        memory: 'is there',
+        says: {
+            none: 'Nothing orders the two streams. B may begin at once, before the memory is there.',
+            one: 'B waits until the memory is filled. But A goes on and frees it, while B still uses it.',
+            two: 'B waits for A, and A waits for B before it frees the memory. Each event is one arrow of the order.',
+        },
+    },
     pipeline: {
         title: 'Load the next tile while this one is computed',
         alt: 'With one buffer, the loads and the arithmetic of a block take turns. With two buffers, the next tile is loaded while the current one is computed.',
@@ -296,6 +313,17 @@ const en = {
         says: (names, before, done) => `It looks at ${names}. So far ${before} comes before it.${done ? ' The nearest prefix is among them, so the look-back is done: what stands before that tile is in its prefix.' : ''}`,
         end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
         names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
+    },
+    run_sums: {
+        title: 'The sums of runs by a scan of parts',
+        alt: 'Eight values in three runs: 3, 1, 2, then 4, 1, then 5, 2, 1. A scan in three rounds combines each place with the one 1, 2, and 4 places before it. A place holds a sum, and a bar if a run begins in the part that the sum is made of. Where the right part has a bar, its sum stays as it is. In the end the last place of each run holds the sum of its run: 6, 5, and 8. If the places held sums alone, the last places would hold 6, 11, and 19, because each run would contain those before it.',
+        way: 'What a place holds',
+        ways: { parts: 'a sum and a flag', sums: 'a sum alone' },
+        round: 'Round',
+        start: 'Eight values in three runs. A bar says that a run begins here.',
+        says: (distance) => `Each place is combined with the place ${counted(distance, 'step')} before it. A part with a bar takes nothing from the left.`,
+        end: 'The last place of each run has the sum of its run: 6, 5, and 8.',
+        wrong: 'Without flags a run takes the sums of the runs before it: 6, 11, and 19.',
     },
     hand_over: {
         title: 'A word and a flag on their way from one block to another',
@@ -466,6 +494,17 @@ const en = {
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}: room for ${blocks}`,
         says: (blocks, by, limits, share) =>
             `${counted(blocks, 'block fits', 'blocks fit')} on an SM, limited by: ${limits}. ${share} of the threads that an SM can hold are resident.`,
+    },
+    cluster: {
+        title: 'Four blocks share sixteen counters',
+        alt: 'Four blocks of a cluster, of the ranks 0 to 3, each on an SM of its own. Each has four counters in its shared memory, and the bins are dealt out in turn: rank 1 has bins 1, 5, 9, and 13. A thread of the block of rank 1 counts a key. If the counter is in another block, the increment travels over the network between the SMs.',
+        key: 'Key',
+        block: (rank) => `rank ${rank}`,
+        counters: 'counters',
+        network: 'network between the SMs of a cluster',
+        says: (key, rank, place, counts) =>
+            `Key ${key}: the owner is the block of rank ${key} % 4 = ${rank}, and the counter is its number ${key} / 4 = ${place}. ` +
+            (rank === counts ? 'This is the own block, so the increment stays on the SM.' : `The thread is in the block of rank ${counts}, so the increment travels to another SM.`),
     },
     ring: {
         title: 'An array in registers, and an array in local memory',
@@ -701,6 +740,23 @@ const zh = {
         says: (streams, chunks, ms, share) => `${streams} 个流，${chunks} 块：按两条规则需要 ${ms} ms，理想时间是它的 ${share}。`,
         from: (machine, dates) => `按本页的规则算出；三个部分各自单独的时间在一块 ${machine} 上测得（${dates}）。`,
     },
+    borrowed: {
+        title: '两个流共用内存池的内存',
+        alt: '流 A 分配、填写并释放内存，流 B 使用它。没有事件时，B 可能在内存出现之前就开始。填写之后有一个事件时，A 可能在 B 还在使用时就释放。使用之后再有一个事件，B 需要多久，内存就在多久。',
+        label: '事件',
+        options: { none: '没有事件', one: '一个，使用之前', two: '两个，释放之前也有' },
+        rows: ['流 A', '流 B', '内存'],
+        allocate: '分配',
+        fill: '填写',
+        use: '使用',
+        free: '释放',
+        memory: '存在',
+        says: {
+            none: '两个流之间没有顺序。B 可能马上开始，那时内存还不存在。',
+            one: 'B 等到内存填好。但 A 继续往下走，在 B 还在使用时就释放了它。',
+            two: 'B 等 A，A 在释放之前又等 B。每个事件是顺序中的一个箭头。',
+        },
+    },
     pipeline: {
         title: '计算这个分块时，加载下一个',
         alt: '只有一个缓冲区时，线程块的加载和运算轮流进行。有两个缓冲区时，计算当前分块的同时加载下一个。',
@@ -852,6 +908,17 @@ const zh = {
         says: (names, before, done) => `它看${names}。到目前为止，它之前的和是 ${before}。${done ? '其中有最近的前缀，回看结束：更前面的都包含在那个前缀里。' : ''}`,
         end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
         names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
+    },
+    run_sums: {
+        title: '用扫描求各段的和',
+        alt: '八个值分成三段：3、1、2；4、1；5、2、1。扫描共三轮，每个位置与前面第 1、2、4 个位置合并。每个位置存一个和；如果构成这个和的部分里有一段开始，就加一道竖线。右边的部分有竖线时，它的和保持不变。最后，每段的末位得到本段的和：6、5、8。如果只存和，末位会是 6、11、19，因为每段都包含了前面的段。',
+        way: '每个位置存什么',
+        ways: { parts: '和与标志', sums: '只有和' },
+        round: '轮次',
+        start: '八个值，三段。竖线表示这里有一段开始。',
+        says: (distance) => `每个位置与前面第 ${distance} 个位置合并。有竖线的部分不再从左边取数。`,
+        end: '每段的末位得到本段的和：6、5、8。',
+        wrong: '没有标志，一段会把前面各段的和也加进来：6、11、19。',
     },
     hand_over: {
         title: '一个字和一个标志，从一个线程块走到另一个',
@@ -1020,6 +1087,17 @@ const zh = {
         names: { threads: '线程', registers: '寄存器', shared_memory: '共享内存', blocks: '每个 SM 的线程块数' },
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}：放得下 ${blocks}`,
         says: (blocks, by, limits, share) => `一个 SM 放得下 ${blocks} 个线程块，受限于：${limits}。驻留的线程是 SM 能放下的 ${share}。`,
+    },
+    cluster: {
+        title: '四个线程块分担十六个计数器',
+        alt: '集群的四个线程块，秩为 0 到 3，各在一个 SM 上。每块的共享内存里有四个计数器，桶轮流分给它们：秩 1 有桶 1、5、9、13。秩 1 的一个线程数一个键。如果计数器在别的线程块，加一的操作要经过 SM 之间的网络。',
+        key: '键',
+        block: (rank) => `秩 ${rank}`,
+        counters: '计数器',
+        network: '集群内 SM 之间的网络',
+        says: (key, rank, place, counts) =>
+            `键 ${key}：主人是秩为 ${key} % 4 = ${rank} 的线程块，计数器是它的第 ${key} / 4 = ${place} 个。` +
+            (rank === counts ? '就是本块，加一的操作留在这个 SM 上。' : `线程在秩为 ${counts} 的线程块里，所以加一的操作要去另一个 SM。`),
     },
     ring: {
         title: '寄存器里的数组，局部内存里的数组',
