@@ -36,11 +36,8 @@ constexpr std::array unsupported_names = {
     Feature{"cudaDestroyExternal", false, "memory and semaphores of other APIs"},
     Feature{"cudaSignalExternal", false, "memory and semaphores of other APIs"},
     Feature{"cudaWaitExternal", false, "memory and semaphores of other APIs"},
-    Feature{"cudaGraph", false, "CUDA graphs"},
-    Feature{"cudaStreamUpdateCapture", false, "CUDA graphs"},
-    Feature{"cudaStreamGetCaptureInfo", false, "CUDA graphs"},
-    Feature{"cudaThreadExchangeStreamCaptureMode", true, "CUDA graphs"},
-    Feature{"cudaUserObject", false, "CUDA graphs"},
+    Feature{"cudaGraph", false, "this part of CUDA graphs"},
+    Feature{"cudaUserObject", false, "user objects of CUDA graphs"},
     Feature{"cudaIpc", false, "memory shared between processes (IPC)"},
     Feature{"cudaMemPoolExport", false, "memory shared between processes (IPC)"},
     Feature{"cudaMemPoolImport", false, "memory shared between processes (IPC)"},
@@ -48,15 +45,12 @@ constexpr std::array unsupported_names = {
     Feature{"cudaKernel", false, "loading of kernels at run time"},
     Feature{"cudaGetKernel", true, "loading of kernels at run time"},
     Feature{"cudaGetDriverEntryPoint", false, "the driver API"},
-    Feature{"cluster_group", true, "thread block clusters"},
-    Feature{"this_cluster", true, "thread block clusters"},
-    Feature{"cudaLaunchAttributeCluster", false, "thread block clusters"},
+    Feature{"__cluster", false, "the intrinsics of thread block clusters"},
     Feature{"nvcuda", true, "tensor core fragments"},
     Feature{"wmma", true, "tensor core fragments"},
     Feature{"__pipeline_", false, "asynchronous copy pipelines"},
     Feature{"__mbarrier_", false, "asynchronous barriers"},
     Feature{"thrust", true, "the parallel algorithms of Thrust"},
-    Feature{"cub", true, "the block and device primitives of CUB"},
     Feature{"cuda", true, "the CUDA C++ library (namespace cuda)"},
     Feature{"nvtx", false, "markers for profilers (NVTX)"},
     Feature{"cublas", false, "the linear algebra library cuBLAS"},
@@ -503,6 +497,7 @@ std::optional<Short> said_by_name(const Diagnostic& diagnostic) {
     }
     if (const Feature* feature = find_feature(unsupported_names, name)) return unsupported(feature->text, name);
     if (is_of_driver_api(name)) return unsupported("the driver API", name);
+    if (name == "cub") return Short{"cub needs #include <cub/cub.cuh>", "cub", false, false};
     if (name == "half" || name == "half2" || name == "__half" || name == "__half2") {
         return Short{fmt::format("{} needs #include <cuda_fp16.h>", name), "half", false, false};
     }

@@ -94,6 +94,7 @@ void set_abilities(cudaDeviceProp& p) {
     p.hostRegisterReadOnlySupported = 1;
     p.memoryPoolsSupported = 1;
     p.cooperativeLaunch = 1;
+    p.clusterLaunch = 1;
     p.concurrentKernels = 1;
     p.computePreemptionSupported = 1;
     p.asyncEngineCount = copy_engines;
@@ -288,6 +289,8 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
             return is(p.canUseHostPointerForRegisteredMem);
         case cudaDevAttrCooperativeLaunch:
             return is(p.cooperativeLaunch);
+        case cudaDevAttrClusterLaunch:
+            return is(p.clusterLaunch);
         case cudaDevAttrMaxSharedMemoryPerBlockOptin:
             return is(p.sharedMemPerBlockOptin);
         case cudaDevAttrHostRegisterSupported:
@@ -340,7 +343,6 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
         case cudaDevAttrGPUDirectRDMAFlushWritesOptions:
         case cudaDevAttrGPUDirectRDMAWritesOrdering:
         case cudaDevAttrMemoryPoolSupportedHandleTypes:
-        case cudaDevAttrClusterLaunch:
         case cudaDevAttrDeferredMappingCudaArraySupported:
         case cudaDevAttrIpcEventSupport:
         case cudaDevAttrMemSyncDomainCount:

@@ -484,7 +484,8 @@ std::string json_of(const Diagnostic& diagnostic) {
         const OtherSide& other = *diagnostic.other;
         json += ", \"other\": {\"site\": " + json_of(other.site) +
                 (other.callers.empty() ? "" : ", \"callers\": " + json_of(other.callers)) +
-                ", \"block\": " + json_of(other.block) + ", \"thread\": " + json_of(other.thread) +
+                ", \"block\": " + (other.is_no_thread ? "null" : json_of(other.block)) +
+                ", \"thread\": " + (other.is_no_thread ? "null" : json_of(other.thread)) +
                 ", \"action\": " + json_string(other.action) + "}";
     } else {
         json += ", \"other\": null";
@@ -692,7 +693,8 @@ std::string text_of(const Diagnostic& diagnostic, bool colour) {
                                std::string_view(other.site.file) == std::string_view(diagnostic.site.file);
         add_side(text,
                  {other.site, other.callers, diagnostic.other_code,
-                  diagnostic.kernel.empty() ? other.action : actor(other.block, other.thread, other.action)},
+                  diagnostic.kernel.empty() || other.is_no_thread ? other.action
+                                                                  : actor(other.block, other.thread, other.action)},
                  same_line, paint);
     }
     const std::string array = array_line(diagnostic);

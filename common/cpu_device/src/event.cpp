@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/runtime_api.h"
+#include "diagnoser.h"
 #include "handles.h"
 #include "live_objects.h"
 #include "stream_order.h"
@@ -63,6 +65,9 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
     const auto record = [&]() -> cudaError_t {
         if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture(); capture != nullptr && event_exists(event)) {
+            if (const auto captured = capture->record(event, stream)) return *captured;
+        }
         const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
         if (found) note_order(OrderStep::record, stream, event);
         return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -106,6 +111,9 @@ namespace {
 
 cudaError_t event_is_done(cudaEvent_t event) {
     if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto refused = capture->query(event)) return *refused;
+    }
     note_order(OrderStep::event_done, nullptr, event);
     return cudaSuccess;
 }
@@ -128,6 +136,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream) || !event_exists(event)) return cudaErrorInvalidResourceHandle;
+        nothing_overlaps();
+        if (StreamCapture* const capture = stream_capture()) {
+            if (const auto captured = capture->wait(stream, event)) return *captured;
+        }
         note_order(OrderStep::wait, stream, event);
         return cudaSuccess;
     });

@@ -40,6 +40,10 @@ ObjectNames names_of(ObjectKind kind) {
             return {"a texture object", "texture objects", "cudaDestroyTextureObject"};
         case ObjectKind::memory_pool:
             return {"a memory pool", "memory pools", "cudaMemPoolDestroy"};
+        case ObjectKind::graph:
+            return {"a graph", "graphs", "cudaGraphDestroy"};
+        case ObjectKind::executable_graph:
+            return {"an executable graph", "executable graphs", "cudaGraphExecDestroy"};
         case ObjectKind::surface:
             break;
     }

@@ -15,6 +15,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
@@ -114,6 +115,10 @@ cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t 
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+            if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
+                return unsupported("memory that a graph allocates (cudaMallocAsync in a captured stream)", site,
+                                   "allocate the memory before the capture begins");
+            }
             if (pointer == nullptr) return cudaErrorInvalidValue;
             MemoryPools& all = memory_pools();
             std::uintptr_t number = 0;
@@ -298,6 +303,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+            if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
+                return unsupported("memory that a graph frees (cudaFreeAsync in a captured stream)", place_of(call),
+                                   "free the memory after the last launch of the graph");
+            }
             if (pointer == nullptr) return cudaSuccess;
             note_order(OrderStep::work, stream);
             look_for_late_use(pointer, &stream, call);

@@ -15,6 +15,8 @@ bool stream_is_blocking(cudaStream_t stream);
 int stream_priority(cudaStream_t stream);
 /// Of a stream that the program has created; taken into the range that the device has.
 void set_stream_priority(cudaStream_t stream, int priority);
+/// True for the legacy default stream, which waits for other streams and lets them wait.
+bool is_legacy(cudaStream_t stream);
 
 void forget_streams();
 void forget_events();

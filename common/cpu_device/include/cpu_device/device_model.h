@@ -10,6 +10,7 @@ namespace cpu_device::model {
 constexpr int compute_capability_major = 9;
 constexpr int compute_capability_minor = 0;
 constexpr int multiprocessors = 16;
+constexpr int multiprocessors_per_gpc = 16;  ///< the blocks of a cluster are on SMs of one GPC
 constexpr int warp_size = 32;
 
 constexpr int max_threads_per_block = 1024;

@@ -60,6 +60,7 @@ struct OtherSide {
     uint3 thread{};
     std::string action;  ///< "wrote 4 bytes (0 -> 1.5)", "read 4 bytes (2)"
     std::vector<Site> callers = {};
+    bool is_no_thread = false;  ///< a call, or a node of a graph: `action` says who did it
 };
 
 /// Advice that depends on the lines of a diagnostic, as that for a race on where its two lines stand.

@@ -505,6 +505,12 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid_size, int*
 
 // ---- kernels: launches by function -------------------------------------------------------------------------
 
+typedef enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault = 0,
+    cudaClusterSchedulingPolicySpread = 1,
+    cudaClusterSchedulingPolicyLoadBalancing = 2,
+} cudaClusterSchedulingPolicy;
+
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeAccessPolicyWindow = 1,
@@ -528,6 +534,7 @@ typedef union cudaLaunchAttributeValue {
     struct {
         unsigned int x, y, z;
     } clusterDim;
+    cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
     int priority;
     cudaLaunchMemSyncDomainMap memSyncDomainMap;
@@ -571,6 +578,18 @@ namespace cpu_device {
 template <class T>
 concept Function = std::is_function_v<T>;
 
+/// The program may launch clusters: links what they need.
+void know_clusters();
+/// A kernel that was declared with `__cluster_dims__`. Always true.
+bool register_cluster(const void* kernel, unsigned x, unsigned y, unsigned z);
+template <auto kernel, unsigned x, unsigned y = 1, unsigned z = 1>
+struct ClusterRegistration {
+    static inline const bool done = register_cluster((const void*)kernel, x, y, z);
+};
+/// As `known_kernel` below, for such a kernel.
+template <auto kernel, unsigned... shape>
+constexpr bool clustered_kernel = (static_cast<void>(&ClusterRegistration<kernel, shape...>::done), true);
+
 /// A launch that is not written with `<<< >>>`: returns the error that the launch is refused with.
 cudaError_t launch_function(const void* kernel, const LaunchConfig& config, const ErasedLaunch& launch,
                             bool cooperative, Site site);
@@ -588,7 +607,17 @@ cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Parameters...>&
             return std::array<const void*, sizeof...(argument) + 1>{pointer_of<Parameters>(argument)..., nullptr};
         },
         copies);
-    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)});
+    ErasedLaunch launch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)};
+    const auto keep = [&]() -> KeptLaunch* {
+        return std::apply(
+            [&](auto&... argument) {
+                return new KeptCall<void (*)(Parameters...), Parameters...>(kernel, argument...);
+            },
+            copies);
+    };
+    launch.keep = [](const void* keeper) { return (*static_cast<const decltype(keep)*>(keeper))(); };
+    launch.keeper = &keep;
+    return run(launch);
 }
 
 /// A `cudaLaunchConfig_t*`, and where it was handed over.
@@ -700,6 +729,7 @@ cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, v
 template <cpu_device::Function Kernel>
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel, void** arguments,
                                 cpu_device::Site site = cpu_device::call_site()) {
+    cpu_device::know_clusters();
     const auto run = [&](const cpu_device::ErasedLaunch& launch) {
         return cpu_device::launch_configured(cpu_device::address_of(kernel), config, launch, site);
     };
@@ -709,10 +739,26 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(cpu_device::ConfigAt config, void (*kernel)(Parameters...), Arguments&&... arguments) {
     std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+    cpu_device::know_clusters();
     const auto run = [&](const cpu_device::ErasedLaunch& launch) {
         return cpu_device::launch_configured(cpu_device::address_of(kernel), config.config, launch, config.site);
     };
     return cpu_device::run_copies(kernel, copies, run);
+}
+
+/// How many clusters of the launch the device holds at a time. The configuration has to name the cluster's shape,
+/// unless the kernel requires one.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const cudaLaunchConfig_t* config);
+/// The most blocks that a cluster of the launch can have: at most 8, or 16 for kernels that allow it.
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* cluster_size, const void* kernel,
+                                                 const cudaLaunchConfig_t* config);
+template <cpu_device::Function Kernel>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel* kernel, const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxActiveClusters(clusters, cpu_device::address_of(kernel), config);
+}
+template <cpu_device::Function Kernel>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* cluster_size, Kernel* kernel, const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxPotentialClusterSize(cluster_size, cpu_device::address_of(kernel), config);
 }
 
 // By the address of a kernel alone.
@@ -728,25 +774,8 @@ inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, di
 }
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments,
                                        cpu_device::Site site = cpu_device::call_site()) {
+    cpu_device::know_clusters();
     return cpu_device::launch_untyped(kernel, config, arguments, site);
 }
 
-// ---- not supported: stream capture and graphs ----------------------------------------------------------------
-
-// Each reports the feature by name and returns cudaErrorNotSupported. Other functions about graphs do not exist.
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
-                                   cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphDestroy(cudaGraph_t graph, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
-                                 size_t log_bytes, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream,
-                            cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable, cpu_device::Site site = cpu_device::call_site());
-
-/// No stream is ever being captured.
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+#include "cpu_device/graphs.h"

@@ -19,7 +19,10 @@ CaseList last_blocks();
 CaseList inside_blocks();
 CaseList harmless_writes();
 CaseList correct_async_copies();
+CaseList correct_cub();
 CaseList stream_order_kept();
+CaseList correct_graphs();
+CaseList correct_clusters();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -39,7 +42,10 @@ std::vector<CaseList> correct() {
             harmless_writes(),
             unseen_host_writes(),
             correct_async_copies(),
-            stream_order_kept()};
+            correct_cub(),
+            stream_order_kept(),
+            correct_graphs(),
+            correct_clusters()};
 }
 
 }  // namespace corpus

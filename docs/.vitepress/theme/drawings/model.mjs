@@ -125,6 +125,23 @@ export function scanStates(values) {
     return states;
 }
 
+/// The same for runs of equal keys: each place holds a sum and whether a run begins in the part that it is made of,
+/// [[{begins, sum}]]. A part that begins a run keeps its sum. Without `withFlags` the sums of all runs are mixed.
+export function runParts(keys, values, withFlags) {
+    const states = [values.map((sum, place) => ({ begins: withFlags && (place === 0 || keys[place] !== keys[place - 1]), sum }))];
+    for (let distance = 1; distance < values.length; distance *= 2) {
+        const last = states.at(-1);
+        states.push(
+            last.map((right, place) => {
+                if (place < distance) return right;
+                const left = last[place - distance];
+                return { begins: left.begins || right.begins, sum: right.begins ? right.sum : left.sum + right.sum };
+            }),
+        );
+    }
+    return states;
+}
+
 /// A look-back from the tile after the last one given: [{first, end, before, done}], one entry per look at `lanes` tiles. `tiles`:
 /// [{state: 'sum' | 'prefix', number}], the first of which has a prefix; `before`: the sum so far.
 export function lookBack(tiles, lanes) {
@@ -480,6 +497,33 @@ export function forked(way, { count = 16, threads = 4, fork = 0.5, slower = 2.6 
     ];
 }
 
+/// Eight small kernels that take 1 each: one, two sweeps of each of three rows, and one more. [{place: "host" | "device", track, begin,
+/// end, row}], where row -1 is the first and the last kernel. A launch takes the host `launch`, and a wait `wait` beyond the kernel.
+/// "wait": the host waits after each kernel; "stream": it does not; "graph": one launch for all, in the same order; "branches": the rows
+/// at the same time.
+export function launched(way, { launch = 1, wait = 0.5 } = {}) {
+    const rows = [-1, 0, 1, 2, 0, 1, 2, -1];
+    if (way === 'branches') {
+        const kernel = (track, turn, row) => ({ place: 'device', track, begin: launch + turn, end: launch + turn + 1, row });
+        const sweeps = upTo(3).flatMap((row) => upTo(2).map((turn) => kernel(row, 1 + turn, row)));
+        return [{ place: 'host', track: 0, begin: 0, end: launch, row: -1 }, kernel(0, 0, -1), ...sweeps, kernel(0, 3, -1)];
+    }
+    const boxes = [];
+    let host = 0;
+    let device = 0;
+    rows.forEach((row, at) => {
+        if (way !== 'graph' || at === 0) {
+            boxes.push({ place: 'host', track: 0, begin: host, end: host + launch, row });
+            host += launch;
+        }
+        const begin = Math.max(host, device);
+        device = way === 'graph' && at > 0 ? device + 1 : begin + 1;
+        boxes.push({ place: 'device', track: 0, begin: device - 1, end: device, row });
+        if (way === 'wait') host = device + wait;
+    });
+    return boxes;
+}
+
 /// When mistakes show: what the calls of a program that looks at every status return ("ended": it has ended there, because a call before
 /// has told it), and what becomes of the kernel. The calls: an allocation, a launch, cudaGetLastError, cudaDeviceSynchronize, a copy.
 export const errorClasses = {
@@ -500,3 +544,6 @@ export const operations = {
     'float a / (v + b)': { row: 'float  a / (v + b)', instructions: 11, kind: 'special', units: 16, uses: 2 },
     'unsigned v / n': { row: '32 bit b - v / (n | 1)', instructions: 19, kind: 'special', units: 16, uses: 3 },
 };
+
+/// Bins are dealt out to the blocks of a cluster in turn: the block that has the counter of a key, and the counter's number there.
+export const ownerOf = (key, blocks) => ({ rank: key % blocks, place: Math.floor(key / blocks) });

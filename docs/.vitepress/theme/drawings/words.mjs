@@ -314,6 +314,17 @@ const en = {
         end: (before, own) => `Tile 7 tells its prefix, ${before} + ${own} = ${before + own}. Later tiles need not look further back than here.`,
         names: (first, last) => (first === last ? `tile ${first}` : `tiles ${last} to ${first} at once`),
     },
+    run_sums: {
+        title: 'The sums of runs by a scan of parts',
+        alt: 'Eight values in three runs: 3, 1, 2, then 4, 1, then 5, 2, 1. A scan in three rounds combines each place with the one 1, 2, and 4 places before it. A place holds a sum, and a bar if a run begins in the part that the sum is made of. Where the right part has a bar, its sum stays as it is. In the end the last place of each run holds the sum of its run: 6, 5, and 8. If the places held sums alone, the last places would hold 6, 11, and 19, because each run would contain those before it.',
+        way: 'What a place holds',
+        ways: { parts: 'a sum and a flag', sums: 'a sum alone' },
+        round: 'Round',
+        start: 'Eight values in three runs. A bar says that a run begins here.',
+        says: (distance) => `Each place is combined with the place ${counted(distance, 'step')} before it. A part with a bar takes nothing from the left.`,
+        end: 'The last place of each run has the sum of its run: 6, 5, and 8.',
+        wrong: 'Without flags a run takes the sums of the runs before it: 6, 11, and 19.',
+    },
     hand_over: {
         title: 'A word and a flag on their way from one block to another',
         alt: 'A time line of five moments. Thread A stores 42 in a word and then 1 in a flag. Thread B, in another block, loads the flag and then the word. With a release, the L2 cache has the word before it has the flag. With an acquire, the L1 cache of B forgets the old word when B has seen the flag. Only with both does B load 42. In the other three cases it sees the flag and loads the old word, 0.',
@@ -415,6 +426,18 @@ const en = {
         says: (size, { x, y, z, rank, warp, lane }) =>
             `threadIdx is (${x}, ${y}, ${z}): rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}, which is lane ${lane} of warp ${warp}.`,
     },
+    launches: {
+        title: 'Eight small kernels, started in four ways',
+        alt: 'A time line of the host and of the device. If the host waits after each kernel, the device is idle during each launch. Without waits, launches and kernels overlap, and the slower of the two decides. A graph is launched once, and its kernels follow each other. With branches, the sweeps of three rows run at the same time.',
+        way: 'How they are started',
+        ways: { wait: 'wait after each', stream: 'one stream', graph: 'captured', branches: 'with branches' },
+        launch: 'Time of a launch',
+        host: 'host',
+        device: 'device',
+        done: 'done',
+        says: (way, end, launches) =>
+            `${{ wait: 'The host waits for each kernel before it launches the next one', stream: 'The host launches one kernel after the other, and never waits', graph: 'The host launches one graph', branches: 'The host launches one graph, whose branches run at the same time' }[way]}: ${counted(launches, 'launch', 'launches')}, and all is done after ${end} times a kernel. That a wait takes half as long as a kernel is assumed.`,
+    },
     fork: {
         title: 'Fork and join, three ways',
         alt: 'A loop of 16 iterations. One thread does them one after the other. Four threads of the host do four each, between a fork and a join. A kernel launch gives each iteration to a thread of the device: each of them is slower than a thread of the host, but all run at the same time, and meanwhile the host is free.',
@@ -471,6 +494,17 @@ const en = {
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}: room for ${blocks}`,
         says: (blocks, by, limits, share) =>
             `${counted(blocks, 'block fits', 'blocks fit')} on an SM, limited by: ${limits}. ${share} of the threads that an SM can hold are resident.`,
+    },
+    cluster: {
+        title: 'Four blocks share sixteen counters',
+        alt: 'Four blocks of a cluster, of the ranks 0 to 3, each on an SM of its own. Each has four counters in its shared memory, and the bins are dealt out in turn: rank 1 has bins 1, 5, 9, and 13. A thread of the block of rank 1 counts a key. If the counter is in another block, the increment travels over the network between the SMs.',
+        key: 'Key',
+        block: (rank) => `rank ${rank}`,
+        counters: 'counters',
+        network: 'network between the SMs of a cluster',
+        says: (key, rank, place, counts) =>
+            `Key ${key}: the owner is the block of rank ${key} % 4 = ${rank}, and the counter is its number ${key} / 4 = ${place}. ` +
+            (rank === counts ? 'This is the own block, so the increment stays on the SM.' : `The thread is in the block of rank ${counts}, so the increment travels to another SM.`),
     },
     ring: {
         title: 'An array in registers, and an array in local memory',
@@ -875,6 +909,17 @@ const zh = {
         end: (before, own) => `分块 7 公布自己的前缀：${before} + ${own} = ${before + own}。后面的分块回看到这里就够了。`,
         names: (first, last) => (first === last ? `分块 ${first}` : `分块 ${last} 到 ${first}（同时）`),
     },
+    run_sums: {
+        title: '用扫描求各段的和',
+        alt: '八个值分成三段：3、1、2；4、1；5、2、1。扫描共三轮，每个位置与前面第 1、2、4 个位置合并。每个位置存一个和；如果构成这个和的部分里有一段开始，就加一道竖线。右边的部分有竖线时，它的和保持不变。最后，每段的末位得到本段的和：6、5、8。如果只存和，末位会是 6、11、19，因为每段都包含了前面的段。',
+        way: '每个位置存什么',
+        ways: { parts: '和与标志', sums: '只有和' },
+        round: '轮次',
+        start: '八个值，三段。竖线表示这里有一段开始。',
+        says: (distance) => `每个位置与前面第 ${distance} 个位置合并。有竖线的部分不再从左边取数。`,
+        end: '每段的末位得到本段的和：6、5、8。',
+        wrong: '没有标志，一段会把前面各段的和也加进来：6、11、19。',
+    },
     hand_over: {
         title: '一个字和一个标志，从一个线程块走到另一个',
         alt: '五个时刻的时间线。线程 A 把 42 存进一个字，再把 1 存进标志。另一个线程块的线程 B 先加载标志，再加载这个字。有释放时，L2 缓存先有字，后有标志。有获取时，B 看到标志之后，它的 L1 缓存丢掉旧的字。只有两者都有，B 才加载到 42。其余三种情形里，它看到了标志，加载到的却是旧的 0。',
@@ -975,6 +1020,18 @@ const zh = {
         warps: '线程块的各个线程束，逐个 lane',
         says: (size, { x, y, z, rank, warp, lane }) => `threadIdx 是 (${x}, ${y}, ${z})：rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}，即线程束 ${warp} 的 lane ${lane}。`,
     },
+    launches: {
+        title: '八个小核函数，四种启动办法',
+        alt: '主机和设备的时间线。如果主机每次都等核函数结束，每次启动时设备都空闲。不等待时，启动与核函数重叠，快慢由两者中较慢的决定。图只启动一次，其中的核函数一个接一个。有分支时，三行的平滑同时进行。',
+        way: '怎样启动',
+        ways: { wait: '每次都等', stream: '一个流', graph: '捕获成图', branches: '有分支的图' },
+        launch: '一次启动的时间',
+        host: '主机',
+        device: '设备',
+        done: '完成',
+        says: (way, end, launches) =>
+            `${{ wait: '主机等每个核函数结束，再启动下一个', stream: '主机接连启动核函数，从不等待', graph: '主机启动一个图', branches: '主机启动一个图，各分支同时运行' }[way]}：启动 ${launches} 次，全部完成用时是一个核函数的 ${end} 倍。一次等待用半个核函数的时间是假设的。`,
+    },
     fork: {
         title: '分叉与汇合的三种办法',
         alt: '一个循环有 16 轮。一个线程依次做完；主机的四个线程在分叉和汇合之间各做四轮；核函数启动把每一轮交给设备的一个线程，它们每个都比主机的线程慢，但同时运行，这段时间主机是空闲的。',
@@ -1030,6 +1087,17 @@ const zh = {
         names: { threads: '线程', registers: '寄存器', shared_memory: '共享内存', blocks: '每个 SM 的线程块数' },
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}：放得下 ${blocks}`,
         says: (blocks, by, limits, share) => `一个 SM 放得下 ${blocks} 个线程块，受限于：${limits}。驻留的线程是 SM 能放下的 ${share}。`,
+    },
+    cluster: {
+        title: '四个线程块分担十六个计数器',
+        alt: '集群的四个线程块，秩为 0 到 3，各在一个 SM 上。每块的共享内存里有四个计数器，桶轮流分给它们：秩 1 有桶 1、5、9、13。秩 1 的一个线程数一个键。如果计数器在别的线程块，加一的操作要经过 SM 之间的网络。',
+        key: '键',
+        block: (rank) => `秩 ${rank}`,
+        counters: '计数器',
+        network: '集群内 SM 之间的网络',
+        says: (key, rank, place, counts) =>
+            `键 ${key}：主人是秩为 ${key} % 4 = ${rank} 的线程块，计数器是它的第 ${key} / 4 = ${place} 个。` +
+            (rank === counts ? '就是本块，加一的操作留在这个 SM 上。' : `线程在秩为 ${counts} 的线程块里，所以加一的操作要去另一个 SM。`),
     },
     ring: {
         title: '寄存器里的数组，局部内存里的数组',
