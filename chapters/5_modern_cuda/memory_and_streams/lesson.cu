@@ -746,9 +746,9 @@ lookups, on average: 524288 times 64 bytes.)"});
     show_windows(lesson);
     lesson.conclusion(
         R"(A cache that keeps what was used last keeps a sector of the table only if less
-than its size passes until the next lookup. A window sets a part of the cache aside for
-the table. Loads with a streaming hint help from the other side: they say what need not
-stay.)");
+than its size passes until the next lookup. Loads with a streaming hint say what need not
+stay. A window says what should stay, in a part of the cache that is set aside for it. Which
+of them helps, and how much, differs between GPUs: measure.)");
 
     lesson.question(
         R"(Managed memory has one address for host and device, and its pages move to the
