@@ -96,6 +96,7 @@ Counts counts_of(const Json& json) {
         to.wavefronts = number_or(from, "wavefronts", 0);
         to.least_wavefronts = number_or(from, "least_wavefronts", 0);
         to.same_address = number_or(from, "same_address", 0);
+        to.remote_lanes = number_or(from, "remote_lanes", 0);
     }
     counts.barriers = number_or(json, "barriers", 0);
     counts.steps = number_or(json, "steps", 0);

@@ -46,6 +46,7 @@ RequestCounts& RequestCounts::operator+=(const RequestCounts& other) {
     wavefronts += other.wavefronts;
     least_wavefronts += other.least_wavefronts;
     same_address += other.same_address;
+    remote_lanes += other.remote_lanes;
     return *this;
 }
 
@@ -58,6 +59,7 @@ RequestCounts& RequestCounts::operator*=(double factor) {
     wavefronts *= factor;
     least_wavefronts *= factor;
     same_address *= factor;
+    remote_lanes *= factor;
     return *this;
 }
 

@@ -27,6 +27,7 @@ struct RequestCounts {
     double wavefronts = 0;        ///< shared memory: passes; constant memory: distinct addresses
     double least_wavefronts = 0;  ///< what as many lanes and bytes need without bank conflicts, or with one address
     double same_address = 0;      ///< atomics: lanes that have to wait because another lane has the same address
+    double remote_lanes = 0;      ///< shared memory: lanes that accessed that of another block of the cluster
 
     double sectors_per_request() const;     ///< 0 without requests
     double wavefronts_per_request() const;  ///< 0 without requests

@@ -49,7 +49,8 @@ RequestCounts counts_of(const cpu_device::RequestCounters& counters) {
             .needed_sectors = static_cast<double>(counters.needed_sectors),
             .wavefronts = static_cast<double>(counters.wavefronts),
             .least_wavefronts = static_cast<double>(counters.least_wavefronts),
-            .same_address = static_cast<double>(counters.same_address)};
+            .same_address = static_cast<double>(counters.same_address),
+            .remote_lanes = static_cast<double>(counters.remote_lanes)};
 }
 
 Counts counts_of(const cpu_device::Counters& counters) {

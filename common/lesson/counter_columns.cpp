@@ -129,6 +129,8 @@ const std::vector<Definition>& definitions() {
              return counts.global_atomic.same_address + counts.shared_atomic.same_address;
          },
          count_text},
+        {"remote", "accesses of threads to the shared memory of another block of the cluster, atomics included", "",
+         not_zero, [](const Launches& launches) { return sum_of(launches).shared().remote_lanes; }, count_text},
         {"lanes",
          "threads of a warp (its lanes) that are active, on average over the stretches of code it runs; at most 32",
          "smsp__thread_inst_executed_per_inst_executed.ratio", not_full,

@@ -60,6 +60,7 @@ Json json_of(const Counts& counts) {
                                 {"wavefronts", whole(requests.wavefronts)},
                                 {"least_wavefronts", whole(requests.least_wavefronts)},
                                 {"same_address", whole(requests.same_address)}};
+        if (requests.remote_lanes > 0) json[operation.name]["remote_lanes"] = whole(requests.remote_lanes);
     }
     json["barriers"] = whole(counts.barriers);
     json["steps"] = whole(counts.steps);

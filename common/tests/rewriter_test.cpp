@@ -1546,14 +1546,23 @@ TEST_CASE("assembly that is not PTX is left alone") {
     CHECK(unchanged("void f() { asm(\".section .text.foo\\n movq %%rbx, %0\"); }"));
 }
 
-TEST_CASE("texture references and thread block clusters are refused") {
+TEST_CASE("texture references and clusters of templates are refused") {
     const Refusal texture = refusal("\nstatic texture<float, 2, cudaReadModeElementType> image;");
     CHECK(texture.line == 2);
     CHECK(texture.message == "texture references left CUDA with version 12; use texture objects");
     CHECK(unchanged("template <class T> struct texture { T t; };\ntexture<int> t; ns::texture<int> u;"));
-    const Refusal cluster = refusal("\n\n__global__ void __cluster_dims__(2, 1, 1) k() {}");
+    const Refusal cluster = refusal("\n\ntemplate <int n> __global__ void __cluster_dims__(2, 1, 1) k() {}");
     CHECK(cluster.line == 3);
-    CHECK_THAT(cluster.message, ContainsSubstring("thread block clusters"));
+    CHECK_THAT(cluster.message, ContainsSubstring("cudaLaunchAttributeClusterDimension"));
+}
+
+TEST_CASE("the cluster that a kernel is declared with is made known") {
+    const auto shape = [](const std::string& head) { return rewritten(head + " k(int a) {}"); };
+    CHECK_THAT(shape("__global__ void __cluster_dims__(2, 1, 1)"),
+               ContainsSubstring("clustered_kernel<(void (*)(int a))k, 2, 1, 1>"));
+    CHECK_THAT(shape("__cluster_dims__(4) __global__ void __launch_bounds__(64)"),
+               ContainsSubstring("clustered_kernel<(void (*)(int a))k, 4>"));
+    CHECK_THAT(shape("__global__ void"), !ContainsSubstring("clustered_kernel"));
 }
 
 // ---- files -----------------------------------------------------------------------------------------------

@@ -125,8 +125,6 @@ private:
             keep_type_of_template(i, tokens_, analysis_);
         } else if (token.is("texture")) {
             unsupported_.refuse_texture_reference(i);
-        } else if (token.is("__cluster_dims__")) {
-            tokens_.fail(i, "__cluster_dims__: thread block clusters are not supported on the CPU device");
         } else if (tokens_.is_global(i)) {
             note_kernel(i, tokens_, scopes_, analysis_);
         } else {

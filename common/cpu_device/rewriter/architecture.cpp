@@ -11,8 +11,8 @@ constexpr std::array<std::string_view, 21> decorating_words{
     "__host__",     "__device__", "__global__",      "__constant__", "__shared__", "__managed__", "inline",
     "__inline__",   "__inline",   "__forceinline__", "__noinline__", "static",     "const",       "constexpr",
     "__restrict__", "__restrict", "restrict",        "volatile",     "extern",     "noexcept",    "thread_local"};
-constexpr std::array<std::string_view, 5> attribute_names{"__attribute__", "__attribute", "__align__", "alignas",
-                                                          "__launch_bounds__"};
+constexpr std::array<std::string_view, 6> attribute_names{"__attribute__", "__attribute",       "__align__",
+                                                          "alignas",       "__launch_bounds__", "__cluster_dims__"};
 
 /// The tokens of `#define NAME(parameters) body` from the body on.
 std::size_t body_begin(const std::vector<Token>& tokens) {

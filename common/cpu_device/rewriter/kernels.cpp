@@ -34,11 +34,12 @@ public:
             if (!tokens_.is(open, "(") && !tokens_.is(open, "[")) continue;
             const std::size_t close = tokens_.match(open);
             if (close == none) return;
-            static constexpr std::array<std::string_view, 8> after_parameters{
-                "{", ";", "->", "noexcept", "requires", "__attribute__", "[", "__launch_bounds__"};
+            static constexpr std::array<std::string_view, 9> after_parameters{
+                "{", ";", "->", "noexcept", "requires", "__attribute__", "[", "__launch_bounds__", "__cluster_dims__"};
             const std::size_t name = tokens_.unqualified_name(i + 1, open);
             const bool attribute = name == none || one_of(tokens_[name].text, attribute_words) ||
-                                   tokens_.is(name, "__launch_bounds__") || tokens_.is(name, "decltype");
+                                   tokens_.is(name, "__launch_bounds__") || tokens_.is(name, "__cluster_dims__") ||
+                                   tokens_.is(name, "decltype");
             if (tokens_.is(open, "(") && !attribute && close + 1 < tokens_.size() &&
                 one_of(tokens_[close + 1].text, after_parameters)) {
                 if (tokens_.directive_between(i, close)) return;
@@ -167,9 +168,16 @@ private:
     void make_kernel_known(std::size_t global, std::size_t open, std::size_t close) {
         const std::size_t brace = after_declarator(close);
         if (!tokens_.is(brace, "{") || tokens_.match(brace) == none || scopes_.scope() == Scope::type) return;
+        const std::string cluster = shape_of_cluster(brace);
         if (tokens_.in_macro() && tokens_.source().macros.after_template.count(tokens_.macro()->name) != 0) return;
-        for (std::size_t i = scopes_.head(); i < global; ++i)
+        for (std::size_t i = scopes_.head(); i < global; ++i) {
+            if (tokens_.is(i, "template") && !cluster.empty())
+                tokens_.fail(i,
+                             "__cluster_dims__ of a template is not supported on the CPU device: give the cluster's "
+                             "shape when you launch the kernel, by cudaLaunchKernelEx with "
+                             "cudaLaunchAttributeClusterDimension");
             if (tokens_.is(i, "template") || tokens_.is(i, "friend")) return;
+        }
         std::size_t name = open - 1;
         if (tokens_.is(name, ")")) {  // (name), or a macro that makes a name
             name = tokens_.match(name);
@@ -188,8 +196,21 @@ private:
             begin = end + 1;
         }
         if (!has_whole_conditionals(scopes_.head(), tokens_.match(brace))) return;
-        editor_.insert(tokens_[tokens_.match(brace)].end(), " static_assert(::cpu_device::known_kernel<(void (*)(" +
-                                                                types + "))" + tokens_.text(name, open) + ">);");
+        const std::string kernel = "(void (*)(" + types + "))" + tokens_.text(name, open);
+        std::string known = " static_assert(::cpu_device::known_kernel<" + kernel + ">);";
+        if (!cluster.empty())
+            known += " static_assert(::cpu_device::clustered_kernel<" + kernel + ", " + cluster + ">);";
+        editor_.insert(tokens_[tokens_.match(brace)].end(), known);
+    }
+
+    /// What stands in the parentheses of `__cluster_dims__` in front of the kernel's body; empty without.
+    std::string shape_of_cluster(std::size_t brace) const {
+        for (std::size_t i = scopes_.head(); i < brace; ++i) {
+            if (!tokens_.is(i, "__cluster_dims__") || !tokens_.is(i + 1, "(")) continue;
+            const std::size_t close = tokens_.match(i + 1);
+            return close == none ? std::string() : tokens_.text(i + 2, close);
+        }
+        return {};
     }
 
     /// The `{` or `;` after the parameters that close at `close`.

@@ -101,8 +101,8 @@ std::uint8_t Scopes::certain_sides(std::size_t i) const {
 }
 
 DeclarationHead Scopes::read_head(std::size_t begin, std::size_t end) const {
-    static constexpr std::array<std::string_view, 5> no_parameters{"decltype", "noexcept", "explicit",
-                                                                   "__launch_bounds__", "requires"};
+    static constexpr std::array<std::string_view, 6> no_parameters{"decltype",          "noexcept",         "explicit",
+                                                                   "__launch_bounds__", "__cluster_dims__", "requires"};
     DeclarationHead head;
     head.linkage = end - begin >= 2 && tokens_.is(end - 2, "extern") && tokens_[end - 1].kind == Token::Kind::string;
     for (std::size_t i = begin; i < end; ++i) {

@@ -31,11 +31,11 @@ inline constexpr std::array<std::string_view, 4> class_keys{"struct", "class", "
 inline constexpr std::array<std::string_view, 3> device_variable_qualifiers{"__device__", "__constant__",
                                                                             "__managed__"};
 /// Words of a declaration that is no definition of an ordinary variable with an address of its own.
-inline constexpr std::array<std::string_view, 22> not_a_device_variable{
-    "template",  "using",        "typedef",       "friend",           "extern",     "constexpr",
-    "consteval", "thread_local", "__thread",      "operator",         "namespace",  "concept",
-    "requires",  "asm",          "static_assert", "__host__",         "__shared__", "__global__",
-    "explicit",  "virtual",      "this",          "__launch_bounds__"};
+inline constexpr std::array<std::string_view, 23> not_a_device_variable{
+    "template",          "using",           "typedef",    "friend",     "extern",   "constexpr", "consteval",
+    "thread_local",      "__thread",        "operator",   "namespace",  "concept",  "requires",  "asm",
+    "static_assert",     "__host__",        "__shared__", "__global__", "explicit", "virtual",   "this",
+    "__launch_bounds__", "__cluster_dims__"};
 inline constexpr std::array<std::string_view, 8> storage_words{
     "static", "inline", "__inline__", "constinit", "__restrict__", "__restrict", "__extension__", "typename"};
 /// Words in a parameter's declaration that neither name it nor are its type.

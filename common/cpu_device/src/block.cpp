@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "clusters.h"
 #include "instrumented_code.h"
 
 // The built-in variables and the rest of the running thread's identity.
@@ -24,8 +25,6 @@ constinit thread_local ThreadState current_thread{};
 
 namespace {
 
-// Room for the largest dynamic and the largest static shared memory, each variable on a row of banks of its own.
-constexpr std::size_t kArenaBytes = 1024 * 1024;
 constexpr std::size_t kMeetings = kMaxThreadsPerBlock;  // no thread waits in two of them
 // Threads that only look at memory run in turns, and after so many turns without anything else, other blocks run. Where
 // no more threads than those of a warp could run in the block (others have ended, or wait at a barrier), four turns of
@@ -51,12 +50,28 @@ NamespaceDynamicShared::NamespaceDynamicShared(void (*point_at)(void* start)) {
     namespace_arrays().push_back(point_at);
 }
 
-Block::Block(FiberPool& pool) : pool_(pool) {
+namespace {
+
+std::byte* map_arena() {
     void* arena = mmap(nullptr, kArenaBytes + kMeetings * sizeof(Meeting), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED) throw std::bad_alloc();
-    arena_ = static_cast<std::byte*>(arena);
+    return static_cast<std::byte*>(arena);
+}
+
+}  // namespace
+
+const ClusterSupport* cluster_support = nullptr;
+
+std::size_t Block::meeting_bytes() { return kMeetings * sizeof(Meeting); }
+
+Block::Block(FiberPool& pool) : Block(pool, map_arena(), nullptr) {
     meetings_ = reinterpret_cast<Meeting*>(arena_ + kArenaBytes);
+    owns_arena_ = true;
+}
+
+Block::Block(FiberPool& pool, std::byte* arena, std::byte* meetings)
+    : pool_(pool), meetings_(reinterpret_cast<Meeting*>(meetings)), arena_(arena) {
     // Nothing below allocates while device threads run: a fault may end a kernel at any instruction.
     fibers_.reserve(kMaxThreadsPerBlock);
     ready_ = std::make_unique<Fiber*[]>(kMaxThreadsPerBlock);
@@ -64,7 +79,9 @@ Block::Block(FiberPool& pool) : pool_(pool) {
     order_.reserve(kMaxThreadsPerBlock);
 }
 
-Block::~Block() { munmap(arena_, kArenaBytes + kMeetings * sizeof(Meeting)); }
+Block::~Block() {
+    if (owns_arena_) munmap(arena_, kArenaBytes + kMeetings * sizeof(Meeting));
+}
 
 void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
     launch_ = &launch;
@@ -105,8 +122,9 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
                          linear_index < launch.instrument.traced_blocks);
     }
     if (launch.diagnoser) {
-        diagnoser_ =
-            std::make_unique<BlockDiagnoser>(*launch.diagnoser, linear_index, index_, arena_, kArenaBytes, in_sample);
+        ClusterDiagnoser* const cluster = cluster_ == nullptr ? nullptr : cluster_->diagnoser.get();
+        diagnoser_ = std::make_unique<BlockDiagnoser>(*launch.diagnoser, linear_index, index_, arena_, kArenaBytes,
+                                                      in_sample, cluster, rank_);
         if (!steps_) steps_ = std::make_unique<RecentSteps[]>(kMaxThreadsPerBlock);
         if (in_sample) ++launch.instrumented_blocks;
     }
@@ -116,10 +134,18 @@ void* Block::shared_address(std::size_t offset, std::size_t bytes) {
     if (offset + bytes > poisoned_) {
         // A shared variable that nobody wrote holds NaN. No thread of this block has seen these bytes yet.
         const std::size_t used = launch_->shared_bytes.load(std::memory_order_relaxed);
-        std::memset(arena_ + poisoned_, kPoison, used - poisoned_);
-        poisoned_ = used;
+        if (cluster_ == nullptr) {
+            poison_shared(used);
+        } else {  // from now on a thread of this block can point into the others' memory as well
+            for (unsigned rank = 0; rank < cluster_->count; ++rank) cluster_->blocks[rank]->poison_shared(used);
+        }
     }
     return arena_ + offset;
+}
+
+void Block::poison_shared(std::size_t used) {
+    std::memset(arena_ + poisoned_, kPoison, used - poisoned_);
+    poisoned_ = used;
 }
 
 bool Block::is_shared_memory(const void* address) const {
@@ -181,6 +207,8 @@ void Block::finish() {
         }
         instrumented_ = recording_ = false;
     }
+    // What other blocks of the cluster find in the shared memory of one that has ended is undefined.
+    if (cluster_ != nullptr) std::memset(arena_, kPoison, poisoned_);
     for (Fiber* fiber : fibers_) {
         // A fiber that still waits, or was left in the middle of a thread, starts afresh.
         if (launch_->failure.load(std::memory_order_relaxed) != cudaSuccess) pool_.reset(fiber);
@@ -349,6 +377,12 @@ void Block::yield() {
 void Block::start_instrumenting() {
     InstrumentedThread& self = instrumented_thread;
     self.diagnoser = diagnoser_.get();
+    if (cluster_ != nullptr) {  // of all its blocks
+        self.arena = reinterpret_cast<std::uintptr_t>(cluster_->arenas);
+        self.arena_bytes = kMostBlocksOfCluster * kArenaBytes;
+        self.block_bytes = Cluster::memory_bytes();
+        return;
+    }
     self.arena = reinterpret_cast<std::uintptr_t>(arena_);
     self.arena_bytes = kArenaBytes;
     self.block_bytes = kArenaBytes + kMeetings * sizeof(Meeting);
@@ -476,6 +510,8 @@ void Block::park_for_arrivals(const AsyncBarrier& barrier, Site site) {
     park(Wait::arrivals, site);
 }
 
+void Block::park_for_cluster(Site site) { park(Wait::cluster, site); }
+
 void Block::leave_grid_barrier() {
     ++grid_barriers_passed_;
     if (recording_) recorder_->flush();
@@ -587,9 +623,11 @@ bool Block::resolve_stall() {
     }
     unsigned waiting = 0;
     unsigned at_grid = 0;
+    unsigned at_cluster = 0;
     for_each_waiting([&](const Fiber& fiber) {
         ++waiting;
         at_grid += fiber.wait == Wait::grid;
+        at_cluster += fiber.wait == Wait::cluster;
     });
     if (resolve_convergence()) return true;
     const unsigned exited = launch_->threads - waiting;
@@ -599,6 +637,10 @@ bool Block::resolve_stall() {
     }
     // Threads that have exited are not waited for ("Synchronization Functions", CUDA C++ Programming Guide).
     if (resolve_meetings() || resolve_barrier(exited)) return true;
+    if (at_cluster > 0) {
+        state_ = State::at_cluster_barrier;
+        return false;
+    }
     bool any_meeting = false;
     for (const Meeting* meeting : open_) any_meeting |= meeting != nullptr;
     if (any_meeting) {

@@ -28,12 +28,29 @@ constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMaxThreadsPerBlock = 1024;
 constexpr std::size_t kStaticSharedLimit = 48 * 1024;
 constexpr std::size_t kSharedLimit = 227 * 1024;
+constexpr unsigned kMostBlocksOfCluster = 16;
+// Room for the largest dynamic and the largest static shared memory, each variable on a row of banks of its own. A
+// power of two: clusters lay those of their blocks one after the other.
+constexpr std::size_t kArenaBytes = 1024 * 1024;
 constexpr std::size_t kSharedAlignment = 128;  // one row of the 32 banks: which array comes first changes no conflict
 constexpr unsigned char kPoison = 0xFF;        // NaN as a float, -1 as an integer
 
 inline bool same_place(const Site& a, const Site& b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
+
+struct Cluster;
+struct Launch;
+
+/// What launches with clusters need (clusters.cpp), which programs without any do not link.
+struct ClusterSupport {
+    /// The cluster's shape, 1 x 1 x 1 where nobody asks for one. An error: a GPU refuses the launch, and `why` says
+    /// why.
+    cudaError_t (*shape_of)(const LaunchConfig& config, dim3& cluster, std::string& why);
+    /// Runs clusters of the launch until none is left.
+    void (*run)(Launch& launch, FiberPool& fibers, Tally& tally);
+};
+extern const ClusterSupport* cluster_support;  ///< null until the program says that it may launch clusters
 
 /// Everything that the blocks of one launch have in common.
 struct Launch {
@@ -48,8 +65,12 @@ struct Launch {
     bool opted_in = false;  ///< cudaFuncSetAttribute allowed the kernel more than 48 KB of dynamic shared memory
     ErasedLaunch code{};
     bool cooperative = false;
+    dim3 cluster = {1, 1, 1};
+    unsigned cluster_blocks = 1;  ///< in a cluster
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
+    cudaStream_t stream = nullptr;
+    bool programmatic = false;  ///< may begin before the launch ahead of it in the stream has ended
     InstrumentOptions instrument;
     bool sampled = false;                        ///< some blocks are not instrumented
     std::unique_ptr<ArrayMap> arrays;            ///< while counters are taken
@@ -89,6 +110,10 @@ struct Launch {
     bool is_instrumented() const { return instrument.counters || instrument.diagnostics; }
     /// Whether the block is among those that are instrumented.
     bool instruments(std::uint64_t linear_index) const;
+    /// Of clusters, all blocks are instrumented or none: which one of so many blocks or clusters.
+    bool samples(std::uint64_t index, std::uint64_t all, std::uint64_t wanted) const;
+    /// Linear index of the block's cluster among the clusters.
+    std::uint64_t cluster_of(std::uint64_t linear_index) const;
     /// Whether some warps of the block, which is instrumented, are recorded for the time model: of the first block, of
     /// the last, and of two in between.
     bool records_for_model(std::uint64_t linear_index) const {
@@ -156,16 +181,20 @@ public:
         running,
         spinning,  ///< its threads only spin: other blocks should get a turn
         at_grid_barrier,
+        at_cluster_barrier,  ///< it waits for other blocks of the cluster
         done,
     };
 
     explicit Block(FiberPool& pool);
+    /// A block of clusters, whose shared memory and meetings lie with those of the others.
+    Block(FiberPool& pool, std::byte* arena, std::byte* meetings);
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
     /// Prepares for block `linear_index` of the launch. `tally`: what the host thread has counted of it.
     void begin(Launch& launch, std::uint64_t linear_index, Tally& tally);
+    static std::size_t meeting_bytes();
 
     /// Runs until the block is done or can only wait for other blocks. A failed launch makes it `done`.
     State run();
@@ -173,12 +202,26 @@ public:
     /// After `at_grid_barrier`: lets the threads go on in the next `run`.
     void leave_grid_barrier();
 
+    // Of a block in a cluster: clusters.cpp.
+    /// Makes it the block of this rank; before `begin`.
+    void join(Cluster& cluster, unsigned rank);
+    /// The present phase of the cluster's barrier is complete: lets those go on that have waited for it.
+    void leave_cluster_barrier(std::uint32_t phase);
+    /// Whether a thread that still runs has not arrived yet. Only while all of them wait.
+    bool lacks_arrivals() const;
+    /// By thread: whether it waits.
+    std::vector<bool> waiting_threads() const;
+    /// All blocks of the cluster wait, and no arrival can come any more.
+    static void report_missing_blocks(const Cluster& cluster);
+
     // Called on a fiber, by the running thread.
     unsigned barrier(unsigned contribution, Site site);
     Meeting* meet(Collective operation, std::uint32_t mask, std::uint64_t value, Site site);
     void leave(Meeting* meeting);
     std::uint32_t converge(Site site);
     void wait_for_grid(Site site);
+    void arrive_at_cluster(Site site);
+    void wait_for_cluster(Site site);
     void begin_barrier(void* barrier, std::ptrdiff_t expected, Site site);
     std::uint64_t arrive(const void* barrier, std::ptrdiff_t count, bool drops, Site site);
     void wait_for_phase(const void* barrier, std::uint64_t phase, Site site);
@@ -203,6 +246,10 @@ public:
     void* shared_address(std::size_t offset, std::size_t bytes);
     bool is_shared_memory(const void* address) const;
     std::byte* shared_memory() const { return arena_; }
+    Cluster* cluster() const { return cluster_; }  ///< null: it is alone
+    unsigned rank_in_cluster() const { return rank_; }
+    uint3 index() const { return index_; }
+    BlockDiagnoser* diagnoser() const { return diagnoser_.get(); }
     bool is_on_stack(const void* address) const;                  ///< of the running thread
     Diagnostic diagnostic(DiagnosticKind kind, Site site) const;  ///< with kernel, block and running thread filled in
 
@@ -224,7 +271,10 @@ private:
 
     bool merge_and_start_thread();
     bool start_thread();
+    void poison_shared(std::size_t used);
     void park(Wait wait, Site site);
+    void park_for_cluster(Site site);
+    [[noreturn]] void end_for_cluster(Site site, const std::string& message, const char* hint);
     void start_instrumenting();
     void start_instrumenting_fiber();
     void stop_instrumenting_thread();
@@ -314,6 +364,12 @@ private:
     Meeting* free_meetings_ = nullptr;
 
     std::byte* arena_ = nullptr;
+    bool owns_arena_ = false;
+    Cluster* cluster_ = nullptr;
+    unsigned rank_ = 0;  ///< in the cluster
+    /// By thread, in a cluster: how often it has arrived at the cluster's barrier, and how often it has waited.
+    std::vector<std::uint32_t> cluster_arrivals_;
+    std::vector<std::uint32_t> cluster_waits_;
     std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
 
     std::vector<AsyncBarrier> async_barriers_;

@@ -115,6 +115,8 @@ const char* name_of(Wait wait) {
             return "a warp-wide operation";
         case Wait::arrivals:
             return "a cuda::barrier";
+        case Wait::cluster:
+            return "the cluster's barrier";
         default:
             return "something else";
     }

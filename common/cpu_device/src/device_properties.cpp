@@ -79,6 +79,8 @@ void set_memory(cudaDeviceProp& p) {
     p.memoryClockRate = memory_clock_kilohertz;
     p.memoryBusWidth = memory_bus_bits;
     p.l2CacheSize = l2_bytes;
+    p.persistingL2CacheMaxSize = persisting_l2_bytes;
+    p.accessPolicyMaxWindowSize = access_policy_window_bytes;
 }
 
 void set_abilities(cudaDeviceProp& p) {
@@ -92,6 +94,7 @@ void set_abilities(cudaDeviceProp& p) {
     p.hostRegisterReadOnlySupported = 1;
     p.memoryPoolsSupported = 1;
     p.cooperativeLaunch = 1;
+    p.clusterLaunch = 1;
     p.concurrentKernels = 1;
     p.computePreemptionSupported = 1;
     p.asyncEngineCount = copy_engines;
@@ -286,6 +289,8 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
             return is(p.canUseHostPointerForRegisteredMem);
         case cudaDevAttrCooperativeLaunch:
             return is(p.cooperativeLaunch);
+        case cudaDevAttrClusterLaunch:
+            return is(p.clusterLaunch);
         case cudaDevAttrMaxSharedMemoryPerBlockOptin:
             return is(p.sharedMemPerBlockOptin);
         case cudaDevAttrHostRegisterSupported:
@@ -308,6 +313,10 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
             return is(p.memoryBusWidth);
         case cudaDevAttrL2CacheSize:
             return is(p.l2CacheSize);
+        case cudaDevAttrMaxPersistingL2CacheSize:
+            return is(p.persistingL2CacheMaxSize);
+        case cudaDevAttrMaxAccessPolicyWindowSize:
+            return is(p.accessPolicyMaxWindowSize);
         case cudaDevAttrGpuOverlap:
             return is(p.deviceOverlap);
         case cudaDevAttrConcurrentKernels:
@@ -328,15 +337,12 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
         case cudaDevAttrCanFlushRemoteWrites:
         case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
         case cudaDevAttrDirectManagedMemAccessFromHost:
-        case cudaDevAttrMaxPersistingL2CacheSize:
-        case cudaDevAttrMaxAccessPolicyWindowSize:
         case cudaDevAttrSparseCudaArraySupported:
         case cudaDevAttrTimelineSemaphoreInteropSupported:
         case cudaDevAttrGPUDirectRDMASupported:
         case cudaDevAttrGPUDirectRDMAFlushWritesOptions:
         case cudaDevAttrGPUDirectRDMAWritesOrdering:
         case cudaDevAttrMemoryPoolSupportedHandleTypes:
-        case cudaDevAttrClusterLaunch:
         case cudaDevAttrDeferredMappingCudaArraySupported:
         case cudaDevAttrIpcEventSupport:
         case cudaDevAttrMemSyncDomainCount:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diagnoser_state.h"
+#include "stream_order.h"
 
 namespace cpu_device {
 namespace {
@@ -461,6 +462,59 @@ const std::byte* BlockDiagnoser::State::value_after(const Deferred& entry, std::
     return value.data();
 }
 
+// ---- clusters ------------------------------------------------------------------------------------------------
+
+inline Space BlockDiagnoser::State::shared_space() const {
+    if (cluster != nullptr) [[unlikely]]
+        return {shared.get(), arena, cluster->floor, cluster->floor + 1, nullptr};  // see count_as_written
+    return {shared.get(), arena, order.born(), order.floor(), nullptr};
+}
+
+/// Shared memory of another block of the cluster. That block must have started and must not have ended, which only the
+/// cluster's barrier can tell.
+cudaError_t BlockDiagnoser::State::access_remote(unsigned thread, const Access& access, Doing& doing,
+                                                 Instruction& instruction) {
+    const std::size_t place = doing.address - cluster->arenas;
+    const auto target = static_cast<unsigned>(place / arena_bytes);
+    const SharedRange* const range = launch.shared_range(place % arena_bytes, access.bytes);
+    if (range == nullptr) {
+        report_shared_stray(thread, access, instruction);
+        return cudaSuccess;
+    }
+    instruction.shared = range;
+    State* const owner = cluster->blocks[target];
+    if (owner == nullptr) {
+        report_ended_block(doing.me, access, target);
+        return cudaSuccess;
+    }
+    if (!looks_for_races()) {
+        if (writes(access.kind)) owner->written_shared->set(place % arena_bytes, access.bytes);
+        return cudaSuccess;
+    }
+    if (order.cluster_phase(thread) == 0 && !order.has_history()) report_block_not_started(thread, access);
+    cluster->uses[target][rank << 10 | thread] = {doing.me, access};
+    if (!owner->shared->exists()) return cudaSuccess;
+    if (doing.relaxed) doing.mark |= kRelaxed;
+    touch(access, doing, owner->shared_space());
+    if (doing.relaxed || is_volatile(access.kind)) {
+        order.synchronize(thread, doing.address, false,
+                          {reads(access.kind), writes(access.kind), access.order, access.scope});
+    }
+    return cudaSuccess;
+}
+
+/// All threads of the block have ended. Accesses to its shared memory of which none of them knows may come later.
+void BlockDiagnoser::State::end_in_cluster() {
+    cluster->blocks[rank] = nullptr;
+    if (launch.launch.failure.load(std::memory_order_relaxed) != cudaSuccess || order.has_history()) return;
+    for (const auto& [by, use] : cluster->uses[rank]) {
+        const std::uint64_t block = launch.order.index_of(use.stamp);
+        if (!cluster->order->covers(order.latest_cluster_phase(), block, use.stamp)) {
+            report_ended_block(use.stamp, use.access, rank);
+        }
+    }
+}
+
 // ---- what the callbacks call ---------------------------------------------------------------------------------
 
 inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& access) {
@@ -490,6 +544,8 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
     launch.has_narrow_scopes |= access.scope < ThreadScope::device;
     Doing doing{order.now(thread), instruction.number, is_atomic(access.kind), address, access.bytes, access.address};
     if (address - arena < arena_bytes) return access_shared(thread, access, doing, instruction);
+    if (is_in_cluster(address)) [[unlikely]]
+        return access_remote(thread, access, doing, instruction);
     return access_global(thread, access, doing, instruction);
 }
 
@@ -512,9 +568,9 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
     }
     if (!shared->exists()) return cudaSuccess;
     if (doing.relaxed) doing.mark |= kRelaxed;
-    touch(access, doing, {shared.get(), arena, order.born(), order.floor(), nullptr});
+    touch(access, doing, shared_space());
     if (doing.relaxed || is_volatile(access.kind)) {
-        order.synchronize(thread, doing.address, true,
+        order.synchronize(thread, doing.address, cluster == nullptr,
                           {reads(access.kind), writes(access.kind), access.order, access.scope});
     }
     return cudaSuccess;
@@ -542,12 +598,20 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
     if (region->shadow == nullptr) {
         if (region->allocation.address == nullptr) return cudaSuccess;  // harmless
         region->shadow = &shadow_of(region->allocation.address, region->allocation.bytes);
+        if (region->allocation.is_of_pool) look_at_order(thread, access, *region);
+        if (region->allocation.kind == MemoryKind::managed && note_managed_launch != nullptr) {
+            const Launch& running = launch.launch;
+            note_managed_launch(running.site.kernel, running.site.site, launch.order.first(), running.stream);
+        }
     }
     if (!region->shadow->cells.exists()) return cudaSuccess;
     if (!looks_for_races()) {
         launch.range_of(access.code) = {region->begin, region->end, region->shadow};
         look_at_bits_of_global(access, doing, *region->shadow);
         return cudaSuccess;
+    }
+    if (launch.ahead.end != 0 && !has_waited_for_launch_ahead(thread)) [[unlikely]] {
+        look_for_launch_ahead(thread, access, doing, *region->shadow);
     }
     doing.relaxed |= is_volatile(access.kind);
     launch.has_volatile |= is_volatile(access.kind);
@@ -568,7 +632,32 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
 
 // ---- interface -----------------------------------------------------------------------------------------------
 
+namespace {
+
+/// The launch that ended last.
+struct LastLaunch {
+    std::mutex mutex;
+    LaunchDiagnoser::State::LaunchAhead launch;
+};
+
+LastLaunch& last_launch() {
+    static auto* last = new LastLaunch;
+    return *last;
+}
+
+}  // namespace
+
+void nothing_overlaps() {
+    LastLaunch& last = last_launch();
+    std::lock_guard lock(last.mutex);
+    last.launch.end = 0;
+}
+
 LaunchDiagnoser::LaunchDiagnoser(Launch& launch) : state_(std::make_unique<State>(launch)) {
+    if (launch.programmatic) {
+        std::lock_guard lock(last_launch().mutex);
+        if (last_launch().launch.stream == launch.stream) state_->ahead = last_launch().launch;
+    }
     keep_shadows([this](std::uintptr_t begin, std::size_t bytes) { return state_->map.has(begin, bytes); });
 }
 
@@ -584,6 +673,12 @@ std::unique_ptr<WrittenShared> LaunchDiagnoser::State::take_written_shared() {
 
 LaunchDiagnoser::~LaunchDiagnoser() {
     state_->report_unwritten_reads();
+    {
+        const Launch& launch = state_->launch;
+        std::lock_guard lock(last_launch().mutex);
+        last_launch().launch = {launch.stream, state_->order.first(), state_->order.end(), launch.site.site,
+                                launch.site.kernel};
+    }
     // Not one access: the kernel is in code that cannot be instrumented.
     if (state_->instructions.empty()) note_unseen_launch();
 }
@@ -593,12 +688,45 @@ void LaunchDiagnoser::grid_barrier() {
     state_->order.grid_barrier();
 }
 
+ClusterDiagnoser::ClusterDiagnoser(const std::byte* arenas, std::size_t arena_bytes,
+                                   const std::vector<std::uint64_t>& blocks)
+    : state_(std::make_unique<State>()) {
+    state_->arenas = number_of(arenas);
+    state_->arena_bytes = arena_bytes;
+    state_->count = static_cast<unsigned>(blocks.size());
+    state_->order = std::make_shared<ClusterOrder>(blocks);
+}
+
+ClusterDiagnoser::~ClusterDiagnoser() = default;
+
+void ClusterDiagnoser::complete_phase(const std::vector<std::vector<bool>>& still_run) {
+    state_->order->complete_phase(still_run);
+}
+
 BlockDiagnoser::BlockDiagnoser(LaunchDiagnoser& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,
-                               std::size_t arena_bytes, bool for_races)
-    : state_(std::make_unique<State>(launch.state(), block, block_index, arena, arena_bytes, for_races)) {}
+                               std::size_t arena_bytes, bool for_races, ClusterDiagnoser* cluster, unsigned rank)
+    : state_(std::make_unique<State>(launch.state(), block, block_index, arena, arena_bytes, for_races)) {
+    if (cluster == nullptr) return;
+    state_->cluster = &cluster->state();
+    state_->rank = rank;
+    state_->order.join(state_->cluster->order, rank);
+    state_->cluster->blocks[rank] = state_.get();
+    if (rank == 0) state_->cluster->floor = state_->order.born();
+}
+
+void BlockDiagnoser::arrive_at_cluster(unsigned thread) {
+    state_->launch.settle();
+    state_->order.arrive_at_cluster(thread);
+}
+
+void BlockDiagnoser::wait_for_cluster(unsigned thread, std::uint32_t phase) {
+    state_->launch.settle();
+    state_->order.wait_for_cluster(thread, phase);
+}
 
 BlockDiagnoser::~BlockDiagnoser() {
     state_->launch.settle();
+    if (state_->cluster != nullptr) state_->end_in_cluster();
     // Nobody will write there any more.
     for (auto& reads : state_->launch.unwritten_reads) {
         for (auto& [address, example] : reads.examples) {
@@ -623,6 +751,8 @@ void BlockDiagnoser::pause() {
 void BlockDiagnoser::barrier(Site site) {
     if (!state_->looks_for_races()) return;
     state_->launch.settle();
+    // Whoever has passed the barrier knows what one of the threads has waited for.
+    if (std::vector<bool>& waited = state_->waited_for_ahead; !waited.empty()) waited.assign(1024, true);
     state_->order.barrier();
     state_->last_barrier = site;
 }
@@ -632,6 +762,15 @@ void BlockDiagnoser::meeting(unsigned warp, std::uint32_t lanes, Collective oper
     state_->launch.settle();
     if (operation == Collective::syncwarp) {
         state_->order.meeting(warp, lanes);
+        if (!state_->waited_for_ahead.empty()) {
+            std::uint32_t waited = 0;
+            for (unsigned lane = 0; lane < 32; ++lane) {
+                if (state_->has_waited_for_launch_ahead(warp * 32 + lane)) waited |= 1u << lane;
+            }
+            for (unsigned lane = 0; lane < 32 && (waited & lanes) != 0; ++lane) {
+                if ((lanes >> lane & 1) != 0) state_->waited_for_ahead[warp * 32 + lane] = true;
+            }
+        }
         state_->note_syncwarp(warp, lanes, site);
     } else {
         state_->note_exchange(warp, lanes, operation);
@@ -712,6 +851,42 @@ void BlockDiagnoser::wait(unsigned thread, const void* barrier, const ThreadCloc
         order.synchronize(thread, number_of(barrier), true, {true, false, MemoryOrder::acquire, ThreadScope::block});
     }
     order.learn(thread, completed);
+}
+
+// ---- launches that overlap -----------------------------------------------------------------------------------------
+
+void BlockDiagnoser::wait_for_launch_ahead(unsigned thread) {
+    if (state_->waited_for_ahead.empty()) state_->waited_for_ahead.resize(1024);
+    state_->waited_for_ahead[thread] = true;
+}
+
+/// Whether the launch ahead, which may still run, has used the same memory, and one of the two writes it.
+void BlockDiagnoser::State::look_for_launch_ahead(unsigned thread, const Access& access, const Doing& doing,
+                                                  AllocationShadow& shadow) {
+    const bool changes = writes(access.kind);
+    const auto conflicts = [&](const Cell& cell, bool& was_write) {
+        const auto is_of_ahead = [&](Stamp stamp, unsigned slot) {
+            const bool both_relaxed = is_atomic(access.kind) && (cell.mark(slot) & kRelaxed) != 0;
+            return launch.ahead.did(stamp) && !both_relaxed;
+        };
+        was_write = is_of_ahead(cell.write, Cell::kWrite);
+        return was_write ||
+               (changes && (is_of_ahead(cell.read[0], Cell::kRead) || is_of_ahead(cell.read[1], Cell::kRead + 1)));
+    };
+    const Space space = global_space(shadow);
+    for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + doing.bytes; word += 4) {
+        const Cell& cell = space.word(word);
+        bool was_write = false;
+        bool found = false;
+        if (const Cell* bytes = ShadowMemory::bytes_of(cell, space.born)) {
+            const std::uintptr_t first = std::max(word, doing.address);
+            const std::uintptr_t end = std::min(word + 4, doing.address + doing.bytes);
+            for (std::uintptr_t at = first; at < end && !found; ++at) found = conflicts(bytes[at - word], was_write);
+        } else if (!cell.is_split()) {
+            found = conflicts(cell, was_write);
+        }
+        if (found) return report_launch_ahead(thread, access, was_write);
+    }
 }
 
 // ---- for advice ----------------------------------------------------------------------------------------------

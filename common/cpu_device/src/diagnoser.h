@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "cpu_device/execution.h"
 #include "cpu_device/instrumented.h"
@@ -59,13 +60,33 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// What is known of the blocks of a cluster together. Made before those of its blocks, and destroyed after them.
+class ClusterDiagnoser {
+public:
+    /// The blocks' shared memory begins at `arenas`, one after the other. `blocks`: linear indices in the grid, by
+    /// rank.
+    ClusterDiagnoser(const std::byte* arenas, std::size_t arena_bytes, const std::vector<std::uint64_t>& blocks);
+    ~ClusterDiagnoser();
+    ClusterDiagnoser(const ClusterDiagnoser&) = delete;
+    ClusterDiagnoser& operator=(const ClusterDiagnoser&) = delete;
+
+    /// A phase of the cluster's barrier is complete: all threads have arrived that still run, by rank and thread.
+    void complete_phase(const std::vector<std::vector<bool>>& still_run);
+
+    struct State;
+    State& state() { return *state_; }
+
+private:
+    std::unique_ptr<State> state_;
+};
+
 /// What is known of one block.
 class BlockDiagnoser {
 public:
     /// `block` is its linear index in the grid; `arena` the start of its shared memory. Without `for_races` only races
-    /// are not looked for, which costs a fraction of the time.
+    /// are not looked for, which costs a fraction of the time. `cluster`: null for a block without one.
     BlockDiagnoser(LaunchDiagnoser& launch, std::uint64_t block, uint3 block_index, const std::byte* arena,
-                   std::size_t arena_bytes, bool for_races);
+                   std::size_t arena_bytes, bool for_races, ClusterDiagnoser* cluster = nullptr, unsigned rank = 0);
     ~BlockDiagnoser();
 
     /// Not cudaSuccess: the access must not be carried out, and the kernel has to end with this error as on a GPU.
@@ -87,12 +108,21 @@ public:
     /// The thread arrives at the cuda::barrier at this address, or has waited for its last phase to complete.
     void arrive(unsigned thread, const void* barrier, ThreadClock& arrived);
     void wait(unsigned thread, const void* barrier, const ThreadClock& completed);
+    /// The same for the barrier of the block's cluster; phases are counted from 1.
+    void arrive_at_cluster(unsigned thread);
+    void wait_for_cluster(unsigned thread, std::uint32_t phase);
+
+    /// The thread has waited for the launch ahead in the stream, with which this one may overlap.
+    void wait_for_launch_ahead(unsigned thread);
 
     struct State;
 
 private:
     std::unique_ptr<State> state_;
 };
+
+/// The next launch in whatever stream finds nothing in it that may still run.
+void nothing_overlaps();
 
 /// True if the last access that a kernel made was reported and touches `address`: the fault that follows need not be
 /// reported again.

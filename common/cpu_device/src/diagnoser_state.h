@@ -175,6 +175,17 @@ struct LaunchDiagnoser::State {
     Launch& launch;
     MemoryMap map;
     LaunchOrder order;
+    /// The launch ahead in the stream, where this one may begin before that one has ended.
+    struct LaunchAhead {
+        cudaStream_t stream = nullptr;
+        Stamp first = 0;
+        Stamp end = 0;  ///< 0: there is none
+        Site site{};
+        std::string kernel{};
+
+        bool did(Stamp stamp) const { return stamp >= first && stamp < end; }
+    };
+    LaunchAhead ahead;
     Instructions instructions;
     std::deque<SharedRange> shared_ranges;
     std::deque<Region> harmless;     ///< outside of the map, and yet no error
@@ -240,6 +251,23 @@ struct LaunchDiagnoser::State {
     BlockDiagnoser::State* deferred_by = nullptr;
 };
 
+struct ClusterDiagnoser::State {
+    std::uintptr_t arenas;
+    std::size_t arena_bytes;
+    std::shared_ptr<ClusterOrder> order;
+    std::array<BlockDiagnoser::State*, kMostBlocksOfCluster> blocks{};  ///< by rank; null: has ended
+    unsigned count;
+    Stamp floor = 0;  ///< of the shared memory: older accesses were those of other blocks
+
+    /// The last access of a thread to the shared memory of another block.
+    struct RemoteUse {
+        Stamp stamp;
+        Access access;
+    };
+    /// By the rank of the block whose memory it was, then by rank and number of the thread.
+    std::array<std::unordered_map<std::uint32_t, RemoteUse>, kMostBlocksOfCluster> uses;
+};
+
 struct BlockDiagnoser::State {
     State(LaunchDiagnoser::State& the_launch, std::uint64_t index, uint3 index_in_grid, const std::byte* memory,
           std::size_t memory_bytes, bool for_races)
@@ -254,6 +282,11 @@ struct BlockDiagnoser::State {
     cudaError_t access(unsigned thread, const Access& access);
     cudaError_t access_shared(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
     cudaError_t access_global(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
+    cudaError_t access_remote(unsigned thread, const Access& access, Doing& doing, Instruction& instruction);
+    bool is_in_cluster(std::uintptr_t address) const {
+        return cluster != nullptr && address - cluster->arenas < cluster->count * arena_bytes;
+    }
+    void end_in_cluster();
     bool leans_on_lockstep(const Cell& cell, unsigned slot, const Doing& doing) const;
     bool is_free_of_order(const Cell& cell, unsigned slot, const Doing& doing) const;
     bool is_flag(const Cell& cell, unsigned slot, const Doing& doing, const Space& space) const;
@@ -270,6 +303,10 @@ struct BlockDiagnoser::State {
     Space global_space(AllocationShadow& shadow) const {
         return {&shadow.cells, shadow.first_word, 1, launch.order.floor(), &shadow};
     }
+    Space shared_space() const;
+    LaunchDiagnoser::State::UnwrittenPlaces& unwritten_places_of(bool is_shared) {
+        return is_shared && cluster == nullptr ? unwritten_places : launch.unwritten_places;
+    }
     bool touch_words(AccessKind kind, const Doing& doing, const Space& space);
     void touch(const Access& access, const Doing& doing, const Space& space);
     bool touch_all(const Access& access, const Doing& doing, const Space& space);
@@ -281,6 +318,10 @@ struct BlockDiagnoser::State {
 
     Diagnostic diagnostic(DiagnosticKind kind, unsigned thread, const Access& access) const;
     void describe(Diagnostic& diagnostic, const Access& access) const;
+    /// The launch uses memory of a pool for the first time.
+    void look_at_order(unsigned thread, const Access& access, const Region& region);
+    void report_ended_block(Stamp stamp, const Access& access, unsigned target);
+    void report_block_not_started(unsigned thread, const Access& access);
     void report_misaligned(unsigned thread, const Access& access);
     void report_write_to_constant(unsigned thread, const Access& access);
     void report_shared_stray(unsigned thread, const Access& access, Instruction& instruction);
@@ -305,6 +346,11 @@ struct BlockDiagnoser::State {
 
     bool looks_for_races() const { return written_shared == nullptr; }
     void look_for_late_copy(unsigned thread, const Access& access);
+    bool has_waited_for_launch_ahead(unsigned thread) const {
+        return thread < waited_for_ahead.size() && waited_for_ahead[thread];
+    }
+    void look_for_launch_ahead(unsigned thread, const Access& access, const Doing& doing, AllocationShadow& shadow);
+    void report_launch_ahead(unsigned thread, const Access& access, bool was_write);
     struct LateCopy;
     void report_early_access(unsigned thread, const Access& access, const LateCopy& copy);
 
@@ -313,10 +359,13 @@ struct BlockDiagnoser::State {
     uint3 block_index;
     std::uintptr_t arena;
     std::size_t arena_bytes;
+    ClusterDiagnoser::State* cluster = nullptr;
+    unsigned rank = 0;  ///< in the cluster
     std::unique_ptr<ShadowMemory> shared;
     /// Of a block that is not instrumented for races: nothing is known of it but what was written.
     std::unique_ptr<WrittenShared> written_shared;
     LaunchDiagnoser::State::UnwrittenPlaces unwritten_places;  ///< in shared memory
+    std::vector<bool> waited_for_ahead;                        ///< by thread: it knows that the launch ahead has ended
     Site last_barrier{};
     /// What the lanes of a warp met for last without being ordered by it.
     struct Exchange {

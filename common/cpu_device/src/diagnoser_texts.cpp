@@ -5,6 +5,7 @@
 
 #include "diagnoser_state.h"
 #include "source_lines.h"
+#include "stream_order.h"
 
 namespace cpu_device {
 namespace {
@@ -45,6 +46,9 @@ std::string name_of(const SharedRange& range) {
     return range.variable == nullptr ? kDynamicName : range.variable->name;
 }
 
+/// Of which block the shared memory is, where that is another one than the thread's.
+std::string of_rank(unsigned rank) { return ", in the block of rank " + std::to_string(rank) + " of the cluster"; }
+
 std::string byte_range(std::size_t offset, std::size_t bytes) {
     if (bytes == 1) return "byte " + std::to_string(offset);
     return "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes - 1);
@@ -60,6 +64,13 @@ void BlockDiagnoser::State::describe(Diagnostic& diagnostic, const Access& acces
         if (range == nullptr) return;
         diagnostic.array = name_of(*range);
         diagnostic.memory = byte_range(address - arena - range->begin, access.bytes) + " of " + shared_text(*range);
+    } else if (is_in_cluster(address)) {
+        const std::size_t place = address - cluster->arenas;
+        const SharedRange* range = launch.shared_range(place % arena_bytes, access.bytes);
+        if (range == nullptr) return;
+        diagnostic.array = name_of(*range);
+        diagnostic.memory = byte_range(place % arena_bytes - range->begin, access.bytes) + " of " +
+                            shared_text(*range) + of_rank(static_cast<unsigned>(place / arena_bytes));
     } else if (const Region* region = launch.map.find(address, access.bytes)) {
         diagnostic.array = region->name;
         diagnostic.memory = byte_range(address - region->begin, access.bytes) + " of " + region_text(*region);
@@ -110,7 +121,10 @@ std::string bounds_message(const std::string& name, bool behind, bool writes) {
 
 void BlockDiagnoser::State::report_shared_stray(unsigned thread, const Access& access, Instruction& instruction) {
     if (report_again(DiagnosticKind::out_of_bounds, access.code)) return;
-    const std::size_t offset = number_of(access.address) - arena;
+    const std::uintptr_t address = number_of(access.address);
+    const bool is_remote = is_in_cluster(address) && address - arena >= arena_bytes;
+    const std::size_t place = is_remote ? address - cluster->arenas : address - arena;
+    const std::size_t offset = place % arena_bytes;
     const SharedRange* nearest = instruction.shared;
     for (const SharedRange& range : launch.shared_ranges) {
         if (instruction.shared != nullptr || range.begin == range.end) continue;
@@ -126,8 +140,51 @@ void BlockDiagnoser::State::report_shared_stray(unsigned thread, const Access& a
         found.array = name_of(*nearest);
         found.message = bounds_message(found.array, behind, writes(access.kind));
         found.memory = shared_text(*nearest) + "; " + distance_text(nearest->begin, nearest->end, offset, access.bytes);
+        if (is_remote) found.memory += of_rank(static_cast<unsigned>(place / arena_bytes));
         found.hint = bounds_hint(behind, true);
     }
+    report(std::move(found));
+}
+
+void BlockDiagnoser::State::look_at_order(unsigned thread, const Access& access, const Region& region) {
+    if (note_pool_use == nullptr) return;
+    const Launch& running = launch.launch;
+    const bool is_ordered =
+        note_pool_use(region.allocation, running.stream, "kernel " + std::string(running.site.kernel),
+                      {"<<<>>>", running.site.site, nullptr});
+    if (is_ordered) return;
+    Diagnostic found = diagnostic(DiagnosticKind::missing_order, thread, access);
+    found.array = region.name;
+    found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory of " +
+                    "cudaMallocAsync in another stream than that of its allocation, and nothing orders the two";
+    found.memory = byte_range(number_of(access.address) - region.begin, access.bytes) + " of " + region_text(region);
+    found.hint = std::string(order_hint) + "; or synchronize before the launch";
+    report(std::move(found));
+}
+
+void BlockDiagnoser::State::report_ended_block(Stamp stamp, const Access& access, unsigned target) {
+    if (report_again(DiagnosticKind::use_after_free, access.code)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::use_after_free, thread_of(stamp), access);
+    found.block = launch.block_index(launch.order.index_of(stamp));
+    describe(found, access);
+    found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") +
+                    " shared memory of another block of the cluster, which may have ended before";
+    if (number_of(access.address) - arena < arena_bytes) found.memory += of_rank(target);  // told by the owner
+    found.hint =
+        "the shared memory of a block is gone when its threads have ended: put cluster.sync() after the last access "
+        "to it, where every thread of the cluster comes by";
+    report(std::move(found));
+}
+
+void BlockDiagnoser::State::report_block_not_started(unsigned thread, const Access& access) {
+    if (report_again(DiagnosticKind::illegal_access, access.code)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::illegal_access, thread, access);
+    describe(found, access);
+    found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") +
+                    " shared memory of another block of the cluster, which may not have started yet";
+    found.hint =
+        "put cluster.sync() before the first access to another block's shared memory (and after that block has "
+        "written what it begins with): only then all blocks of the cluster have started";
     report(std::move(found));
 }
 
@@ -168,7 +225,11 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
             found.message =
                 std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory that was freed";
             found.memory = byte_range(address - region.begin, access.bytes) + " of " + region_text(region);
-            found.hint = "free the memory after the last kernel that uses it has run";
+            found.hint =
+                region.allocation.is_of_pool
+                    ? "call cudaFreeAsync behind the last launch that uses the memory: who comes later, in any "
+                      "stream, must not use it"
+                    : "free the memory after the last kernel that uses it has run";
             break;
         case Place::inaccessible: {
             char text[80];
@@ -219,6 +280,9 @@ void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& do
             is_managed
                 ? "memory from cudaMallocManaged is zero on most systems, but nothing promises it: write it in host "
                   "code, with cudaMemset, or in a kernel, before it is read"
+            : is_shared && cluster != nullptr && number_of(access.address) - arena >= arena_bytes
+                ? "shared memory holds whatever was there: which thread of that block is to write this element, and "
+                  "which cluster.sync() stands between that write and this read?"
             : is_shared
                 ? "shared memory holds whatever was there: which thread is to write this element, and which "
                   "__syncthreads() stands between that write and this read? (A thread that has returned writes "
@@ -227,13 +291,13 @@ void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& do
         if (is_new) reads->first = found;
         reads->examples.emplace_back(place, std::move(found));
     }
-    auto& places = is_shared ? unwritten_places : launch.unwritten_places;
+    auto& places = unwritten_places_of(is_shared);
     if (places.size() < kPlaces) places[place] = static_cast<std::size_t>(reads - all.begin());
 }
 
 /// A write conflicts with an earlier access. If that was a read of memory nobody had written, it only came too early.
 void BlockDiagnoser::State::forget_unwritten(std::uintptr_t address, const Conflict& conflict, const Space& space) {
-    auto& places = space.global == nullptr ? unwritten_places : launch.unwritten_places;
+    auto& places = unwritten_places_of(space.global == nullptr);
     if (places.empty()) return;
     const auto place = places.find(address);
     if (place == places.end()) return;
@@ -351,6 +415,10 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
         return "atomics of block scope (atomicAdd_block, thread_scope_block) are atomic among the threads of one block "
                "only: use atomicAdd or thread_scope_device";
     }
+    if (is_shared && !same_block) {
+        return "put cluster.sync() between the two accesses, where every thread of the cluster comes by: "
+               "__syncthreads() waits for the threads of one block only";
+    }
     if (is_atomic(mine.kind) != is_atomic(other.kind)) {
         if (same_block) {
             return "put __syncthreads() between the atomic accesses and the others, where every thread of the block "
@@ -379,6 +447,11 @@ std::string BlockDiagnoser::State::hint_for_race(const Doing& doing, const Confl
     hint_has_reason = false;
     if (!same_block) {
         if (conflict.is_update) by_line.same_line = kUpdate;
+        const auto cluster_of = [&](Stamp stamp) { return launch.launch.cluster_of(launch.order.index_of(stamp)); };
+        if (cluster != nullptr && !conflict.is_update && cluster_of(me) == cluster_of(event)) {
+            return "put cluster.sync() between the two accesses, where every thread of the cluster comes by: "
+                   "__syncthreads() waits for the threads of one block only";
+        }
         return both_write ? "blocks run in any order: give each its own element, or use an atomic such as atomicAdd"
                           : "blocks run in any order: use atomics, or do the second step in another kernel";
     }
@@ -446,9 +519,10 @@ void BlockDiagnoser::State::report_race(const Access& access, const Doing& doing
     describe(found, access);
     const bool same_block = block_of(doing.me) == block_of(conflict.other);
     const bool same_warp = same_block && thread_of(doing.me) / 32 == thread_of(conflict.other) / 32;
-    const std::string two = same_warp    ? "two lanes of a warp"
-                            : same_block ? "two threads of a block"
-                                         : "threads of two blocks";
+    const std::string two = same_warp                 ? "two lanes of a warp"
+                            : same_block              ? "two threads of a block"
+                            : space.global == nullptr ? "threads of two blocks of a cluster"
+                                                      : "threads of two blocks";
     if (writes(access.kind) && writes(other.kind)) {
         found.message = two + " write the same memory, and nothing orders them: the last one wins";
     } else {
@@ -486,6 +560,20 @@ void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& a
         "belongs, and by the right phase or stage. The copies of a pipeline stage begin to count with "
         "producer_commit(). A pipeline of thread scope, or cp.async, waits for the thread's own copies only: then a "
         "barrier of the block has to follow, before other threads read";
+    report(std::move(found));
+}
+
+void BlockDiagnoser::State::report_launch_ahead(unsigned thread, const Access& access, bool was_write) {
+    if (report_again(DiagnosticKind::data_race, access.code, nullptr)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
+    describe(found, access);
+    found.message = std::string(writes(access.kind) ? "a thread writes" : "a thread reads") +
+                    " what the kernel ahead (" + launch.ahead.kernel + ") " + (was_write ? "writes" : "reads") +
+                    ", and that kernel may still run: nobody has waited for it";
+    found.other = OtherSide{launch.ahead.site, {}, {}, "the launch of " + launch.ahead.kernel, {}, true};
+    found.hint =
+        "this kernel was launched with programmatic stream serialization: call cudaGridDependencySynchronize() before "
+        "the first access to memory that the kernel ahead uses; what needs none of it can stay ahead of that call";
     report(std::move(found));
 }
 

@@ -11,7 +11,7 @@
 namespace cpu_device {
 
 /// What a device thread waits for.
-enum class Wait : unsigned char { nothing, barrier, meeting, convergence, grid, room, arrivals };
+enum class Wait : unsigned char { nothing, barrier, meeting, convergence, grid, room, arrivals, cluster };
 
 /// A stack that runs device threads one after the other. When one of them waits, the stack is its own until it is done.
 struct alignas(64) Fiber {

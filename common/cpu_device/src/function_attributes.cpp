@@ -14,6 +14,7 @@ namespace {
 struct AllFunctionSettings {
     std::mutex mutex;
     std::unordered_map<const void*, FunctionSettings> of_kernel;
+    std::unordered_map<const void*, FunctionSettings> declared;  ///< what kernels begin with, where that is special
     int most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
 };
 
@@ -30,9 +31,20 @@ FunctionSettings function_settings(const void* kernel) {
     return found == all_function_settings().of_kernel.end() ? FunctionSettings{} : found->second;
 }
 
+void require_cluster(const void* kernel, unsigned x, unsigned y, unsigned z) {
+    AllFunctionSettings& all = all_function_settings();
+    std::lock_guard lock(all.mutex);
+    FunctionSettings& settings = all.declared[kernel];
+    settings.cluster[0] = static_cast<int>(x);
+    settings.cluster[1] = static_cast<int>(y);
+    settings.cluster[2] = static_cast<int>(z);
+    settings.needs_cluster = true;
+    all.of_kernel[kernel] = settings;
+}
+
 void forget_function_settings() {
     std::lock_guard lock(all_function_settings().mutex);
-    all_function_settings().of_kernel.clear();
+    all_function_settings().of_kernel = all_function_settings().declared;
     all_function_settings().most_dynamic_shared_bytes = FunctionSettings{}.max_dynamic_shared_bytes;
 }
 
@@ -68,12 +80,23 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
                 all.of_kernel[kernel].shared_carveout = value;
                 return cudaSuccess;
             case cudaFuncAttributeClusterDimMustBeSet:
+                all.of_kernel[kernel].needs_cluster = value != 0;
+                return cudaSuccess;
             case cudaFuncAttributeRequiredClusterWidth:
             case cudaFuncAttributeRequiredClusterHeight:
             case cudaFuncAttributeRequiredClusterDepth:
+                if (value < 0) return cudaErrorInvalidValue;
+                all.of_kernel[kernel].cluster[attribute - cudaFuncAttributeRequiredClusterWidth] = value;
+                return cudaSuccess;
             case cudaFuncAttributeNonPortableClusterSizeAllowed:
+                all.of_kernel[kernel].larger_clusters = value != 0;
+                return cudaSuccess;
             case cudaFuncAttributeClusterSchedulingPolicyPreference:
-                return unsupported("thread block clusters", {});
+                if (value < cudaClusterSchedulingPolicyDefault || value > cudaClusterSchedulingPolicyLoadBalancing) {
+                    return cudaErrorInvalidValue;
+                }
+                all.of_kernel[kernel].cluster_policy = value;
+                return cudaSuccess;
             case cudaFuncAttributeMax:
                 break;
         }
@@ -96,6 +119,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
         attributes->binaryVersion = architecture;
         attributes->maxDynamicSharedSizeBytes = asked.max_dynamic_shared_bytes;
         attributes->preferredShmemCarveout = asked.shared_carveout;
+        attributes->clusterDimMustBeSet = asked.needs_cluster;
+        attributes->requiredClusterWidth = asked.cluster[0];
+        attributes->requiredClusterHeight = asked.cluster[1];
+        attributes->requiredClusterDepth = asked.cluster[2];
+        attributes->clusterSchedulingPolicyPreference = asked.cluster_policy;
+        attributes->nonPortableClusterSizeAllowed = asked.larger_clusters;
         return cudaSuccess;
     });
 }

@@ -13,6 +13,11 @@ namespace {
 // missed race is better than a false one.
 constexpr std::uint64_t kLongestSearch = 1'000'000;
 
+template <class Visit>
+void for_each_thread(unsigned warp, std::uint32_t lanes, Visit visit) {
+    for (; lanes != 0; lanes &= lanes - 1) visit(warp * 32 + static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
 std::uint32_t next_block = 1;  // of the process; launches run one at a time
 
 }  // namespace
@@ -170,6 +175,9 @@ bool LaunchOrder::search(const BlockHistory& block, const View& view, Stamp even
             if (steps_left_ == 0) return true;
             --steps_left_;
             const Publication& publication = lesson.location->publications[i];
+            // What the cluster's barrier had told the thread that published.
+            const ClusterOrder* const cluster = publication.by->cluster.get();
+            if (cluster != nullptr && cluster->covers(publication.cluster_phase, index_of(event), event)) return true;
             if (!lesson.from_all && publication.by->block != lesson.to_block) continue;
             if (publication.by->block == by && tells(publication, lesson.to_block, thread_of(event), time_of(event))) {
                 return true;
@@ -225,6 +233,7 @@ void BlockOrder::tick() {
 void BlockOrder::barrier() {
     tick();
     barrier_ = time_of(now_);
+    cluster_phase_of_all_ = latest_cluster_phase_;
 }
 
 void BlockOrder::meeting(unsigned warp, std::uint32_t lanes) {
@@ -252,6 +261,10 @@ void BlockOrder::meeting(unsigned warp, std::uint32_t lanes) {
         clock.kept[lane] = nullptr;
     }
     if (!clocks_.empty()) join_clocks(warp, lanes);
+    if (cluster_ == nullptr) return;
+    std::uint32_t phase = 0;
+    for_each_thread(warp, lanes, [&](unsigned thread) { phase = std::max(phase, cluster_phases_[thread]); });
+    for_each_thread(warp, lanes, [&](unsigned thread) { cluster_phases_[thread] = phase; });
 }
 
 // ---- cuda::barrier -------------------------------------------------------------------------------------------
@@ -292,6 +305,68 @@ void BlockOrder::learn(unsigned thread, const ThreadClock& clock) {
     }
 }
 
+// ---- clusters ------------------------------------------------------------------------------------------------
+
+ClusterOrder::ClusterOrder(std::vector<std::uint64_t> blocks) : blocks_(std::move(blocks)), present_(blocks_.size()) {
+    for (Arrivals& block : present_) block.threads.assign(kThreads, 0);
+}
+
+void ClusterOrder::arrive(unsigned rank, unsigned thread, std::uint32_t block, std::uint32_t time,
+                          std::uint32_t barrier) {
+    Arrivals& of = present_[rank];
+    if (of.block != block) {  // the first arrival, or the block was renewed
+        of.block = block;
+        of.barrier = 0;
+        of.threads.assign(kThreads, 0);
+    }
+    of.threads[thread] = time;
+    of.barrier = std::max(of.barrier, barrier);
+}
+
+void ClusterOrder::complete_phase(const std::vector<std::vector<bool>>& still_run) {
+    ++phases_;
+    Phase& phase = completed_[phases_ % kKept];
+    phase = present_;
+    for (unsigned rank = 0; rank < phase.size(); ++rank) {
+        bool any = false;
+        for (unsigned thread = 0; thread < kThreads; ++thread) {
+            if (still_run[rank][thread]) {
+                any = true;
+            } else {
+                phase[rank].threads[thread] = kLastTime + 1;
+            }
+        }
+        if (!any) phase[rank].block = kLastBlock + 1;  // all of it
+    }
+}
+
+bool ClusterOrder::covers(std::uint32_t phase, std::uint64_t block, Stamp event) const {
+    if (phase == 0) return false;
+    const auto found = std::find(blocks_.begin(), blocks_.end(), block);
+    if (found == blocks_.end()) return false;
+    if (phase + kKept <= phases_) return true;  // long ago
+    const Arrivals& of = completed_[phase % kKept][static_cast<std::size_t>(found - blocks_.begin())];
+    if (block_of(event) != of.block) return block_of(event) < of.block;
+    return time_of(event) < std::max(of.barrier, of.threads[thread_of(event)]);
+}
+
+void BlockOrder::join(std::shared_ptr<ClusterOrder> cluster, unsigned rank) {
+    cluster_ = std::move(cluster);
+    rank_ = rank;
+    cluster_phases_.assign(kThreads, 0);
+}
+
+void BlockOrder::arrive_at_cluster(unsigned thread) {
+    tick();  // what comes after the arrival is not covered by it
+    cluster_->arrive(rank_, thread, block_, time_of(now_), barrier_);
+}
+
+void BlockOrder::wait_for_cluster(unsigned thread, std::uint32_t phase) {
+    tick();
+    cluster_phases_[thread] = phase;
+    latest_cluster_phase_ = std::max(latest_cluster_phase_, phase);
+}
+
 const std::vector<std::uint32_t>* BlockOrder::threads_of(unsigned thread) const {
     return clocks_.empty() || clocks_[thread].empty() ? nullptr : &clocks_[thread];
 }
@@ -315,7 +390,10 @@ void BlockOrder::join_clocks(unsigned warp, std::uint32_t lanes) {
 }
 
 BlockHistory& BlockOrder::history() {
-    if (history_ == nullptr) history_ = std::make_unique<BlockHistory>(block_);
+    if (history_ == nullptr) {
+        history_ = std::make_unique<BlockHistory>(block_);
+        history_->cluster = cluster_;
+    }
     return *history_;
 }
 
@@ -341,6 +419,9 @@ View BlockOrder::view_of(unsigned thread) const {
 }
 
 bool BlockOrder::before_by_meetings_or_fences(Stamp event, Stamp me) const {
+    if (cluster_ != nullptr && cluster_->covers(cluster_phase(thread_of(me)), launch_.index_of(event), event)) {
+        return true;
+    }
     const View view = view_of(thread_of(me));
     if (block_of(event) == block_) {
         if (view.covers(thread_of(event), time_of(event))) return true;
@@ -442,7 +523,7 @@ void BlockOrder::publish(unsigned thread, Location& location, const Synchronizat
     history();
     const auto [last, is_first] = location.last.try_emplace(block_, -1);
     const auto number = static_cast<std::int64_t>(location.publications.size());
-    location.publications.push_back({history_.get(), view, last->second, what.scope, by_itself});
+    location.publications.push_back({history_.get(), view, last->second, what.scope, by_itself, cluster_phase(thread)});
     last->second = number;
     before.told = number;
 }

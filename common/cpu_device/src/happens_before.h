@@ -12,6 +12,7 @@
 // cumulative over barriers on every GPU, and many programs rely on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -44,6 +45,36 @@ struct View {
     }
 };
 
+/// What the threads of a cluster's blocks tell each other at its barrier.
+class ClusterOrder {
+public:
+    /// `blocks`: linear indices in the grid, by rank.
+    explicit ClusterOrder(std::vector<std::uint64_t> blocks);
+
+    /// A thread arrives; `block` as in stamps. What it did before `time`, and what all threads of its block did before
+    /// `barrier`, comes before all that threads do that have waited for this phase.
+    void arrive(unsigned rank, unsigned thread, std::uint32_t block, std::uint32_t time, std::uint32_t barrier);
+    /// All have arrived that still run, by rank and thread; of those that have ended everything is known.
+    void complete_phase(const std::vector<std::vector<bool>>& still_run);
+    /// True if the event, by a block of the cluster, comes before all that threads do that have waited for this phase,
+    /// counted from 1.
+    bool covers(std::uint32_t phase, std::uint64_t block, Stamp event) const;
+
+private:
+    struct Arrivals {
+        std::uint32_t block = 0;
+        std::uint32_t barrier = 0;
+        std::vector<std::uint32_t> threads;
+    };
+    using Phase = std::vector<Arrivals>;  ///< by rank
+    static constexpr std::size_t kKept = 4;
+
+    std::vector<std::uint64_t> blocks_;
+    Phase present_;
+    std::array<Phase, kKept> completed_;  ///< the last ones, a ring
+    std::uint32_t phases_ = 0;
+};
+
 /// Fences by consecutive threads at consecutive times, with nothing between them.
 struct Fences {
     std::uint32_t time;  ///< of the first
@@ -62,9 +93,10 @@ struct BlockHistory;
 struct Publication {
     const BlockHistory* by;
     View view;
-    std::int64_t previous;  ///< of the same block at the same location; -1: none
-    ThreadScope scope;      ///< of the write
-    bool releases;          ///< by itself: it tells all that the view covers
+    std::int64_t previous;            ///< of the same block at the same location; -1: none
+    ThreadScope scope;                ///< of the write
+    bool releases;                    ///< by itself: it tells all that the view covers
+    std::uint32_t cluster_phase = 0;  ///< for which the thread had waited
 };
 
 /// An address on which such atomics were done.
@@ -115,6 +147,7 @@ struct BlockHistory {
     std::deque<LaneTimes> lane_times;
     std::deque<std::vector<std::uint32_t>> thread_times;
     Locations shared;  ///< in the block's shared memory
+    std::shared_ptr<const ClusterOrder> cluster;
 };
 
 class BlockOrder;
@@ -129,6 +162,9 @@ public:
     std::uint64_t index_of(Stamp stamp) const { return index_[block_of(stamp) - first_]; }
     /// What is older than this stamp comes before everything from now on.
     Stamp floor() const { return floor_; }
+    /// The first stamp of the launch, and the first one after it.
+    Stamp first() const { return stamp_of(first_); }
+    Stamp end() const { return stamp_of(first_ + static_cast<std::uint32_t>(index_.size())); }
 
 private:
     friend class BlockOrder;
@@ -193,6 +229,18 @@ public:
     void arrive(unsigned thread, ThreadClock& clock);
     /// The thread has waited for the arrivals that `clock` stands for.
     void learn(unsigned thread, const ThreadClock& clock);
+    /// From now on the block is the one of this rank in a cluster.
+    void join(std::shared_ptr<ClusterOrder> cluster, unsigned rank);
+    void arrive_at_cluster(unsigned thread);
+    /// The thread has waited for the phase, counted from 1.
+    void wait_for_cluster(unsigned thread, std::uint32_t phase);
+    /// The last phase for which the thread, or one with which it has met since, has waited; 0: none.
+    std::uint32_t cluster_phase(unsigned thread) const {
+        return cluster_phases_.empty() ? 0 : std::max(cluster_phases_[thread], cluster_phase_of_all_);
+    }
+    /// The last phase for which any of the threads has waited.
+    std::uint32_t latest_cluster_phase() const { return latest_cluster_phase_; }
+
     /// False while no fence, and no atomic that acquires or releases, was seen.
     bool has_history() const { return history_ != nullptr || !launch_.global_.empty(); }
     /// The thread does an atomic (or volatile) operation on `address`.
@@ -251,6 +299,11 @@ private:
         const LaneTimes* lanes = nullptr;
     };
     std::unordered_map<std::uint64_t, Exchange> exchanges_;
+    std::shared_ptr<ClusterOrder> cluster_;  ///< null: the block is in none
+    unsigned rank_ = 0;
+    std::vector<std::uint32_t> cluster_phases_;  ///< by thread
+    std::uint32_t cluster_phase_of_all_ = 0;     ///< by the block's own barrier
+    std::uint32_t latest_cluster_phase_ = 0;
     std::uint64_t fence_count_ = 0;
     std::vector<bool> has_fenced_;  ///< by thread; empty: nobody has
 };

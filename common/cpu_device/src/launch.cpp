@@ -20,6 +20,7 @@
 #include "activity_log.h"
 #include "block.h"
 #include "broken_restrict.h"
+#include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
@@ -28,6 +29,7 @@
 #include "faults.h"
 #include "instrumented_code.h"
 #include "kernel_names.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -74,7 +76,11 @@ public:
     Worker() : fibers_(fiber_entry) { give_signal_stack(); }
 
     void run(Launch& launch) {
-        launch.cooperative ? run_together(launch) : run_one_by_one(launch);
+        if (launch.cluster_blocks > 1) {
+            cluster_support->run(launch, fibers_, tally_);
+        } else {
+            launch.cooperative ? run_together(launch) : run_one_by_one(launch);
+        }
         if (!launch.instrument.counters) return;
         std::lock_guard lock(launch.mutex);
         launch.tally.add(tally_);
@@ -333,14 +339,28 @@ std::atomic<std::uint64_t> launches{0};
 
 }  // namespace
 
+std::uint64_t Launch::cluster_of(std::uint64_t linear_index) const {
+    const std::uint64_t x = linear_index % grid.x / cluster.x;
+    const std::uint64_t y = linear_index / grid.x % grid.y / cluster.y;
+    const std::uint64_t z = linear_index / grid.x / grid.y / cluster.z;
+    return x + grid.x / cluster.x * (y + grid.y / cluster.y * z);
+}
+
 bool Launch::instruments(std::uint64_t linear_index) const {
-    if (!sampled || linear_index == 0 || linear_index == blocks - 1) return true;
+    if (!sampled) return true;
+    if (cluster_blocks == 1) return samples(linear_index, blocks, instrument.blocks);
+    return samples(cluster_of(linear_index), blocks / cluster_blocks,
+                   std::max<std::uint64_t>(2, instrument.blocks / cluster_blocks));
+}
+
+bool Launch::samples(std::uint64_t linear_index, std::uint64_t all, std::uint64_t wanted) const {
+    if (all <= wanted || linear_index == 0 || linear_index == all - 1) return true;
     if (linear_index < instrument.traced_blocks) return true;
-    if (instrument.blocks < 2) return false;
+    if (wanted < 2) return false;
     // One block of each stretch of the grid. Not always the same one of each: equal strides would meet the same
     // columns.
-    const std::uint64_t stretches = instrument.blocks - 2;
-    const std::uint64_t inner = blocks - 2;
+    const std::uint64_t stretches = wanted - 2;
+    const std::uint64_t inner = all - 2;
     const auto start = [&](std::uint64_t k) {
         return static_cast<std::uint64_t>(static_cast<unsigned __int128>(k) * inner / stretches);
     };
@@ -375,7 +395,9 @@ std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const
 }
 
 void set_schedule_seed(std::uint64_t seed) { launch_settings().seed = seed; }
+std::uint64_t schedule_seed() { return launch_settings().seed; }
 void set_watchdog_seconds(double seconds) { launch_settings().watchdog_seconds = seconds; }
+double watchdog_seconds() { return launch_settings().watchdog_seconds; }
 void set_cores(unsigned cores) { launch_settings().cores = std::clamp(cores, 1u, kMostCores); }
 
 void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
@@ -394,12 +416,24 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     // CUDA 13 calls it an invalid value; up to CUDA 12 a bad shape was cudaErrorInvalidConfiguration.
     const std::string refused = why_refused(config);
     if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto captured = capture->launch(site, config, code, cooperative)) {
+            return launch_refused(*captured, site, "a stream is being captured");
+        }
+    }
+
+    dim3 cluster = {1, 1, 1};
+    if (cluster_support != nullptr) {
+        std::string why;
+        const cudaError_t error = cluster_support->shape_of(config, cluster, why);
+        if (error != cudaSuccess) return launch_refused(error, site, why);
+    }
 
     const bool instrumented = can_instrument() && (instrumenting().counters || instrumenting().diagnostics);
     const LaunchSite named = instrumented ? with_kernel_name(site) : site;
     Launch launch(named);
     launch.id = ++launches;
-    if (logs_activity()) log_launch(config.stream);
+    if (logs_activity()) log_launch(config.stream, config.in_graph);
     launch.grid = config.grid;
     launch.block = config.block;
     launch.threads = config.block.x * config.block.y * config.block.z;
@@ -407,8 +441,13 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.opted_in = dynamic_shared_limit(config.kernel) > kStaticSharedLimit;
     launch.code = code;
     launch.cooperative = cooperative;
+    note_order(OrderStep::work, config.stream);
+    launch.cluster = cluster;
+    launch.cluster_blocks = cluster.x * cluster.y * cluster.z;
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
     launch.seed = launch_settings().seed;
+    launch.stream = config.stream;
+    launch.programmatic = config.programmatic;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     if (can_instrument()) {
         launch.instrument = instrumenting();

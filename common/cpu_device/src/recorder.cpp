@@ -201,6 +201,15 @@ void Recorder::count_event(const TraceEvent& event, std::uint32_t lanes, const H
 /// Of lanes whose addresses stand in `request_`, all of them in shared memory or none. One access of the host may be
 /// several requests of a GPU: nvcc copies structures by their alignment, and this takes it to be that of four bytes.
 void Recorder::count_access(const TraceEvent& event, bool shared, std::uint32_t lanes) {
+    if (shared && launch_->cluster_blocks > 1) [[unlikely]] {
+        std::uint32_t remote = 0;
+        for_each_lane(lanes, [&](unsigned lane) {
+            remote |= std::uint32_t{request_.address[lane] - arena_ >= arena_bytes_} << lane;
+        });
+        if (remote != 0) count_remote(event, remote);
+        lanes &= ~remote;
+        if (lanes == 0) return;
+    }
     const std::uint64_t leader = request_.address[static_cast<unsigned>(std::countr_zero(lanes))];
     const TraceEvent::Kind kind = event.kind();
     const bool reads = kind == TraceEvent::read || kind == TraceEvent::copy_read;
@@ -241,6 +250,31 @@ void Recorder::count_access(const TraceEvent& event, bool shared, std::uint32_t 
         if (offset + width < bytes) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] += width; });
     }
     if (bytes > width) for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] -= bytes - width; });
+}
+
+/// Of lanes that access shared memory of other blocks of the cluster: over the network between the SMs. How many
+/// wavefronts that takes in those SMs is not known.
+void Recorder::count_remote(const TraceEvent& event, std::uint32_t lanes) {
+    const TraceEvent::Kind kind = event.kind();
+    const bool reads = kind == TraceEvent::read || kind == TraceEvent::copy_read;
+    const bool writes = kind == TraceEvent::write || kind == TraceEvent::copy_write;
+    const MemoryOperation operation = reads    ? MemoryOperation::shared_load
+                                      : writes ? MemoryOperation::shared_store
+                                               : MemoryOperation::shared_atomic;
+    const auto own_place = [&](unsigned lane) { return (request_.address[lane] - arena_) % kArenaBytes; };
+    const int array = shared_array(own_place(static_cast<unsigned>(std::countr_zero(lanes))));
+    RequestCounters counters;
+    counters.requests = 1;
+    counters.lanes = counters.remote_lanes = static_cast<std::uint64_t>(std::popcount(lanes));
+    counters.bytes = counters.lanes * event.bytes();
+    tally_->add_request(event.code(), operation, array, counters);
+    if (!traced_) return;
+    const WarpRequest all = request_;
+    request_.lanes = lanes;
+    request_.bytes = event.bytes();
+    for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] = arena_ + own_place(lane); });
+    trace_access(event.code(), operation, array, counters);
+    request_ = all;
 }
 
 void Recorder::begin_model(std::uint64_t linear_index) {

@@ -127,6 +127,7 @@ private:
     using Heads = std::array<const TraceEvent*, 32>;  ///< by lane: the event that comes next
     void count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
     void count_access(const TraceEvent& event, bool shared, std::uint32_t lanes);
+    void count_remote(const TraceEvent& event, std::uint32_t lanes);
     int shared_array(std::uint64_t offset);
     void count_step(std::uint32_t code, std::uint32_t lanes) {
         tally_->add_step(code, static_cast<unsigned>(std::popcount(lanes)));

@@ -235,7 +235,7 @@ TEST_CASE("what the CPU device does not do is refused by name") {
     const bool printed = cpu_device::print_diagnostics(false);
     Counter counter;
     cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.id = cudaLaunchAttributePreferredClusterDimension;
     cluster.val.clusterDim.x = 2;
     cluster.val.clusterDim.y = 1;
     cluster.val.clusterDim.z = 1;

@@ -300,11 +300,12 @@ TEST_CASE("says once what a name belongs to that the CPU device does not have") 
         "/home/me/work/add.cu:3:14: error: 'cuInit' was not declared in this scope; did you mean 'uint'?\n"
         "/home/me/work/add.cu:3:37: error: 'cuDeviceGet' was not declared in this scope\n"
         "/home/me/work/add.cu:4:1: error: 'CUcontext' was not declared in this scope\n"
-        "/home/me/work/add.cu:9:1: error: 'cluster_group' is not a member of 'cg'; did you mean 'coalesced_group'?\n",
+        "/home/me/work/add.cu:9:1: error: '__clusterSizeInBlocks' was not declared in this scope\n",
         places);
     CHECK(message.text ==
           "add.cu:3: error: not supported on the CPU device: the driver API (cuInit)\n"
-          "add.cu:9: error: not supported on the CPU device: thread block clusters (cluster_group)\n");
+          "add.cu:9: error: not supported on the CPU device: the intrinsics of thread block clusters "
+          "(__clusterSizeInBlocks)\n");
     CHECK(message.needs_gpu);
 }
 

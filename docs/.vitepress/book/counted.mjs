@@ -3,7 +3,7 @@
 //     const counts = countedOf(step.launches);    // counts.global_load.sectors, counts.occupancy ...
 
 const operations = ['global_load', 'global_store', 'global_atomic', 'shared_load', 'shared_store', 'shared_atomic', 'constant_load'];
-const figures = ['requests', 'lanes', 'bytes', 'sectors', 'needed_sectors', 'wavefronts', 'least_wavefronts', 'same_address'];
+const figures = ['requests', 'lanes', 'bytes', 'sectors', 'needed_sectors', 'wavefronts', 'least_wavefronts', 'same_address', 'remote_lanes'];
 
 const threadsOfBlock = ({ block }) => block[0] * block[1] * block[2];
 const threadsOf = (launch) => launch.blocks * threadsOfBlock(launch);
@@ -25,6 +25,7 @@ export function countedOf(launches) {
         const warps = launch.instrumented_blocks * Math.ceil(threadsOfBlock(launch) / 32);
         if (warps > 0) counted.barriers_per_warp += launch.counters.barriers / warps;
     }
+    for (const operation of operations) if (counted[operation]?.remote_lanes === 0) delete counted[operation].remote_lanes;
     counted.launches = launches.length;
     const { occupancy, registers } = largest(launches, threadsOf);
     counted.occupancy = occupancy;

@@ -113,6 +113,8 @@ const counters = [
       value: (counts) => ratio(of(counts, 'constant_load', 'wavefronts'), of(counts, 'constant_load', 'requests')) },
     { header: 'serialized', anchor: 'serialized-atomics', worth: notZero, text: countText,
       value: (counts) => added(counts, ['global_atomic', 'shared_atomic'], 'same_address') },
+    { header: 'remote', anchor: 'remote-accesses', worth: notZero, text: countText,
+      value: (counts) => added(counts, sharedAccesses, 'remote_lanes') },
     { header: 'lanes', anchor: 'active-lanes', worth: (least) => least < 31.95, text: (lanes) => lanes.toFixed(1),
       value: (counts) => ratio(counts.active_lanes, counts.steps) },
     { header: 'barriers', anchor: 'barriers', worth: notZero, text: ratioText, value: (counts) => counts.barriers_per_warp },

@@ -1,11 +1,12 @@
 // Cooperative groups: threads that synchronize and exchange values under a name of their own. After "Cooperative
-// Groups" of the CUDA C++ Programming Guide. Thread block clusters and tiles of more than one warp are missing.
+// Groups" of the CUDA C++ Programming Guide. Tiles of more than one warp are missing.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include "cpu_device/clusters.h"
 #include "cpu_device/warp.h"
 
 namespace cpu_device {
@@ -131,6 +132,63 @@ private:
 };
 
 inline grid_group this_grid() { return {}; }
+
+/// All threads of the blocks of a cluster: launches name its shape by cudaLaunchAttributeClusterDimension, and kernels
+/// by `__cluster_dims__`. A block that was launched without is a cluster of its own.
+class cluster_group {
+public:
+    struct arrival_token {};
+
+    static void sync(CPU_DEVICE_CALL_SITE) {
+        cpu_device::arrive_at_cluster(site);
+        cpu_device::wait_for_cluster(site);
+    }
+    static arrival_token barrier_arrive(CPU_DEVICE_CALL_SITE) {
+        cpu_device::arrive_at_cluster(site);
+        return {};
+    }
+    static void barrier_wait(CPU_DEVICE_CALL_SITE) { cpu_device::wait_for_cluster(site); }
+    static void barrier_wait(arrival_token&&, CPU_DEVICE_CALL_SITE) { cpu_device::wait_for_cluster(site); }
+
+    /// Where the block of this rank has what this block has at `address`, in shared memory.
+    template <class T>
+    static T* map_shared_rank(T* address, int rank, CPU_DEVICE_CALL_SITE) {
+        return static_cast<T*>(cpu_device::map_shared_rank(
+            const_cast<const void*>(static_cast<const volatile void*>(address)), rank, site));
+    }
+    /// The rank of the block whose shared memory holds the address.
+    static unsigned query_shared_rank(const void* address, CPU_DEVICE_CALL_SITE) {
+        return cpu_device::query_shared_rank(address, site);
+    }
+
+    static dim3 block_index() { return cpu_device::block_index_in_cluster(); }
+    static unsigned block_rank() { return cpu_device::block_rank_in_cluster(); }
+    static dim3 dim_blocks() { return cpu_device::cluster_shape(); }
+    static unsigned num_blocks() {
+        const dim3 shape = dim_blocks();
+        return shape.x * shape.y * shape.z;
+    }
+    static dim3 thread_index() {
+        const dim3 block = block_index();
+        return {block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                block.z * blockDim.z + threadIdx.z};
+    }
+    static unsigned thread_rank() {
+        return block_rank() * cpu_device::threads_per_block() + cpu_device::current_thread.linear_thread;
+    }
+    static dim3 dim_threads() {
+        const dim3 shape = dim_blocks();
+        return {shape.x * blockDim.x, shape.y * blockDim.y, shape.z * blockDim.z};
+    }
+    static unsigned num_threads() { return num_blocks() * cpu_device::threads_per_block(); }
+    static unsigned size() { return num_threads(); }
+
+private:
+    cluster_group() = default;
+    friend cluster_group this_cluster();
+};
+
+inline cluster_group this_cluster() { return {}; }
 
 /// All threads of the block.
 class thread_block {
@@ -407,15 +465,6 @@ auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&..
     Result result{};
     if (group.thread_rank() == 0) result = std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
     return group.shfl(result, 0);
-}
-
-// ---- not supported ---------------------------------------------------------------------------------------
-
-template <class... Arguments>
-grid_group this_cluster(Arguments...) {
-    static_assert(cpu_device::never<Arguments...>,
-                  "The CPU device does not support thread block clusters (this_cluster): build this program with nvcc");
-    return this_grid();
 }
 
 }  // namespace cooperative_groups

@@ -75,6 +75,8 @@ struct RequestCounters {
     std::uint64_t least_wavefronts =
         0;                           ///< what as many lanes and bytes need without bank conflicts, or with one address
     std::uint64_t same_address = 0;  ///< atomics: lanes that have to wait because another lane has the same address
+    /// Shared memory: lanes that accessed that of another block of the cluster. No wavefronts are counted for them.
+    std::uint64_t remote_lanes = 0;
 
     double sectors_per_request() const;     ///< 0 without requests
     double lanes_per_request() const;       ///< 0 without requests
@@ -90,6 +92,7 @@ struct RequestCounters {
         wavefronts += other.wavefronts;
         least_wavefronts += other.least_wavefronts;
         same_address += other.same_address;
+        remote_lanes += other.remote_lanes;
         return *this;
     }
 };

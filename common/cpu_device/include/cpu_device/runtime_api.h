@@ -119,8 +119,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host_pointer);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-/// Advice and prefetching have no effect beyond their checks: all memory is the host's. The second form of each is
-/// that of CUDA 12 and before.
+/// Advice and prefetching are checked and remembered, and have no effect: all memory is the host's. The second form of
+/// each is that of CUDA 12 and before.
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
@@ -129,11 +129,25 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes = 0,
                                      unsigned flags = cudaMemAttachSingle);
 
-/// Memory pools: there is one, which gives memory back at once.
+/// What was said of all pages of a range of managed memory.
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer,
+                                     size_t count);
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* bytes, cudaMemRangeAttribute* attributes,
+                                      size_t attribute_count, const void* pointer, size_t count);
+
+/// Memory pools keep count of what they would hold on a GPU: of what is in use, and of what is reserved for it, in
+/// chunks of 32 MiB, which go back when a call synchronizes and the pool holds more than its release threshold.
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+/// cudaErrorNotSupported for memory of the host, and for memory that other processes open.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count);
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location);
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                                     cpu_device::Site site = cpu_device::call_site());
 
@@ -187,6 +201,12 @@ cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                                     cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, site);
+}
+// CUDA has this other name for it, too.
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                            cpu_device::Site site = cpu_device::call_site()) {
     return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, site);
 }
 
@@ -485,25 +505,40 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid_size, int*
 
 // ---- kernels: launches by function -------------------------------------------------------------------------
 
+typedef enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault = 0,
+    cudaClusterSchedulingPolicySpread = 1,
+    cudaClusterSchedulingPolicyLoadBalancing = 2,
+} cudaClusterSchedulingPolicy;
+
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeAccessPolicyWindow = 1,
     cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeSynchronizationPolicy = 3,
     cudaLaunchAttributeClusterDimension = 4,
     cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributeMemSyncDomainMap = 9,
+    cudaLaunchAttributeMemSyncDomain = 10,
     cudaLaunchAttributePreferredClusterDimension = 11,
     cudaLaunchAttributePreferredSharedMemoryCarveout = 14,
 } cudaLaunchAttributeID;
 
 typedef union cudaLaunchAttributeValue {
     char pad[64];
+    struct cudaAccessPolicyWindow accessPolicyWindow;
     int cooperative;
+    enum cudaSynchronizationPolicy syncPolicy;
     struct {
         unsigned int x, y, z;
     } clusterDim;
+    cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
     int priority;
+    cudaLaunchMemSyncDomainMap memSyncDomainMap;
+    cudaLaunchMemSyncDomain memSyncDomain;
     unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 
@@ -521,10 +556,39 @@ typedef struct cudaLaunchConfig_st {
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
 
+// Some of these are attributes of a stream, too: then of what is launched in it later. They are checked and remembered,
+// and have no effect here.
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaStreamAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, const cudaStreamAttrValue* value);
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, cudaStreamAttrValue* value);
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
+
+/// Lines of the L2 cache that persist are ordinary ones again: there are none here.
+cudaError_t cudaCtxResetPersistingL2Cache();
+
 namespace cpu_device {
 
 template <class T>
 concept Function = std::is_function_v<T>;
+
+/// The program may launch clusters: links what they need.
+void know_clusters();
+/// A kernel that was declared with `__cluster_dims__`. Always true.
+bool register_cluster(const void* kernel, unsigned x, unsigned y, unsigned z);
+template <auto kernel, unsigned x, unsigned y = 1, unsigned z = 1>
+struct ClusterRegistration {
+    static inline const bool done = register_cluster((const void*)kernel, x, y, z);
+};
+/// As `known_kernel` below, for such a kernel.
+template <auto kernel, unsigned... shape>
+constexpr bool clustered_kernel = (static_cast<void>(&ClusterRegistration<kernel, shape...>::done), true);
 
 /// A launch that is not written with `<<< >>>`: returns the error that the launch is refused with.
 cudaError_t launch_function(const void* kernel, const LaunchConfig& config, const ErasedLaunch& launch,
@@ -543,7 +607,17 @@ cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Parameters...>&
             return std::array<const void*, sizeof...(argument) + 1>{pointer_of<Parameters>(argument)..., nullptr};
         },
         copies);
-    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)});
+    ErasedLaunch launch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)};
+    const auto keep = [&]() -> KeptLaunch* {
+        return std::apply(
+            [&](auto&... argument) {
+                return new KeptCall<void (*)(Parameters...), Parameters...>(kernel, argument...);
+            },
+            copies);
+    };
+    launch.keep = [](const void* keeper) { return (*static_cast<const decltype(keep)*>(keeper))(); };
+    launch.keeper = &keep;
+    return run(launch);
 }
 
 /// A `cudaLaunchConfig_t*`, and where it was handed over.
@@ -655,6 +729,7 @@ cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, v
 template <cpu_device::Function Kernel>
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel, void** arguments,
                                 cpu_device::Site site = cpu_device::call_site()) {
+    cpu_device::know_clusters();
     const auto run = [&](const cpu_device::ErasedLaunch& launch) {
         return cpu_device::launch_configured(cpu_device::address_of(kernel), config, launch, site);
     };
@@ -664,10 +739,26 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(cpu_device::ConfigAt config, void (*kernel)(Parameters...), Arguments&&... arguments) {
     std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+    cpu_device::know_clusters();
     const auto run = [&](const cpu_device::ErasedLaunch& launch) {
         return cpu_device::launch_configured(cpu_device::address_of(kernel), config.config, launch, config.site);
     };
     return cpu_device::run_copies(kernel, copies, run);
+}
+
+/// How many clusters of the launch the device holds at a time. The configuration has to name the cluster's shape,
+/// unless the kernel requires one.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const cudaLaunchConfig_t* config);
+/// The most blocks that a cluster of the launch can have: at most 8, or 16 for kernels that allow it.
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* cluster_size, const void* kernel,
+                                                 const cudaLaunchConfig_t* config);
+template <cpu_device::Function Kernel>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel* kernel, const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxActiveClusters(clusters, cpu_device::address_of(kernel), config);
+}
+template <cpu_device::Function Kernel>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* cluster_size, Kernel* kernel, const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxPotentialClusterSize(cluster_size, cpu_device::address_of(kernel), config);
 }
 
 // By the address of a kernel alone.
@@ -683,25 +774,8 @@ inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, di
 }
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments,
                                        cpu_device::Site site = cpu_device::call_site()) {
+    cpu_device::know_clusters();
     return cpu_device::launch_untyped(kernel, config, arguments, site);
 }
 
-// ---- not supported: stream capture and graphs ----------------------------------------------------------------
-
-// Each reports the feature by name and returns cudaErrorNotSupported. Other functions about graphs do not exist.
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
-                                   cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphDestroy(cudaGraph_t graph, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
-                                 size_t log_bytes, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream,
-                            cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable, cpu_device::Site site = cpu_device::call_site());
-
-/// No stream is ever being captured.
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+#include "cpu_device/graphs.h"

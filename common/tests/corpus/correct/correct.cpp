@@ -20,6 +20,9 @@ CaseList inside_blocks();
 CaseList harmless_writes();
 CaseList correct_async_copies();
 CaseList correct_cub();
+CaseList stream_order_kept();
+CaseList correct_graphs();
+CaseList correct_clusters();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -39,7 +42,10 @@ std::vector<CaseList> correct() {
             harmless_writes(),
             unseen_host_writes(),
             correct_async_copies(),
-            correct_cub()};
+            correct_cub(),
+            stream_order_kept(),
+            correct_graphs(),
+            correct_clusters()};
 }
 
 }  // namespace corpus

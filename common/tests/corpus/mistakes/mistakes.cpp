@@ -25,7 +25,10 @@ std::vector<CaseList> diagnostics() {
             volatile_global(),
             kernel_ends(),
             async_copies(),
-            cub_mistakes()};
+            cub_mistakes(),
+            stream_order(),
+            graphs(),
+            cluster_mistakes()};
 }
 
 }  // namespace corpus

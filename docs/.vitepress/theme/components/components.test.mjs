@@ -485,6 +485,16 @@ test('streams are planned as the lesson plans them', () => {
     }
 });
 
+test('borrowed memory is there for the second stream only with both events', () => {
+    assert.equal(model.borrowed('none').right, false);
+    assert.equal(model.borrowed('one').right, false);
+    const both = model.borrowed('two');
+    assert.equal(both.right, true);
+    assert.ok(both.memory.begin <= both.use.begin && both.use.end <= both.memory.end);
+    assert.ok(model.borrowed('none').use.begin < model.borrowed('none').memory.begin);
+    assert.ok(model.borrowed('one').use.end > model.borrowed('one').memory.end);
+});
+
 test('buffers, warps of a scheduler, and bytes in flight', () => {
     assert.equal(model.endOf(model.buffered(1, 6, 1, 1)), 12);
     assert.equal(model.endOf(model.buffered(2, 6, 1, 1)), 7);
@@ -577,6 +587,24 @@ test('a loop is done as often, whoever does it', () => {
     assert.deepEqual(['serial', 'openmp', 'launch'].map((way) => model.endOf(model.forked(way, { slower: 2.5 }))), [16, 4.5, 3]);
 });
 
+test('eight kernels run, however they are started, and in an order that their data allow', () => {
+    for (const way of ['wait', 'stream', 'graph', 'branches']) {
+        const plan = model.launched(way, { launch: 0.75 });
+        const kernels = plan.filter(({ place }) => place === 'device');
+        assert.equal(kernels.length, 8, way);
+        assert.equal(plan.length - kernels.length, way === 'wait' || way === 'stream' ? 8 : 1, way);
+        const [first, last] = [kernels[0], kernels[7]];
+        for (const { begin, end } of kernels.slice(1, 7)) assert.ok(begin >= first.end && end <= last.begin, way);
+        for (const row of [0, 1, 2]) {
+            const [one, other] = kernels.filter((kernel) => kernel.row === row);
+            assert.ok(one.end <= other.begin, way);
+        }
+    }
+    const ends = (launch) => ['wait', 'stream', 'graph', 'branches'].map((way) => model.endOf(model.launched(way, { launch })));
+    assert.deepEqual(ends(1), [19.5, 9, 9, 5]);
+    assert.deepEqual(ends(2), [27.5, 17, 10, 6]);
+});
+
 test('every lesson has a view or a drawing, in both languages', () => {
     for (const { folder, lessons } of chapters()) {
         for (const { name } of lessons) {
@@ -628,4 +656,10 @@ test('both languages have all words, and none is left in English', () => {
         assert.deepEqual(shapeOf(words.zh), shapeOf(words.en));
         walk(words.zh, 'zh');
     }
+});
+
+test('bins are dealt out to the blocks of a cluster in turn', () => {
+    assert.deepEqual(model.ownerOf(6, 4), { rank: 2, place: 1 });
+    const owners = model.upTo(16).map((key) => model.ownerOf(key, 4));
+    for (const rank of model.upTo(4)) assert.deepEqual(owners.filter((owner) => owner.rank === rank).map((owner) => owner.place), model.upTo(4));
 });

@@ -129,6 +129,23 @@ const en = {
         says: (streams, chunks, ms, share) => `${counted(streams, 'stream')}, ${counted(chunks, 'chunk')}: ${ms} ms by the two rules. The ideal is ${share} of this time.`,
         from: (machine, dates) => `Computed by the rules of this page, from the times that the three parts took alone on one ${machine} (${dates}).`,
     },
+    borrowed: {
+        title: 'Two streams share memory of a pool',
+        alt: 'Stream A allocates memory, fills it, and frees it. Stream B uses it. Without an event, B may begin before the memory is there. With one event after the filling, A may free the memory while B still uses it. With a second event after the use, the memory is there for as long as B needs it.',
+        label: 'Events',
+        options: { none: 'no event', one: 'one, before the use', two: 'two, also before the free' },
+        rows: ['stream A', 'stream B', 'the memory'],
+        allocate: 'allocate',
+        fill: 'fill',
+        use: 'use',
+        free: 'free',
+        memory: 'is there',
+        says: {
+            none: 'Nothing orders the two streams. B may begin at once, before the memory is there.',
+            one: 'B waits until the memory is filled. But A goes on and frees it, while B still uses it.',
+            two: 'B waits for A, and A waits for B before it frees the memory. Each event is one arrow of the order.',
+        },
+    },
     pipeline: {
         title: 'Load the next tile while this one is computed',
         alt: 'With one buffer, the loads and the arithmetic of a block take turns. With two buffers, the next tile is loaded while the current one is computed.',
@@ -409,6 +426,18 @@ const en = {
         says: (size, { x, y, z, rank, warp, lane }) =>
             `threadIdx is (${x}, ${y}, ${z}): rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}, which is lane ${lane} of warp ${warp}.`,
     },
+    launches: {
+        title: 'Eight small kernels, started in four ways',
+        alt: 'A time line of the host and of the device. If the host waits after each kernel, the device is idle during each launch. Without waits, launches and kernels overlap, and the slower of the two decides. A graph is launched once, and its kernels follow each other. With branches, the sweeps of three rows run at the same time.',
+        way: 'How they are started',
+        ways: { wait: 'wait after each', stream: 'one stream', graph: 'captured', branches: 'with branches' },
+        launch: 'Time of a launch',
+        host: 'host',
+        device: 'device',
+        done: 'done',
+        says: (way, end, launches) =>
+            `${{ wait: 'The host waits for each kernel before it launches the next one', stream: 'The host launches one kernel after the other, and never waits', graph: 'The host launches one graph', branches: 'The host launches one graph, whose branches run at the same time' }[way]}: ${counted(launches, 'launch', 'launches')}, and all is done after ${end} times a kernel. That a wait takes half as long as a kernel is assumed.`,
+    },
     fork: {
         title: 'Fork and join, three ways',
         alt: 'A loop of 16 iterations. One thread does them one after the other. Four threads of the host do four each, between a fork and a join. A kernel launch gives each iteration to a thread of the device: each of them is slower than a thread of the host, but all run at the same time, and meanwhile the host is free.',
@@ -465,6 +494,17 @@ const en = {
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}: room for ${blocks}`,
         says: (blocks, by, limits, share) =>
             `${counted(blocks, 'block fits', 'blocks fit')} on an SM, limited by: ${limits}. ${share} of the threads that an SM can hold are resident.`,
+    },
+    cluster: {
+        title: 'Four blocks share sixteen counters',
+        alt: 'Four blocks of a cluster, of the ranks 0 to 3, each on an SM of its own. Each has four counters in its shared memory, and the bins are dealt out in turn: rank 1 has bins 1, 5, 9, and 13. A thread of the block of rank 1 counts a key. If the counter is in another block, the increment travels over the network between the SMs.',
+        key: 'Key',
+        block: (rank) => `rank ${rank}`,
+        counters: 'counters',
+        network: 'network between the SMs of a cluster',
+        says: (key, rank, place, counts) =>
+            `Key ${key}: the owner is the block of rank ${key} % 4 = ${rank}, and the counter is its number ${key} / 4 = ${place}. ` +
+            (rank === counts ? 'This is the own block, so the increment stays on the SM.' : `The thread is in the block of rank ${counts}, so the increment travels to another SM.`),
     },
     ring: {
         title: 'An array in registers, and an array in local memory',
@@ -699,6 +739,23 @@ const zh = {
         ideal: '理想',
         says: (streams, chunks, ms, share) => `${streams} 个流，${chunks} 块：按两条规则需要 ${ms} ms，理想时间是它的 ${share}。`,
         from: (machine, dates) => `按本页的规则算出；三个部分各自单独的时间在一块 ${machine} 上测得（${dates}）。`,
+    },
+    borrowed: {
+        title: '两个流共用内存池的内存',
+        alt: '流 A 分配、填写并释放内存，流 B 使用它。没有事件时，B 可能在内存出现之前就开始。填写之后有一个事件时，A 可能在 B 还在使用时就释放。使用之后再有一个事件，B 需要多久，内存就在多久。',
+        label: '事件',
+        options: { none: '没有事件', one: '一个，使用之前', two: '两个，释放之前也有' },
+        rows: ['流 A', '流 B', '内存'],
+        allocate: '分配',
+        fill: '填写',
+        use: '使用',
+        free: '释放',
+        memory: '存在',
+        says: {
+            none: '两个流之间没有顺序。B 可能马上开始，那时内存还不存在。',
+            one: 'B 等到内存填好。但 A 继续往下走，在 B 还在使用时就释放了它。',
+            two: 'B 等 A，A 在释放之前又等 B。每个事件是顺序中的一个箭头。',
+        },
     },
     pipeline: {
         title: '计算这个分块时，加载下一个',
@@ -963,6 +1020,18 @@ const zh = {
         warps: '线程块的各个线程束，逐个 lane',
         says: (size, { x, y, z, rank, warp, lane }) => `threadIdx 是 (${x}, ${y}, ${z})：rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}，即线程束 ${warp} 的 lane ${lane}。`,
     },
+    launches: {
+        title: '八个小核函数，四种启动办法',
+        alt: '主机和设备的时间线。如果主机每次都等核函数结束，每次启动时设备都空闲。不等待时，启动与核函数重叠，快慢由两者中较慢的决定。图只启动一次，其中的核函数一个接一个。有分支时，三行的平滑同时进行。',
+        way: '怎样启动',
+        ways: { wait: '每次都等', stream: '一个流', graph: '捕获成图', branches: '有分支的图' },
+        launch: '一次启动的时间',
+        host: '主机',
+        device: '设备',
+        done: '完成',
+        says: (way, end, launches) =>
+            `${{ wait: '主机等每个核函数结束，再启动下一个', stream: '主机接连启动核函数，从不等待', graph: '主机启动一个图', branches: '主机启动一个图，各分支同时运行' }[way]}：启动 ${launches} 次，全部完成用时是一个核函数的 ${end} 倍。一次等待用半个核函数的时间是假设的。`,
+    },
     fork: {
         title: '分叉与汇合的三种办法',
         alt: '一个循环有 16 轮。一个线程依次做完；主机的四个线程在分叉和汇合之间各做四轮；核函数启动把每一轮交给设备的一个线程，它们每个都比主机的线程慢，但同时运行，这段时间主机是空闲的。',
@@ -1018,6 +1087,17 @@ const zh = {
         names: { threads: '线程', registers: '寄存器', shared_memory: '共享内存', blocks: '每个 SM 的线程块数' },
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}：放得下 ${blocks}`,
         says: (blocks, by, limits, share) => `一个 SM 放得下 ${blocks} 个线程块，受限于：${limits}。驻留的线程是 SM 能放下的 ${share}。`,
+    },
+    cluster: {
+        title: '四个线程块分担十六个计数器',
+        alt: '集群的四个线程块，秩为 0 到 3，各在一个 SM 上。每块的共享内存里有四个计数器，桶轮流分给它们：秩 1 有桶 1、5、9、13。秩 1 的一个线程数一个键。如果计数器在别的线程块，加一的操作要经过 SM 之间的网络。',
+        key: '键',
+        block: (rank) => `秩 ${rank}`,
+        counters: '计数器',
+        network: '集群内 SM 之间的网络',
+        says: (key, rank, place, counts) =>
+            `键 ${key}：主人是秩为 ${key} % 4 = ${rank} 的线程块，计数器是它的第 ${key} / 4 = ${place} 个。` +
+            (rank === counts ? '就是本块，加一的操作留在这个 SM 上。' : `线程在秩为 ${counts} 的线程块里，所以加一的操作要去另一个 SM。`),
     },
     ring: {
         title: '寄存器里的数组，局部内存里的数组',
