@@ -724,8 +724,8 @@ runs stays until its end.)"});
     show_priorities(lesson);
     lesson.conclusion(
         R"(Blocks of a stream with higher priority get the next places that become free. So
-the urgent kernel waits about as long as a block of the long kernel takes, and not for all
-blocks. Where latency counts, let the blocks of background work be short.)");
+the urgent kernel waits about as long as a block of the long kernel takes, at most, and not
+for all blocks. Where latency counts, let the blocks of background work be short.)");
 
     lesson.question(
         R"(An array of 1 GiB passes through the GPU. For every 16 floats a thread needs

@@ -239,9 +239,9 @@ void scratch_async_kept(Smoothing& problem) {
 
 // Step 6, a second stream uses the memory, too: it looks for the largest change. Two events
 // tell each stream when the other is ready. The second stream may use the memory only after
-// the first one has allocated and filled it, and the first one may overwrite what the
-// second one reads, and free it, only after that. Slow: an event costs about as much as a
-// small kernel, so this pays for longer kernels only.
+// the first one has allocated and filled it. The first one may overwrite what the second
+// one reads, and free the memory, only after that. It gains something only where both
+// kernels take long enough to overlap.
 void scratch_in_two_streams(Smoothing& problem) {
     problem.begin();
     for (int round = 0; round < kRounds; ++round) {
