@@ -205,11 +205,15 @@ const std::vector<Pair>& pairs() {
         {"texture object", {"cudaCreateTextureObject"}, {"cudaDestroyTextureObject"}},
         {"surface object", {"cudaCreateSurfaceObject"}, {"cudaDestroySurfaceObject"}},
         {"array", {"cudaMallocArray", "cudaMalloc3DArray"}, {"cudaFreeArray"}},
-        {"graph", {"cudaGraphCreate", "cudaStreamEndCapture"}, {"cudaGraphDestroy"}},
-        {"executable graph", {"cudaGraphInstantiate"}, {"cudaGraphExecDestroy"}},
+        {"memory pool", {"cudaMemPoolCreate"}, {"cudaMemPoolDestroy"}},
+        {"graph", {"cudaGraphCreate", "cudaGraphClone", "cudaStreamEndCapture"}, {"cudaGraphDestroy"}},
+        {"executable graph",
+         {"cudaGraphInstantiate", "cudaGraphInstantiateWithFlags", "cudaGraphInstantiateWithParams"},
+         {"cudaGraphExecDestroy"}},
         {"allocation of pinned memory", {"cudaHostAlloc", "cudaMallocHost"}, {"cudaFreeHost"}},
         {"allocation of device memory",
-         {"cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaMallocPitch", "cudaMalloc3D"},
+         {"cudaMalloc", "cudaMallocAsync", "cudaMallocFromPoolAsync", "cudaMallocManaged", "cudaMallocPitch",
+          "cudaMalloc3D"},
          {"cudaFree", "cudaFreeAsync"}}};
     return all;
 }

@@ -36,14 +36,11 @@ constexpr std::array unsupported_names = {
     Feature{"cudaDestroyExternal", false, "memory and semaphores of other APIs"},
     Feature{"cudaSignalExternal", false, "memory and semaphores of other APIs"},
     Feature{"cudaWaitExternal", false, "memory and semaphores of other APIs"},
-    Feature{"cudaGraph", false, "CUDA graphs"},
-    Feature{"cudaStreamUpdateCapture", false, "CUDA graphs"},
-    Feature{"cudaStreamGetCaptureInfo", false, "CUDA graphs"},
-    Feature{"cudaThreadExchangeStreamCaptureMode", true, "CUDA graphs"},
-    Feature{"cudaUserObject", false, "CUDA graphs"},
+    Feature{"cudaGraph", false, "this part of CUDA graphs"},
+    Feature{"cudaUserObject", false, "user objects of CUDA graphs"},
     Feature{"cudaIpc", false, "memory shared between processes (IPC)"},
-    Feature{"cudaMemPool", false, "memory pools"},
-    Feature{"cudaMallocFromPool", false, "memory pools"},
+    Feature{"cudaMemPoolExport", false, "memory shared between processes (IPC)"},
+    Feature{"cudaMemPoolImport", false, "memory shared between processes (IPC)"},
     Feature{"cudaLibrary", false, "loading of kernels at run time"},
     Feature{"cudaKernel", false, "loading of kernels at run time"},
     Feature{"cudaGetKernel", true, "loading of kernels at run time"},
@@ -54,7 +51,6 @@ constexpr std::array unsupported_names = {
     Feature{"__pipeline_", false, "asynchronous copy pipelines"},
     Feature{"__mbarrier_", false, "asynchronous barriers"},
     Feature{"thrust", true, "the parallel algorithms of Thrust"},
-    Feature{"cub", true, "the block and device primitives of CUB"},
     Feature{"cuda", true, "the CUDA C++ library (namespace cuda)"},
     Feature{"nvtx", false, "markers for profilers (NVTX)"},
     Feature{"cublas", false, "the linear algebra library cuBLAS"},
@@ -501,6 +497,7 @@ std::optional<Short> said_by_name(const Diagnostic& diagnostic) {
     }
     if (const Feature* feature = find_feature(unsupported_names, name)) return unsupported(feature->text, name);
     if (is_of_driver_api(name)) return unsupported("the driver API", name);
+    if (name == "cub") return Short{"cub needs #include <cub/cub.cuh>", "cub", false, false};
     if (name == "half" || name == "half2" || name == "__half" || name == "__half2") {
         return Short{fmt::format("{} needs #include <cuda_fp16.h>", name), "half", false, false};
     }

@@ -60,7 +60,8 @@ std::vector<ApiCall> log_during(const std::function<void()>& body) {
     }
     std::vector<ApiCall> calls;
     for (const cpu_device::LoggedCall& call : cpu_device::logged_calls()) {
-        calls.push_back({call.function, call.launch, name_of_kind(call.kind), call.bytes, call.waits, call.stream});
+        calls.push_back(
+            {call.function, call.launch, name_of_kind(call.kind), call.bytes, call.waits, call.stream, call.in_graph});
     }
     return calls;
 }

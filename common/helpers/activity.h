@@ -44,6 +44,7 @@ struct ApiCall {
     std::size_t bytes = 0;         ///< of a copy
     bool waits = false;            ///< for the device
     const void* stream = nullptr;  ///< of launches, copies, and fills; null for the default stream
+    bool in_graph = false;         ///< a launch by a node of a graph, and not by the host
 };
 
 /// True where a log is kept: on the CPU device while it looks for errors.

@@ -585,6 +585,8 @@ const drawings = [
     ['/programming_patterns', 'scan'],
     ['/4_examples/scan', 'look_back'],
     ['/5_modern_cuda/memory_model', 'hand_over'],
+    ['/5_modern_cuda/libraries', 'run_sums'],
+    ['/5_modern_cuda/graphs', 'launches'],
     ['/4_examples/sort', 'bitonic'],
     ['/4_examples/sort', 'radix'],
     ['/4_examples/transformer_block', 'transformer'],

@@ -14,7 +14,7 @@
 #include "common/cpu_device/src/allocations.h"
 #include "cpu_device/runtime_api.h"
 #include "matrix_product.h"
-#include "operands.h"
+#include "common/cpu_device/src/operands.h"
 
 using namespace cpu_device;
 

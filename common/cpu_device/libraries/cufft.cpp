@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fourier.h"
-#include "operands.h"
+#include "common/cpu_device/src/operands.h"
 
 using cpu_device::ApiCall;
 using cpu_device::fourier::Complex;

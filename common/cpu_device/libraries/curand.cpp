@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "operands.h"
+#include "common/cpu_device/src/operands.h"
 #include "xorwow.h"
 
 using cpu_device::ApiCall;

@@ -15,6 +15,7 @@
 namespace cpu_device {
 
 std::atomic<bool> activity_is_logged{false};
+std::atomic<AccessWatch> access_watch{nullptr};
 
 namespace {
 
@@ -148,11 +149,12 @@ void log_fill(const void* memory, std::size_t bytes) {
     if (bytes != 0) mark_written(memory, bytes, LastWriter::fill);
 }
 
-void log_launch(cudaStream_t stream) {
+void log_launch(cudaStream_t stream, bool in_graph) {
     Log& log = the_log();
     const std::lock_guard lock(log.mutex);
     log.launches = std::min(log.launches + 1, kLastLaunch);
-    log.calls.push_back({.function = "<<<>>>", .launch = static_cast<int>(log.launches), .stream = stream});
+    log.calls.push_back(
+        {.function = "<<<>>>", .launch = static_cast<int>(log.launches), .stream = stream, .in_graph = in_graph});
 }
 
 void log_call(const char* name, bool waits) {

@@ -355,7 +355,8 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
         if (!(far_apart || bytes >= page_bytes() ? map_between_guard_pages(record, guard) : take_from_heap(record))) {
             return cudaErrorMemoryAllocation;
         }
-        if (far_apart && kind == MemoryKind::device) note_device_memory(record.data.address, bytes);
+        if (far_apart && (kind == MemoryKind::device || kind == MemoryKind::managed))
+            note_device_memory(record.data.address, bytes);
         std::erase_if(all.freed, [&](const Record& old) {
             return old.data.address < record.end && record.begin < old.data_end();
         });
@@ -409,10 +410,17 @@ cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const Ap
         report_wrong_free(pointer, live, freed, call);
         return cudaErrorInvalidValue;
     }
+    if (live->data.kind == MemoryKind::managed && forget_advice != nullptr) forget_advice(live->data.address);
     note_release(live->data.address, live->data.bytes);
     check_borders(*live);
     for (const Record& old : leaving) give_back(old);
     return cudaSuccess;
+}
+
+void mark_as_of_pool(const void* pointer) {
+    Registry& all = registry();
+    const RuntimeLock lock(all.mutex);
+    if (Record* record = all.holding(pointer)) record->data.is_of_pool = true;
 }
 
 bool remember(const Allocation& range) {
@@ -539,6 +547,7 @@ void report_leaks() {
         found.message += group.count == 1 ? " was never freed" : " were never freed";
         found.site = first.made_at;
         found.hint = is_host(first.kind) ? "free it with cudaFreeHost when it is no longer used"
+                     : first.is_of_pool  ? "free it with cudaFreeAsync behind its last use"
                                          : "free it with cudaFree when it is no longer used";
         found.array = first.display_name();
         found.count = group.count;

@@ -29,6 +29,7 @@ struct Allocation {
     bool constant = false;     ///< a `__constant__` variable
     Site made_at = {};         ///< the call that allocated it, or the variable's definition
     Site freed_at = {};        ///< the call that freed it; line 0 while it lives and where nothing is known
+    bool is_of_pool = false;   ///< of cudaMallocAsync: it begins and ends in the order of a stream
     /// False for a variable until cudaGetSymbolAddress: in host code its name stands for the host's own copy.
     bool has_device_address = true;
 
@@ -49,6 +50,12 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
 /// While errors are looked for, the last 256 MiB that were freed stay as they are and are not handed out again, so
 /// that whoever still uses them is recognized and does no harm.
 cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const ApiCall& call);
+
+/// The memory at `pointer`, which `allocate` has returned, is that of a pool.
+void mark_as_of_pool(const void* pointer);
+
+/// Managed memory is freed: what was said of its pages is forgotten. Null in programs that say nothing.
+[[gnu::weak]] void forget_advice(const void* address);
 
 /// Makes memory known that the runtime did not allocate. False if a part of it is known already.
 bool remember(const Allocation& range);

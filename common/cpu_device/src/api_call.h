@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "activity_log.h"
+#include "capture.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
@@ -34,7 +35,9 @@ cudaError_t api_call(Waits waits, const Body& body, const ApiCall& call) {
     if (logs_activity()) log_call(call.function, waits == Waits::yes);
     const cudaError_t status = device_status(waits == Waits::yes);
     if (status != cudaSuccess) return api_result(status);
-    const cudaError_t error = body();
+    StreamCapture* const capture = stream_capture();
+    const cudaError_t refused = capture == nullptr ? cudaSuccess : capture->before(call.function);
+    const cudaError_t error = refused == cudaSuccess ? body() : refused;
     if (error != cudaSuccess) note_failed_call(call, error);
     return api_result(error);
 }

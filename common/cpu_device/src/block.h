@@ -69,6 +69,8 @@ struct Launch {
     unsigned cluster_blocks = 1;  ///< in a cluster
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
+    cudaStream_t stream = nullptr;
+    bool programmatic = false;  ///< may begin before the launch ahead of it in the stream has ended
     InstrumentOptions instrument;
     bool sampled = false;                        ///< some blocks are not instrumented
     std::unique_ptr<ArrayMap> arrays;            ///< while counters are taken

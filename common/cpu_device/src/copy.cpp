@@ -8,12 +8,14 @@
 
 #include "allocations.h"
 #include "api_call.h"
+#include "capture.h"
 #include "copy_diagnostics.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
 #include "memory_map.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -68,6 +70,20 @@ bool is_device_only(const void* pointer) {
     return allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::symbol);
 }
 
+/// The stream of the call that runs.
+thread_local cudaStream_t stream_of_call = nullptr;
+
+/// Reports that the operand is memory of a pool, and that nothing orders the call after its allocation.
+void look_at_order(const Allocation& allocation, const Operand& operand, const ApiCall& call) {
+    if (!allocation.is_of_pool || note_pool_use == nullptr) return;
+    if (note_pool_use(allocation, stream_of_call, call.function, call)) return;
+    report_misuse(DiagnosticKind::missing_order, call,
+                  std::string("would ") + operand.verb + " " + describe(allocation) +
+                      ", in another stream than that of its allocation, and nothing orders the two",
+                  order_hint, allocation.display_name(),
+                  OtherSide{allocation.made_at, {}, {}, "allocated in the order of another stream"});
+}
+
 /// Reports that the operand, which begins in the allocation, goes past its end, if it does.
 bool report_overrun(const Operand& operand, const Allocation& allocation, const ApiCall& call) {
     if (allocation.holds(operand.pointer, operand.bytes)) return false;
@@ -114,6 +130,7 @@ bool report_operand(const Operand& operand, const ApiCall& call, const std::stri
     if (const auto allocation = find_for_host(operand.pointer)) {
         const bool is_part_of_host_memory = operand.side == Side::any && allocation->kind == MemoryKind::registered;
         if (!is_part_of_host_memory && report_overrun(operand, *allocation, call)) return true;
+        look_at_order(*allocation, operand, call);
         if (!operand.called_host || !is_device_only(operand.pointer)) return false;
         report_misuse(DiagnosticKind::host_memory, call, given(describe(*allocation) + ","), hint,
                       allocation->display_name());
@@ -259,6 +276,14 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
     return cudaSuccess;
 }
 
+/// The copy, or a node of a graph that will do it.
+cudaError_t copy_in_stream(const CopiedRows& rows, cudaStream_t stream, const ApiCall& call) {
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto captured = capture->copy(rows, stream, call)) return *captured;
+    }
+    return carry_out(rows, call);
+}
+
 /// An asynchronous copy into host memory that is not pinned is over when the call returns: it waits.
 Waits waits_for(const void* to, cudaMemcpyKind kind) {
     const bool to_host = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
@@ -272,7 +297,30 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
         waits,
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
-            return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle;
+            nothing_overlaps();
+            if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+            stream_of_call = stream;
+            StreamCapture* const capture = stream_capture();
+            if (capture != nullptr && capture->captures(stream)) return body();
+            note_order(OrderStep::work, stream);
+            const cudaError_t error = body();
+            if (waits == Waits::yes) note_order(OrderStep::stream_done, stream);
+            return error;
+        },
+        call);
+}
+
+/// The same in the default stream, for a call that waits.
+template <class Body>
+cudaError_t call_in_default_stream(const Body& body, const ApiCall& call) {
+    return api_call(
+        Waits::yes,
+        [&]() -> cudaError_t {
+            stream_of_call = nullptr;
+            note_order(OrderStep::work);
+            const cudaError_t error = body();
+            note_order(OrderStep::stream_done);
+            return error;
         },
         call);
 }
@@ -393,6 +441,54 @@ void report_copied_memory(const CopiedMemory& memory, std::size_t bytes, const A
         "the direction has to say what each side is; cudaMemcpyDefault leaves that to the runtime");
 }
 
+cudaError_t check_rows(const CopiedRows& rows, const ApiCall& call) {
+    if (rows.width == 0 || rows.height == 0) return cudaSuccess;
+    if (!is_kind(rows.kind)) return cudaErrorInvalidMemcpyDirection;
+    if (rows.of_variable) return cudaSuccess;  // it was checked with the variable at hand
+    if (rows.width > rows.to_pitch || rows.width > rows.from_pitch) return cudaErrorInvalidPitchValue;
+    const std::size_t to_bytes = extent_of_rows(rows.to_pitch, rows.width, rows.height);
+    const std::size_t from_bytes = extent_of_rows(rows.from_pitch, rows.width, rows.height);
+    if (to_bytes == 0 || from_bytes == 0) return cudaErrorInvalidValue;
+    return check_copy(rows.to, to_bytes, rows.from, from_bytes, rows.kind, call);
+}
+
+cudaError_t carry_out(const CopiedRows& rows, const ApiCall& call) {
+    if (rows.height != 1 || rows.width != rows.to_pitch) {
+        return copy_rows(rows.to, rows.to_pitch, rows.from, rows.from_pitch, rows.width, rows.height, rows.kind, call);
+    }
+    if (!rows.of_variable) return copy(rows.to, rows.from, rows.width, rows.kind, call);
+    move_bytes(rows.to, rows.from, rows.width);
+    return cudaSuccess;
+}
+
+cudaError_t check_rows(const FilledRows& rows, const ApiCall& call) {
+    if (rows.width == 0 || rows.height == 0) return cudaSuccess;
+    const std::size_t width = rows.width * rows.element_bytes;
+    if (rows.height > 1 && width > rows.pitch) return cudaErrorInvalidValue;
+    const std::size_t bytes = extent_of_rows(rows.pitch, width, rows.height);
+    if (bytes == 0) return cudaErrorInvalidValue;
+    report_fill(rows.to, bytes, call);
+    return check_side(Side::device, rows.to, bytes);
+}
+
+cudaError_t carry_out(const FilledRows& rows, const ApiCall& call) {
+    if (rows.element_bytes == 1) {
+        return fill_rows(rows.to, rows.pitch, static_cast<int>(rows.value), rows.width, rows.height, call);
+    }
+    if (rows.width == 0 || rows.height == 0) return cudaSuccess;
+    if (const cudaError_t wrong = check_rows(rows, call); wrong != cudaSuccess) return wrong;
+    for (std::size_t row = 0; row < rows.height; ++row) {
+        std::byte* const first = static_cast<std::byte*>(rows.to) + row * rows.pitch;
+        const std::size_t bytes = rows.width * rows.element_bytes;
+        for (std::size_t i = 0; i < bytes; i += rows.element_bytes) {
+            std::memcpy(first + i, &rows.value, rows.element_bytes);
+        }
+        note_host_write(first, bytes);
+        if (logs_activity()) log_fill(first, bytes);
+    }
+    return cudaSuccess;
+}
+
 cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                            cudaStream_t stream, bool waits, Site site) {
     const ApiCall call{waits ? "cudaMemcpyToSymbol" : "cudaMemcpyToSymbolAsync", site, nullptr};
@@ -417,8 +513,9 @@ cudaError_t copy_to_symbol(Symbol symbol, const void* from, std::size_t bytes, s
             report_source_or_destination({"source", "read", side, kind == cudaMemcpyHostToDevice, from, bytes}, kind,
                                          call);
             const cudaError_t wrong = check_side(side, from, bytes);
-            if (wrong == cudaSuccess) move_bytes(to, from, bytes);
-            return wrong;
+            if (wrong != cudaSuccess) return wrong;
+            const CopiedRows rows{to, bytes, from, bytes, bytes, 1, kind, true};
+            return waits ? carry_out(rows, call) : copy_in_stream(rows, stream, call);
         },
         call);
 }
@@ -447,8 +544,9 @@ cudaError_t copy_from_symbol(void* to, Symbol symbol, std::size_t bytes, std::si
             report_source_or_destination({"destination", "write", side, kind == cudaMemcpyDeviceToHost, to, bytes},
                                          kind, call);
             const cudaError_t wrong = check_side(side, to, bytes);
-            if (wrong == cudaSuccess) move_bytes(to, from, bytes);
-            return wrong;
+            if (wrong != cudaSuccess) return wrong;
+            const CopiedRows rows{to, bytes, from, bytes, bytes, 1, kind, true};
+            return waits ? carry_out(rows, call) : copy_in_stream(rows, stream, call);
         },
         call);
 }
@@ -497,7 +595,7 @@ cudaError_t copy_between_devices(void* to, int to_device, const void* from, int 
         Waits::no, stream,
         [&]() -> cudaError_t {
             if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-            return copy(to, from, bytes, cudaMemcpyDeviceToDevice, call);
+            return copy_in_stream({to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice}, stream, call);
         },
         call);
 }
@@ -505,7 +603,15 @@ cudaError_t copy_between_devices(void* to, int to_device, const void* from, int 
 cudaError_t fill_in_stream(void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
                            const ApiCall& call) {
     return call_in_stream(
-        Waits::no, stream, [&] { return fill_rows(pointer, pitch, value, width, height, call); }, call);
+        Waits::no, stream,
+        [&]() -> cudaError_t {
+            if (StreamCapture* const capture = stream_capture()) {
+                const FilledRows rows{pointer, pitch, static_cast<unsigned>(value) & 0xFF, 1, width, height};
+                if (const auto captured = capture->fill(rows, stream, call)) return *captured;
+            }
+            return fill_rows(pointer, pitch, value, width, height, call);
+        },
+        call);
 }
 
 cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cudaStream_t stream,
@@ -513,6 +619,9 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cu
     return call_in_stream(
         Waits::no, stream,
         [&]() -> cudaError_t {
+            if (StreamCapture* const capture = stream_capture()) {
+                if (const auto refused = capture->refuse(stream)) return *refused;
+            }
             if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
             if (extent.height > pointer.ysize) return cudaErrorInvalidValue;
             const size_t slice = pointer.pitch * pointer.ysize;
@@ -542,21 +651,24 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cu
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy", {}, __builtin_return_address(0)};
-    return api_call(
-        Waits::yes, [&] { return copy(to, from, bytes, kind, call); }, call);
+    return call_in_default_stream([&] { return copy(to, from, bytes, kind, call); }, call);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
     const ApiCall call{"cudaMemcpyAsync", {}, __builtin_return_address(0)};
     return call_in_stream(
-        waits_for(to, kind), stream, [&] { return copy(to, from, bytes, kind, call); }, call);
+        waits_for(to, kind), stream,
+        [&] {
+            return copy_in_stream({to, bytes, from, bytes, bytes, 1, kind}, stream, call);
+        },
+        call);
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2D", {}, __builtin_return_address(0)};
-    return api_call(
-        Waits::yes, [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); }, call);
+    return call_in_default_stream([&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); },
+                                  call);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -564,7 +676,10 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
     const ApiCall call{"cudaMemcpy2DAsync", {}, __builtin_return_address(0)};
     return call_in_stream(
         waits_for(to, kind), stream,
-        [&] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, call); }, call);
+        [&] {
+            return copy_in_stream({to, to_pitch, from, from_pitch, width, height, kind}, stream, call);
+        },
+        call);
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {

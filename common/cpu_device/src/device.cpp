@@ -10,6 +10,7 @@
 #include "device_properties.h"
 #include "function_attributes.h"
 #include "live_objects.h"
+#include "stream_order.h"
 #include "streams.h"
 
 using namespace cpu_device;
@@ -26,6 +27,8 @@ struct Limits {
     std::atomic<size_t> stack_bytes = 1024;
     std::atomic<size_t> printf_bytes = size_t{8} << 20;
     std::atomic<size_t> heap_bytes = size_t{8} << 20;
+    std::atomic<size_t> fetched_bytes = 64;    ///< by the L2 cache at a time; a hint
+    std::atomic<size_t> persisting_bytes = 0;  ///< of the L2 cache, set aside
 };
 
 Limits limits;
@@ -38,6 +41,10 @@ std::atomic<size_t>* find_limit(cudaLimit limit) {
             return &limits.printf_bytes;
         case cudaLimitMallocHeapSize:
             return &limits.heap_bytes;
+        case cudaLimitMaxL2FetchGranularity:
+            return &limits.fetched_bytes;
+        case cudaLimitPersistingL2CacheSize:
+            return &limits.persisting_bytes;
         default:
             return nullptr;
     }
@@ -122,6 +129,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         std::atomic<size_t>* found = find_limit(limit);
         if (found == nullptr) return no_such_limit(limit);
+        const bool is_too_much = (limit == cudaLimitMaxL2FetchGranularity && value > 128) ||
+                                 (limit == cudaLimitPersistingL2CacheSize && value > model::persisting_l2_bytes);
+        if (is_too_much) return cudaErrorInvalidValue;
         *found = value;
         return cudaSuccess;
     });
@@ -182,7 +192,11 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-    return api_call(Waits::yes, [] { return cudaSuccess; });
+    return api_call(Waits::yes, [] {
+        note_order(OrderStep::all_done);
+        if (trim_pools != nullptr) trim_pools();
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaDeviceReset() {
@@ -190,7 +204,10 @@ cudaError_t cudaDeviceReset() {
     release_all();
     forget_streams();
     forget_events();
+    note_order(OrderStep::reset);
     if (forget_arrays != nullptr) forget_arrays();
+    if (forget_pools != nullptr) forget_pools();
+    if (forget_stream_attributes != nullptr) forget_stream_attributes();
     forget_objects();
     forget_function_settings();
     forget_kernel_failure();

@@ -79,6 +79,8 @@ void set_memory(cudaDeviceProp& p) {
     p.memoryClockRate = memory_clock_kilohertz;
     p.memoryBusWidth = memory_bus_bits;
     p.l2CacheSize = l2_bytes;
+    p.persistingL2CacheMaxSize = persisting_l2_bytes;
+    p.accessPolicyMaxWindowSize = access_policy_window_bytes;
 }
 
 void set_abilities(cudaDeviceProp& p) {
@@ -311,6 +313,10 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
             return is(p.memoryBusWidth);
         case cudaDevAttrL2CacheSize:
             return is(p.l2CacheSize);
+        case cudaDevAttrMaxPersistingL2CacheSize:
+            return is(p.persistingL2CacheMaxSize);
+        case cudaDevAttrMaxAccessPolicyWindowSize:
+            return is(p.accessPolicyMaxWindowSize);
         case cudaDevAttrGpuOverlap:
             return is(p.deviceOverlap);
         case cudaDevAttrConcurrentKernels:
@@ -331,8 +337,6 @@ bool device_attribute(cudaDeviceAttr attribute, int* value) {
         case cudaDevAttrCanFlushRemoteWrites:
         case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
         case cudaDevAttrDirectManagedMemAccessFromHost:
-        case cudaDevAttrMaxPersistingL2CacheSize:
-        case cudaDevAttrMaxAccessPolicyWindowSize:
         case cudaDevAttrSparseCudaArraySupported:
         case cudaDevAttrTimelineSemaphoreInteropSupported:
         case cudaDevAttrGPUDirectRDMASupported:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diagnoser_state.h"
+#include "stream_order.h"
 
 namespace cpu_device {
 namespace {
@@ -597,12 +598,20 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
     if (region->shadow == nullptr) {
         if (region->allocation.address == nullptr) return cudaSuccess;  // harmless
         region->shadow = &shadow_of(region->allocation.address, region->allocation.bytes);
+        if (region->allocation.is_of_pool) look_at_order(thread, access, *region);
+        if (region->allocation.kind == MemoryKind::managed && note_managed_launch != nullptr) {
+            const Launch& running = launch.launch;
+            note_managed_launch(running.site.kernel, running.site.site, launch.order.first(), running.stream);
+        }
     }
     if (!region->shadow->cells.exists()) return cudaSuccess;
     if (!looks_for_races()) {
         launch.range_of(access.code) = {region->begin, region->end, region->shadow};
         look_at_bits_of_global(access, doing, *region->shadow);
         return cudaSuccess;
+    }
+    if (launch.ahead.end != 0 && !has_waited_for_launch_ahead(thread)) [[unlikely]] {
+        look_for_launch_ahead(thread, access, doing, *region->shadow);
     }
     doing.relaxed |= is_volatile(access.kind);
     launch.has_volatile |= is_volatile(access.kind);
@@ -623,7 +632,32 @@ inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& 
 
 // ---- interface -----------------------------------------------------------------------------------------------
 
+namespace {
+
+/// The launch that ended last.
+struct LastLaunch {
+    std::mutex mutex;
+    LaunchDiagnoser::State::LaunchAhead launch;
+};
+
+LastLaunch& last_launch() {
+    static auto* last = new LastLaunch;
+    return *last;
+}
+
+}  // namespace
+
+void nothing_overlaps() {
+    LastLaunch& last = last_launch();
+    std::lock_guard lock(last.mutex);
+    last.launch.end = 0;
+}
+
 LaunchDiagnoser::LaunchDiagnoser(Launch& launch) : state_(std::make_unique<State>(launch)) {
+    if (launch.programmatic) {
+        std::lock_guard lock(last_launch().mutex);
+        if (last_launch().launch.stream == launch.stream) state_->ahead = last_launch().launch;
+    }
     keep_shadows([this](std::uintptr_t begin, std::size_t bytes) { return state_->map.has(begin, bytes); });
 }
 
@@ -639,6 +673,12 @@ std::unique_ptr<WrittenShared> LaunchDiagnoser::State::take_written_shared() {
 
 LaunchDiagnoser::~LaunchDiagnoser() {
     state_->report_unwritten_reads();
+    {
+        const Launch& launch = state_->launch;
+        std::lock_guard lock(last_launch().mutex);
+        last_launch().launch = {launch.stream, state_->order.first(), state_->order.end(), launch.site.site,
+                                launch.site.kernel};
+    }
     // Not one access: the kernel is in code that cannot be instrumented.
     if (state_->instructions.empty()) note_unseen_launch();
 }
@@ -711,6 +751,8 @@ void BlockDiagnoser::pause() {
 void BlockDiagnoser::barrier(Site site) {
     if (!state_->looks_for_races()) return;
     state_->launch.settle();
+    // Whoever has passed the barrier knows what one of the threads has waited for.
+    if (std::vector<bool>& waited = state_->waited_for_ahead; !waited.empty()) waited.assign(1024, true);
     state_->order.barrier();
     state_->last_barrier = site;
 }
@@ -720,6 +762,15 @@ void BlockDiagnoser::meeting(unsigned warp, std::uint32_t lanes, Collective oper
     state_->launch.settle();
     if (operation == Collective::syncwarp) {
         state_->order.meeting(warp, lanes);
+        if (!state_->waited_for_ahead.empty()) {
+            std::uint32_t waited = 0;
+            for (unsigned lane = 0; lane < 32; ++lane) {
+                if (state_->has_waited_for_launch_ahead(warp * 32 + lane)) waited |= 1u << lane;
+            }
+            for (unsigned lane = 0; lane < 32 && (waited & lanes) != 0; ++lane) {
+                if ((lanes >> lane & 1) != 0) state_->waited_for_ahead[warp * 32 + lane] = true;
+            }
+        }
         state_->note_syncwarp(warp, lanes, site);
     } else {
         state_->note_exchange(warp, lanes, operation);
@@ -800,6 +851,42 @@ void BlockDiagnoser::wait(unsigned thread, const void* barrier, const ThreadCloc
         order.synchronize(thread, number_of(barrier), true, {true, false, MemoryOrder::acquire, ThreadScope::block});
     }
     order.learn(thread, completed);
+}
+
+// ---- launches that overlap -----------------------------------------------------------------------------------------
+
+void BlockDiagnoser::wait_for_launch_ahead(unsigned thread) {
+    if (state_->waited_for_ahead.empty()) state_->waited_for_ahead.resize(1024);
+    state_->waited_for_ahead[thread] = true;
+}
+
+/// Whether the launch ahead, which may still run, has used the same memory, and one of the two writes it.
+void BlockDiagnoser::State::look_for_launch_ahead(unsigned thread, const Access& access, const Doing& doing,
+                                                  AllocationShadow& shadow) {
+    const bool changes = writes(access.kind);
+    const auto conflicts = [&](const Cell& cell, bool& was_write) {
+        const auto is_of_ahead = [&](Stamp stamp, unsigned slot) {
+            const bool both_relaxed = is_atomic(access.kind) && (cell.mark(slot) & kRelaxed) != 0;
+            return launch.ahead.did(stamp) && !both_relaxed;
+        };
+        was_write = is_of_ahead(cell.write, Cell::kWrite);
+        return was_write ||
+               (changes && (is_of_ahead(cell.read[0], Cell::kRead) || is_of_ahead(cell.read[1], Cell::kRead + 1)));
+    };
+    const Space space = global_space(shadow);
+    for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + doing.bytes; word += 4) {
+        const Cell& cell = space.word(word);
+        bool was_write = false;
+        bool found = false;
+        if (const Cell* bytes = ShadowMemory::bytes_of(cell, space.born)) {
+            const std::uintptr_t first = std::max(word, doing.address);
+            const std::uintptr_t end = std::min(word + 4, doing.address + doing.bytes);
+            for (std::uintptr_t at = first; at < end && !found; ++at) found = conflicts(bytes[at - word], was_write);
+        } else if (!cell.is_split()) {
+            found = conflicts(cell, was_write);
+        }
+        if (found) return report_launch_ahead(thread, access, was_write);
+    }
 }
 
 // ---- for advice ----------------------------------------------------------------------------------------------

@@ -112,11 +112,17 @@ public:
     void arrive_at_cluster(unsigned thread);
     void wait_for_cluster(unsigned thread, std::uint32_t phase);
 
+    /// The thread has waited for the launch ahead in the stream, with which this one may overlap.
+    void wait_for_launch_ahead(unsigned thread);
+
     struct State;
 
 private:
     std::unique_ptr<State> state_;
 };
+
+/// The next launch in whatever stream finds nothing in it that may still run.
+void nothing_overlaps();
 
 /// True if the last access that a kernel made was reported and touches `address`: the fault that follows need not be
 /// reported again.

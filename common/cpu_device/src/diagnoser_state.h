@@ -175,6 +175,17 @@ struct LaunchDiagnoser::State {
     Launch& launch;
     MemoryMap map;
     LaunchOrder order;
+    /// The launch ahead in the stream, where this one may begin before that one has ended.
+    struct LaunchAhead {
+        cudaStream_t stream = nullptr;
+        Stamp first = 0;
+        Stamp end = 0;  ///< 0: there is none
+        Site site{};
+        std::string kernel{};
+
+        bool did(Stamp stamp) const { return stamp >= first && stamp < end; }
+    };
+    LaunchAhead ahead;
     Instructions instructions;
     std::deque<SharedRange> shared_ranges;
     std::deque<Region> harmless;     ///< outside of the map, and yet no error
@@ -307,6 +318,8 @@ struct BlockDiagnoser::State {
 
     Diagnostic diagnostic(DiagnosticKind kind, unsigned thread, const Access& access) const;
     void describe(Diagnostic& diagnostic, const Access& access) const;
+    /// The launch uses memory of a pool for the first time.
+    void look_at_order(unsigned thread, const Access& access, const Region& region);
     void report_ended_block(Stamp stamp, const Access& access, unsigned target);
     void report_block_not_started(unsigned thread, const Access& access);
     void report_misaligned(unsigned thread, const Access& access);
@@ -333,6 +346,11 @@ struct BlockDiagnoser::State {
 
     bool looks_for_races() const { return written_shared == nullptr; }
     void look_for_late_copy(unsigned thread, const Access& access);
+    bool has_waited_for_launch_ahead(unsigned thread) const {
+        return thread < waited_for_ahead.size() && waited_for_ahead[thread];
+    }
+    void look_for_launch_ahead(unsigned thread, const Access& access, const Doing& doing, AllocationShadow& shadow);
+    void report_launch_ahead(unsigned thread, const Access& access, bool was_write);
     struct LateCopy;
     void report_early_access(unsigned thread, const Access& access, const LateCopy& copy);
 
@@ -347,6 +365,7 @@ struct BlockDiagnoser::State {
     /// Of a block that is not instrumented for races: nothing is known of it but what was written.
     std::unique_ptr<WrittenShared> written_shared;
     LaunchDiagnoser::State::UnwrittenPlaces unwritten_places;  ///< in shared memory
+    std::vector<bool> waited_for_ahead;                        ///< by thread: it knows that the launch ahead has ended
     Site last_barrier{};
     /// What the lanes of a warp met for last without being ordered by it.
     struct Exchange {

@@ -5,6 +5,7 @@
 
 #include "diagnoser_state.h"
 #include "source_lines.h"
+#include "stream_order.h"
 
 namespace cpu_device {
 namespace {
@@ -145,6 +146,22 @@ void BlockDiagnoser::State::report_shared_stray(unsigned thread, const Access& a
     report(std::move(found));
 }
 
+void BlockDiagnoser::State::look_at_order(unsigned thread, const Access& access, const Region& region) {
+    if (note_pool_use == nullptr) return;
+    const Launch& running = launch.launch;
+    const bool is_ordered =
+        note_pool_use(region.allocation, running.stream, "kernel " + std::string(running.site.kernel),
+                      {"<<<>>>", running.site.site, nullptr});
+    if (is_ordered) return;
+    Diagnostic found = diagnostic(DiagnosticKind::missing_order, thread, access);
+    found.array = region.name;
+    found.message = std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory of " +
+                    "cudaMallocAsync in another stream than that of its allocation, and nothing orders the two";
+    found.memory = byte_range(number_of(access.address) - region.begin, access.bytes) + " of " + region_text(region);
+    found.hint = std::string(order_hint) + "; or synchronize before the launch";
+    report(std::move(found));
+}
+
 void BlockDiagnoser::State::report_ended_block(Stamp stamp, const Access& access, unsigned target) {
     if (report_again(DiagnosticKind::use_after_free, access.code)) return;
     Diagnostic found = diagnostic(DiagnosticKind::use_after_free, thread_of(stamp), access);
@@ -208,7 +225,11 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
             found.message =
                 std::string("a thread ") + (writes(access.kind) ? "writes" : "reads") + " memory that was freed";
             found.memory = byte_range(address - region.begin, access.bytes) + " of " + region_text(region);
-            found.hint = "free the memory after the last kernel that uses it has run";
+            found.hint =
+                region.allocation.is_of_pool
+                    ? "call cudaFreeAsync behind the last launch that uses the memory: who comes later, in any "
+                      "stream, must not use it"
+                    : "free the memory after the last kernel that uses it has run";
             break;
         case Place::inaccessible: {
             char text[80];
@@ -311,6 +332,8 @@ const char* BlockDiagnoser::State::exchange_between(Stamp me, Stamp event) const
             return "a vote";
         case Collective::match:
             return "a match";
+        case Collective::group:
+            return nullptr;  // of CUB: what it does inside is not what the program has to repair
         default:
             return "a warp reduction";
     }
@@ -537,6 +560,20 @@ void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& a
         "belongs, and by the right phase or stage. The copies of a pipeline stage begin to count with "
         "producer_commit(). A pipeline of thread scope, or cp.async, waits for the thread's own copies only: then a "
         "barrier of the block has to follow, before other threads read";
+    report(std::move(found));
+}
+
+void BlockDiagnoser::State::report_launch_ahead(unsigned thread, const Access& access, bool was_write) {
+    if (report_again(DiagnosticKind::data_race, access.code, nullptr)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
+    describe(found, access);
+    found.message = std::string(writes(access.kind) ? "a thread writes" : "a thread reads") +
+                    " what the kernel ahead (" + launch.ahead.kernel + ") " + (was_write ? "writes" : "reads") +
+                    ", and that kernel may still run: nobody has waited for it";
+    found.other = OtherSide{launch.ahead.site, {}, {}, "the launch of " + launch.ahead.kernel, {}, true};
+    found.hint =
+        "this kernel was launched with programmatic stream serialization: call cudaGridDependencySynchronize() before "
+        "the first access to memory that the kernel ahead uses; what needs none of it can stay ahead of that call";
     report(std::move(found));
 }
 

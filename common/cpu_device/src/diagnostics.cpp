@@ -484,7 +484,8 @@ std::string json_of(const Diagnostic& diagnostic) {
         const OtherSide& other = *diagnostic.other;
         json += ", \"other\": {\"site\": " + json_of(other.site) +
                 (other.callers.empty() ? "" : ", \"callers\": " + json_of(other.callers)) +
-                ", \"block\": " + json_of(other.block) + ", \"thread\": " + json_of(other.thread) +
+                ", \"block\": " + (other.is_no_thread ? "null" : json_of(other.block)) +
+                ", \"thread\": " + (other.is_no_thread ? "null" : json_of(other.thread)) +
                 ", \"action\": " + json_string(other.action) + "}";
     } else {
         json += ", \"other\": null";
@@ -550,6 +551,8 @@ Names names_of(DiagnosticKind kind) {
             return {"mask without its caller", "mask_without_caller"};
         case DiagnosticKind::missing_arrival:
             return {"missing arrival", "missing_arrival"};
+        case DiagnosticKind::missing_order:
+            return {"missing order", "missing_order"};
         case DiagnosticKind::barrier_misuse:
             return {"misused barrier", "barrier_misuse"};
         case DiagnosticKind::endless_kernel:
@@ -690,7 +693,8 @@ std::string text_of(const Diagnostic& diagnostic, bool colour) {
                                std::string_view(other.site.file) == std::string_view(diagnostic.site.file);
         add_side(text,
                  {other.site, other.callers, diagnostic.other_code,
-                  diagnostic.kernel.empty() ? other.action : actor(other.block, other.thread, other.action)},
+                  diagnostic.kernel.empty() || other.is_no_thread ? other.action
+                                                                  : actor(other.block, other.thread, other.action)},
                  same_line, paint);
     }
     const std::string array = array_line(diagnostic);

@@ -14,6 +14,7 @@
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
 #include "device_output.h"
+#include "diagnoser.h"
 #include "source_lines.h"
 
 namespace cpu_device {
@@ -236,7 +237,10 @@ void kernel_failed(cudaError_t error, const LaunchSite& launch) {
 }
 
 cudaError_t device_status(bool waits) {
-    if (waits) flush_device_output();
+    if (waits) {
+        flush_device_output();
+        nothing_overlaps();
+    }
     const cudaError_t error = failure.load(std::memory_order_acquire);
     if (error == cudaSuccess) return cudaSuccess;
     if (waits) failure_seen = true;

@@ -2,9 +2,12 @@
 #include <optional>
 
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/runtime_api.h"
+#include "diagnoser.h"
 #include "handles.h"
 #include "live_objects.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -62,7 +65,11 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
     const auto record = [&]() -> cudaError_t {
         if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture(); capture != nullptr && event_exists(event)) {
+            if (const auto captured = capture->record(event, stream)) return *captured;
+        }
         const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
+        if (found) note_order(OrderStep::record, stream, event);
         return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
     };
     return api_call(Waits::no, record, call);
@@ -85,6 +92,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return api_call(Waits::no, [&] {
         note_destroyed(ObjectKind::event, event);
+        note_order(OrderStep::event_destroyed, nullptr, event);
         return events().remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
     });
 }
@@ -99,16 +107,41 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return record_event(event, stream, flags, call);
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return api_call(Waits::yes, [&] { return event_exists(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+namespace {
+
+cudaError_t event_is_done(cudaEvent_t event) {
+    if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto refused = capture->query(event)) return *refused;
+    }
+    note_order(OrderStep::event_done, nullptr, event);
+    return cudaSuccess;
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+}  // namespace
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return api_call(Waits::yes, [&] {
+        const cudaError_t error = event_is_done(event);
+        if (error == cudaSuccess && trim_pools != nullptr) trim_pools();
+        return error;
+    });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return api_call(Waits::yes, [&] { return event_is_done(event); });
+}
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
-        return stream_exists(stream) && event_exists(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        if (!stream_exists(stream) || !event_exists(event)) return cudaErrorInvalidResourceHandle;
+        nothing_overlaps();
+        if (StreamCapture* const capture = stream_capture()) {
+            if (const auto captured = capture->wait(stream, event)) return *captured;
+        }
+        note_order(OrderStep::wait, stream, event);
+        return cudaSuccess;
     });
 }
 

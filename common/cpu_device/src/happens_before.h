@@ -162,6 +162,9 @@ public:
     std::uint64_t index_of(Stamp stamp) const { return index_[block_of(stamp) - first_]; }
     /// What is older than this stamp comes before everything from now on.
     Stamp floor() const { return floor_; }
+    /// The first stamp of the launch, and the first one after it.
+    Stamp first() const { return stamp_of(first_); }
+    Stamp end() const { return stamp_of(first_ + static_cast<std::uint32_t>(index_.size())); }
 
 private:
     friend class BlockOrder;

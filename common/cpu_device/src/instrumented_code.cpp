@@ -17,6 +17,7 @@
 #include "cpu_device/host_access.h"
 #include "diagnoser.h"
 #include "faults.h"
+#include "stream_order.h"
 
 // Set by the linker: where this program begins.
 extern "C" const char __executable_start;
@@ -29,10 +30,11 @@ namespace {
 
 bool instrumented_code_is_here = false;
 
-// All device memory so far lies between these two.
+// All device memory and managed memory so far lies between these two.
 std::atomic<std::uintptr_t> device_begin{~std::uintptr_t{0}};
 std::atomic<std::uintptr_t> device_end{0};
 std::atomic<bool> host_may_use_device_memory{false};
+thread_local bool this_thread_may = false;
 
 using Kind = AccessKind;
 
@@ -108,9 +110,12 @@ NEVER_INLINE void unusual_step(const void* code, const void* stack) {
 NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEvent::Kind event, const void* code) {
     if (instrumented_thread.holds_lock || !instrumenting().diagnostics) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
+    const bool writes = event == TraceEvent::write || event == TraceEvent::copy_write;
+    if (allocation && allocation->kind == MemoryKind::managed && look_at_host_access != nullptr)
+        look_at_host_access(*allocation, memory, bytes, writes, code);
     if (!allocation || allocation->kind != MemoryKind::device) return;
-    if (host_may_use_device_memory.load(std::memory_order_relaxed)) {
-        if (event == TraceEvent::write || event == TraceEvent::copy_write) note_host_write(memory, bytes);
+    if (this_thread_may || host_may_use_device_memory.load(std::memory_order_relaxed)) {
+        if (writes) note_host_write(memory, bytes);
         return;
     }
     Diagnostic found{};
@@ -158,8 +163,11 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
     // them is not to be instrumented.
     self.active = false;
     const cudaError_t error = self.diagnoser->access(self.thread, access);
-    if (logs_activity() && !TraceEvent::is_in_shared(place) && error == cudaSuccess) [[unlikely]] {
-        log_access(*current_thread.block, self.thread, memory, bytes, kind);
+    const AccessWatch watch = access_watch.load(std::memory_order_relaxed);
+    if ((logs_activity() || watch != nullptr) && !TraceEvent::is_in_shared(place) && error == cudaSuccess)
+        [[unlikely]] {
+        if (logs_activity()) log_access(*current_thread.block, self.thread, memory, bytes, kind);
+        if (watch != nullptr) watch(memory, bytes, kind, code);
     }
     self.active = true;
     if (error != cudaSuccess) [[unlikely]]
@@ -217,6 +225,9 @@ bool allow_host_access() {
     host_may_use_device_memory = true;
     return true;
 }
+
+HostAccess::HostAccess() : before_(this_thread_may) { this_thread_may = true; }
+HostAccess::~HostAccess() { this_thread_may = before_; }
 
 bool has_instrumented_code() { return instrumented_code_is_here; }
 

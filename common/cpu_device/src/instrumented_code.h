@@ -39,7 +39,8 @@ private:
     std::lock_guard<std::mutex> lock_;
 };
 
-/// Device memory, which host code must not touch, lies in between; noted while errors are looked for.
+/// Device memory, which host code must not touch, and managed memory, which it must not touch too early, lie in
+/// between; noted while errors are looked for.
 void note_device_memory(const void* begin, std::size_t bytes);
 
 /// True when some code of this program was compiled for instrumenting.

@@ -1,17 +1,23 @@
 // Launches that a program writes as function calls, and what it asks for that the CPU device does not do.
+#include <atomic>
 #include <limits>
 #include <mutex>
 #include <unordered_map>
 
+#include "access_policy.h"
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/runtime_api.h"
 #include "device_properties.h"
 #include "function_attributes.h"
+#include "kernel_names.h"
 #include "streams.h"
 
 namespace cpu_device {
+
+std::atomic<StreamCapture*> running_capture = nullptr;
+
 namespace {
 
 /// Whether all blocks of the grid can be on the device at a time, as far as can be known before the kernel runs.
@@ -73,14 +79,14 @@ cudaError_t launch_function(const void* kernel, const LaunchConfig& config, cons
         if (launch.run_threads == nullptr) return cudaErrorInvalidValue;
         if (!stream_exists(config.stream)) return cudaErrorInvalidResourceHandle;
         if (cooperative && !fits_the_device(kernel, config)) return cudaErrorCooperativeLaunchTooLarge;
-        return launch_and_return_error({name, site}, config.of(kernel), launch, cooperative);
+        return launch_and_return_error({name, site, "", kAnyKernel, kernel}, config.of(kernel), launch, cooperative);
     });
 }
 
 cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* config, const ErasedLaunch& launch,
                               Site site) {
     if (config == nullptr) return api_result(cudaErrorInvalidValue);
-    bool cooperative = false;
+    bool cooperative = false, programmatic = false;
     dim3 cluster = {0, 0, 0};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute& attribute = config->attrs[i];
@@ -98,8 +104,15 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
                 break;
             case cudaLaunchAttributePreferredClusterDimension:
                 return api_result(unsupported("a second, preferred size of thread block clusters", site));
+            case cudaLaunchAttributeAccessPolicyWindow:
+                if (!is_allowed(attribute.val.accessPolicyWindow)) return api_result(cudaErrorInvalidValue);
+                break;
+            case cudaLaunchAttributeProgrammaticStreamSerialization:
+                programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
+                break;
+            case cudaLaunchAttributeMemSyncDomainMap:
+            case cudaLaunchAttributeMemSyncDomain:
             case cudaLaunchAttributeIgnore:
-            case cudaLaunchAttributeProgrammaticStreamSerialization:  // kernels run one after the other anyway
             case cudaLaunchAttributePriority:
             case cudaLaunchAttributePreferredSharedMemoryCarveout:
                 break;
@@ -108,11 +121,20 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
         }
     }
     LaunchConfig shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
+    shape.programmatic = programmatic;
     shape.cluster = cluster;
     if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
         return api_result(unsupported("a cooperative launch of thread block clusters", site));
     }
     return launch_function(kernel, shape, launch, cooperative, site);
+}
+
+cudaError_t keep_known_kernel(const void* kernel, void** arguments, KeptLaunch** kept) {
+    return with_known_kernel(kernel, arguments, [&](const ErasedLaunch& launch) {
+        if (launch.run_threads == nullptr || launch.keep == nullptr) return cudaErrorInvalidValue;
+        *kept = launch.keep(launch.keeper);
+        return cudaSuccess;
+    });
 }
 
 bool register_kernel(const void* address, UntypedLaunch launch) {
@@ -135,54 +157,3 @@ cudaError_t launch_untyped(const void* kernel, const cudaLaunchConfig_t* config,
 }
 
 }  // namespace cpu_device
-
-using namespace cpu_device;
-
-namespace {
-constexpr const char* capture_hint = "launch the kernels directly";
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode, Site site) {
-    return api_result(unsupported("stream capture (cudaStreamBeginCapture)", site, capture_hint));
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph, Site site) {
-    if (graph != nullptr) *graph = nullptr;
-    return api_result(unsupported("stream capture (cudaStreamEndCapture)", site, capture_hint));
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (status == nullptr) return cudaErrorInvalidValue;
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        *status = cudaStreamCaptureStatusNone;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned, Site site) {
-    if (graph != nullptr) *graph = nullptr;
-    return api_result(unsupported("graphs (cudaGraphCreate)", site, capture_hint));
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t, Site site) {
-    return api_result(unsupported("graphs (cudaGraphDestroy)", site, capture_hint));
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t, unsigned long long, Site site) {
-    if (executable != nullptr) *executable = nullptr;
-    return api_result(unsupported("graphs (cudaGraphInstantiate)", site, capture_hint));
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t*, char*, size_t,
-                                 Site site) {
-    return cudaGraphInstantiate(executable, graph, 0, site);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t, Site site) {
-    return api_result(unsupported("graphs (cudaGraphLaunch)", site, capture_hint));
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t, Site site) {
-    return api_result(unsupported("graphs (cudaGraphExecDestroy)", site, capture_hint));
-}

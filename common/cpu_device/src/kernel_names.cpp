@@ -142,7 +142,9 @@ LaunchSite with_kernel_name(const LaunchSite& site) {
             const std::string text = demangled(symbol);
             const FunctionName function = function_name(text);
             names.parameters = parameters_in(site.kernels, function.name);
-            if (!names.parameters.empty()) names.kernel = function.with_arguments;
+            if (!names.parameters.empty() || std::string_view(site.kernels) == kAnyKernel) {
+                names.kernel = function.with_arguments;
+            }
         }
     }
     LaunchSite named = site;

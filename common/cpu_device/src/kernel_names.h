@@ -11,6 +11,9 @@ namespace cpu_device {
 /// symbol, and the kernel is among those that the site names. The texts live as long as the program.
 LaunchSite with_kernel_name(const LaunchSite& site);
 
+/// As `LaunchSite::kernels`: the kernel may be any, and only its name is to be found.
+constexpr const char* kAnyKernel = "*";
+
 /// Parts of a function's demangled name: "scale" and "scale<float, 4>" of "void (anonymous namespace)::scale<float,
 /// 4>(float*)". Empty when it has another form.
 struct FunctionName {

@@ -20,6 +20,7 @@
 #include "activity_log.h"
 #include "block.h"
 #include "broken_restrict.h"
+#include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
@@ -28,6 +29,7 @@
 #include "faults.h"
 #include "instrumented_code.h"
 #include "kernel_names.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -393,7 +395,9 @@ std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const
 }
 
 void set_schedule_seed(std::uint64_t seed) { launch_settings().seed = seed; }
+std::uint64_t schedule_seed() { return launch_settings().seed; }
 void set_watchdog_seconds(double seconds) { launch_settings().watchdog_seconds = seconds; }
+double watchdog_seconds() { return launch_settings().watchdog_seconds; }
 void set_cores(unsigned cores) { launch_settings().cores = std::clamp(cores, 1u, kMostCores); }
 
 void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
@@ -412,6 +416,11 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     // CUDA 13 calls it an invalid value; up to CUDA 12 a bad shape was cudaErrorInvalidConfiguration.
     const std::string refused = why_refused(config);
     if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto captured = capture->launch(site, config, code, cooperative)) {
+            return launch_refused(*captured, site, "a stream is being captured");
+        }
+    }
 
     dim3 cluster = {1, 1, 1};
     if (cluster_support != nullptr) {
@@ -424,7 +433,7 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     const LaunchSite named = instrumented ? with_kernel_name(site) : site;
     Launch launch(named);
     launch.id = ++launches;
-    if (logs_activity()) log_launch(config.stream);
+    if (logs_activity()) log_launch(config.stream, config.in_graph);
     launch.grid = config.grid;
     launch.block = config.block;
     launch.threads = config.block.x * config.block.y * config.block.z;
@@ -432,10 +441,13 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.opted_in = dynamic_shared_limit(config.kernel) > kStaticSharedLimit;
     launch.code = code;
     launch.cooperative = cooperative;
+    note_order(OrderStep::work, config.stream);
     launch.cluster = cluster;
     launch.cluster_blocks = cluster.x * cluster.y * cluster.z;
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
     launch.seed = launch_settings().seed;
+    launch.stream = config.stream;
+    launch.programmatic = config.programmatic;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     if (can_instrument()) {
         launch.instrument = instrumenting();

@@ -1,12 +1,10 @@
 // Allocating, freeing and asking about memory.
-#include <algorithm>
-
 #include "allocations.h"
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
-#include "streams.h"
+#include "stream_order.h"
 
 using namespace cpu_device;
 
@@ -41,41 +39,10 @@ bool is_host(const Allocation& allocation) {
     return allocation.kind == MemoryKind::pinned || allocation.kind == MemoryKind::registered;
 }
 
-cudaError_t check_managed(const void* pointer, size_t bytes) {
-    const auto allocation = find_for_host(pointer);
-    const bool good =
-        bytes > 0 && allocation && allocation->kind == MemoryKind::managed && allocation->holds(pointer, bytes);
-    return good ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-cudaError_t check_location(cudaMemLocation location) {
-    switch (location.type) {
-        case cudaMemLocationTypeDevice:
-            return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-        case cudaMemLocationTypeHost:
-        case cudaMemLocationTypeHostNuma:
-        case cudaMemLocationTypeHostNumaCurrent:
-            return cudaSuccess;
-        case cudaMemLocationTypeInvalid:
-            break;
-    }
-    return cudaErrorInvalidValue;
-}
-
-cudaMemLocation location_of(int device) {
-    if (device == cudaCpuDeviceId) return {cudaMemLocationTypeHost, 0};
-    return {cudaMemLocationTypeDevice, device};
-}
-
 }  // namespace
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes, Site site) {
     return allocate_checked(MemoryKind::device, pointer, bytes, site);
-}
-
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags, Site site) {
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return api_result(cudaErrorInvalidValue);
-    return allocate_checked(MemoryKind::managed, pointer, bytes, site);
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, Site site) {
@@ -108,30 +75,24 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, Site site) 
     return api_call(Waits::no, allocate_slices, ApiCall{"cudaMalloc3D", site, nullptr});
 }
 
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, Site site) {
-    if (!stream_exists(stream)) return api_result(cudaErrorInvalidResourceHandle);
-    return cudaMalloc(pointer, bytes, site);
-}
-
 cudaError_t cudaFree(void* pointer) {
     const ApiCall call{"cudaFree", {}, __builtin_return_address(0)};
-    return api_call(Waits::yes, [&]() -> cudaError_t {
-        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed, call);
-    });
+    const bool is_pools = is_of_pool != nullptr && is_of_pool(pointer);
+    return api_call(
+        is_pools ? Waits::no : Waits::yes,
+        [&]() -> cudaError_t {
+            if (is_pools) return free_of_pool(pointer, call);
+            note_order(OrderStep::all_done);
+            return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed, call);
+        },
+        call);
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
     const ApiCall call{"cudaFreeHost", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&]() -> cudaError_t {
+        note_order(OrderStep::all_done);
         return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::pinned, MemoryKind::pinned, call);
-    });
-}
-
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    const ApiCall call{"cudaFreeAsync", {}, __builtin_return_address(0)};
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::device, call);
     });
 }
 
@@ -152,6 +113,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags, Site s
 
 cudaError_t cudaHostUnregister(void* pointer) {
     return api_call(Waits::yes, [&]() -> cudaError_t {
+        note_order(OrderStep::all_done);
         if (pointer == nullptr) return cudaErrorInvalidValue;
         if (forget(pointer, MemoryKind::registered)) return cudaSuccess;
         return find_for_host(pointer) ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered;
@@ -211,78 +173,4 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
         if (total_bytes != nullptr) *total_bytes = info.total_bytes;
         return cudaSuccess;
     });
-}
-
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) return cudaErrorInvalidValue;
-        const bool needs_location = advice == cudaMemAdviseSetPreferredLocation || advice >= cudaMemAdviseSetAccessedBy;
-        const cudaError_t wrong_place = needs_location ? check_location(location) : cudaSuccess;
-        return wrong_place != cudaSuccess ? wrong_place : check_managed(pointer, bytes);
-    });
-}
-
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
-    return cudaMemAdvise(pointer, bytes, advice, location_of(device));
-}
-
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
-                                 cudaStream_t stream) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (flags != 0) return cudaErrorInvalidValue;
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        const cudaError_t wrong_place = check_location(location);
-        return wrong_place != cudaSuccess ? wrong_place : check_managed(pointer, bytes);
-    });
-}
-
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
-    return cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream);
-}
-
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes, unsigned flags) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle) {
-            return cudaErrorInvalidValue;
-        }
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        if (flags == cudaMemAttachSingle && stream == nullptr) return cudaErrorInvalidValue;
-        return check_managed(pointer, std::max<size_t>(bytes, 1));
-    });
-}
-
-namespace {
-
-char default_pool;  // only its address is used
-
-cudaMemPool_t the_pool() { return reinterpret_cast<cudaMemPool_t>(&default_pool); }
-
-}  // namespace
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        if (pool == nullptr) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
-        *pool = the_pool();
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
-        const bool settable =
-            attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolAttrReleaseThreshold;
-        return pool == the_pool() && settable && value != nullptr ? cudaSuccess : cudaErrorInvalidValue;
-    });
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-    return api_call(Waits::no, [&] { return pool == the_pool() ? cudaSuccess : cudaErrorInvalidValue; });
-}
-
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, Site site) {
-    if (pool != the_pool()) return api_result(cudaErrorInvalidValue);
-    return cudaMallocAsync(pointer, bytes, stream, site);
 }

@@ -118,6 +118,13 @@ AllocationShadow& shadow_of(const std::byte* begin, std::size_t bytes) {
     return *all.shadows.emplace(address, std::make_unique<AllocationShadow>(address, bytes, true)).first->second;
 }
 
+AllocationShadow* known_shadow(const std::byte* begin) {
+    Shadows& all = all_shadows();
+    std::lock_guard lock(all.mutex);
+    const auto found = all.shadows.find(number_of(begin));
+    return found == all.shadows.end() ? nullptr : found->second.get();
+}
+
 void keep_shadows(const std::function<bool(std::uintptr_t begin, std::size_t bytes)>& is_live) {
     Shadows& all = all_shadows();
     std::lock_guard lock(all.mutex);

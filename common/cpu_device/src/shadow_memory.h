@@ -198,6 +198,9 @@ struct AllocationShadow {
 /// The shadow of an allocation; made when there is none yet, for memory that counts as written.
 AllocationShadow& shadow_of(const std::byte* begin, std::size_t bytes);
 
+/// The same, null when there is none.
+AllocationShadow* known_shadow(const std::byte* begin);
+
 /// Forgets the shadows of memory that is no longer allocated: `is_live(begin, bytes)` tells.
 void keep_shadows(const std::function<bool(std::uintptr_t begin, std::size_t bytes)>& is_live);
 

@@ -51,9 +51,10 @@ std::vector<Segment> loaded_segments() {
     return segments;
 }
 
-/// Code that no reader of a diagnostic wrote: the CPU device's headers and those of the system.
+/// Code that no reader of a diagnostic wrote: the headers of the CPU device, of libcu++ and Thrust, and of the system.
 bool is_foreign(const std::string& file) {
-    return file.find("/common/cpu_device/include/") != std::string::npos || file.rfind("/usr/include/", 0) == 0 ||
+    return file.find("/common/cpu_device/include/") != std::string::npos ||
+           file.find("/include/cccl/") != std::string::npos || file.rfind("/usr/include/", 0) == 0 ||
            file.rfind("/usr/lib/", 0) == 0;
 }
 

@@ -18,6 +18,7 @@
 #include "cpu_device/runtime_api.h"
 #include "diagnoser.h"
 #include "live_objects.h"
+#include "stream_order.h"
 #include "streams.h"
 
 /// Elements lie row after row and slice after slice without gaps. Once freed, an array stays behind without its
@@ -277,6 +278,12 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p, const ApiCall& call) {
     return status;
 }
 
+/// What a copy does that is no asynchronous one.
+void wait_for_default_stream() {
+    note_order(OrderStep::work);
+    note_order(OrderStep::stream_done);
+}
+
 /// An asynchronous copy is done at once, after its stream was looked at.
 template <class Copy>
 cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const ApiCall& call) {
@@ -284,7 +291,9 @@ cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const ApiCall&
         Waits::no,
         [&] {
             if (logs_activity()) log_stream(stream);
-            return stream_exists(stream) ? copy() : cudaErrorInvalidResourceHandle;
+            if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+            note_order(OrderStep::work, stream);
+            return copy();
         },
         call);
 }
@@ -815,6 +824,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* f
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
     return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
         if (array == nullptr) return cudaSuccess;
         std::lock_guard lock(arrays_mutex);
         if (live_arrays().erase(array) == 0) return cudaErrorInvalidResourceHandle;
@@ -847,6 +857,7 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t row, cons
                                 size_t width, size_t height, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2DToArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
         return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true, call);
     });
 }
@@ -863,8 +874,10 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x_bytes, size_t row,
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x_bytes, size_t row,
                                   size_t width, size_t height, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2DFromArray", {}, __builtin_return_address(0)};
-    return api_call(Waits::yes,
-                    [&] { return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call); });
+    return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
+        return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call);
+    });
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x_bytes, size_t row,
@@ -878,6 +891,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x_bytes, size_t t
                                      size_t from_x_bytes, size_t from_row, size_t width, size_t height,
                                      cudaMemcpyKind kind) {
     return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
         if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
         if (!array_exists(to) || !array_exists(from)) return cudaErrorInvalidResourceHandle;
         if (!fits(to, to_x_bytes, to_row, width, height) || !fits(from, from_x_bytes, from_row, width, height)) {
@@ -892,6 +906,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x_bytes, size_t row, const 
                               cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpyToArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
         return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true, call);
     });
 }
@@ -907,7 +922,10 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x_bytes, size_t row, c
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x_bytes, size_t row, size_t bytes,
                                 cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpyFromArray", {}, __builtin_return_address(0)};
-    return api_call(Waits::yes, [&] { return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call); });
+    return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
+        return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call);
+    });
 }
 
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x_bytes, size_t row, size_t bytes,
@@ -919,7 +937,10 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x_
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
     const ApiCall call{"cudaMemcpy3D", {}, __builtin_return_address(0)};
-    return api_call(Waits::yes, [&] { return copy_3d(parameters, call); });
+    return api_call(Waits::yes, [&] {
+        wait_for_default_stream();
+        return copy_3d(parameters, call);
+    });
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {

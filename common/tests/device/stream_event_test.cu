@@ -195,24 +195,4 @@ TEST_CASE("destroyed handles are recognized") {
     cudaGetLastError();
 }
 
-TEST_CASE("stream capture and graphs are refused by name") {
-    const bool printed = cpu_device::print_diagnostics(false);
-    cudaGraph_t graph = nullptr;
-    CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported);
-    const int line = __LINE__ - 1;
-    CHECK(cudaStreamEndCapture(nullptr, &graph) == cudaErrorNotSupported);
-    CHECK(cudaGraphLaunch(nullptr, nullptr) == cudaErrorNotSupported);
-    const auto diagnostics = cpu_device::take_diagnostics();
-    REQUIRE(diagnostics.size() == 3);
-    CHECK(diagnostics[0].kind == cpu_device::DiagnosticKind::unsupported);
-    CHECK(diagnostics[0].message.find("cudaStreamBeginCapture") != std::string::npos);
-    CHECK(diagnostics[0].site.line == line);
-    CHECK(diagnostics[2].message.find("cudaGraphLaunch") != std::string::npos);
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-    CHECK(cudaStreamIsCapturing(nullptr, &status) == cudaSuccess);
-    CHECK(status == cudaStreamCaptureStatusNone);
-    cpu_device::print_diagnostics(printed);
-    cudaGetLastError();
-}
-
 #endif

@@ -53,6 +53,7 @@ struct LoggedCall {
     std::size_t bytes = 0;  ///< of a copy
     bool waits = false;     ///< for the device
     const void* stream = nullptr;  ///< of launches, copies, and fills; null for the default stream
+    bool in_graph = false;         ///< a launch by a node of a graph, and not by the host
 };
 
 /// Forgets what was logged, and logs from now on.

@@ -216,6 +216,19 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t xs
     return {pointer, pitch, xsize, ysize};
 }
 
+/// A copy of a box. Widths and x offsets count elements of the array that takes part, or bytes if there is none; x
+/// offsets into pitched memory count bytes.
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
+};
+
 enum cudaMemoryAdvise {
     cudaMemAdviseSetReadMostly = 1,
     cudaMemAdviseUnsetReadMostly = 2,
@@ -248,6 +261,69 @@ enum cudaMemPoolAttr {
     cudaMemPoolAttrReservedMemHigh = 6,
     cudaMemPoolAttrUsedMemCurrent = 7,
     cudaMemPoolAttrUsedMemHigh = 8,
+};
+
+enum cudaMemAllocationType {
+    cudaMemAllocationTypeInvalid = 0,
+    cudaMemAllocationTypePinned = 1,
+    cudaMemAllocationTypeManaged = 2,
+    cudaMemAllocationTypeMax = 0x7FFFFFFF,
+};
+
+enum cudaMemAllocationHandleType {
+    cudaMemHandleTypeNone = 0,
+    cudaMemHandleTypePosixFileDescriptor = 1,
+    cudaMemHandleTypeWin32 = 2,
+    cudaMemHandleTypeWin32Kmt = 4,
+    cudaMemHandleTypeFabric = 8,
+};
+
+struct cudaMemPoolProps {
+    enum cudaMemAllocationType allocType;
+    enum cudaMemAllocationHandleType handleTypes;
+    struct cudaMemLocation location;
+    void* win32SecurityAttributes;
+    size_t maxSize;  ///< bytes; 0: as the system has it
+    unsigned short usage;
+    unsigned char reserved[54];  ///< zeros
+};
+
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone = 0,
+    cudaMemAccessFlagsProtRead = 1,
+    cudaMemAccessFlagsProtReadWrite = 3,
+};
+
+struct cudaMemAccessDesc {
+    struct cudaMemLocation location;
+    enum cudaMemAccessFlags flags;
+};
+
+enum cudaMemRangeAttribute {
+    cudaMemRangeAttributeReadMostly = 1,
+    cudaMemRangeAttributePreferredLocation = 2,
+    cudaMemRangeAttributeAccessedBy = 3,
+    cudaMemRangeAttributeLastPrefetchLocation = 4,
+    cudaMemRangeAttributePreferredLocationType = 5,
+    cudaMemRangeAttributePreferredLocationId = 6,
+    cudaMemRangeAttributeLastPrefetchLocationType = 7,
+    cudaMemRangeAttributeLastPrefetchLocationId = 8,
+};
+
+/// What the L2 cache is to make of lines: keep them for long, for short, or as ever.
+enum cudaAccessProperty {
+    cudaAccessPropertyNormal = 0,
+    cudaAccessPropertyStreaming = 1,
+    cudaAccessPropertyPersisting = 2,
+};
+
+/// A stretch of memory for which accesses of a stream or launch have such a property.
+struct cudaAccessPolicyWindow {
+    void* base_ptr;
+    size_t num_bytes;  ///< 0: no window
+    float hitRatio;    ///< the share of the window's lines that get `hitProp`; the others get `missProp`
+    enum cudaAccessProperty hitProp;
+    enum cudaAccessProperty missProp;  ///< not cudaAccessPropertyPersisting
 };
 
 #define cudaCpuDeviceId ((int)-1)
@@ -303,6 +379,23 @@ struct cudaChannelFormatDesc {
 #define cudaEventRecordExternal 0x01
 #define cudaEventWaitDefault 0x00
 #define cudaEventWaitExternal 0x01
+
+enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1,
+    cudaSyncPolicySpin = 2,
+    cudaSyncPolicyYield = 3,
+    cudaSyncPolicyBlockingSync = 4,
+};
+
+typedef enum cudaLaunchMemSyncDomain {
+    cudaLaunchMemSyncDomainDefault = 0,
+    cudaLaunchMemSyncDomainRemote = 1,
+} cudaLaunchMemSyncDomain;
+
+typedef struct cudaLaunchMemSyncDomainMap_st {
+    unsigned char default_;
+    unsigned char remote;
+} cudaLaunchMemSyncDomainMap;
 
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal = 0,

@@ -44,6 +44,11 @@ constexpr int clock_kilohertz = 1'000'000;         ///< clock64() counts nanosec
 constexpr int memory_clock_kilohertz = 3'201'000;  ///< of an H200's memory, the same for the next two
 constexpr int memory_bus_bits = 6016;
 constexpr int l2_bytes = 60 * 1024 * 1024;
+constexpr int persisting_l2_bytes = l2_bytes / 4 * 3;          ///< at most, for accesses that persist
+constexpr int access_policy_window_bytes = 128 * 1024 * 1024;  ///< of one window, at most
+
+/// What a memory pool asks the system for at a time.
+constexpr std::size_t pool_chunk_bytes = std::size_t{32} << 20;
 
 constexpr int lowest_stream_priority = 0;
 constexpr int highest_stream_priority = -5;

@@ -40,6 +40,7 @@ enum class DiagnosticKind {
     memory_leak,         ///< memory, or an object of the runtime, that was never given back: a note unless asked for
     unseen_error,        ///< a launch or call failed and the program never checked for it
     unseen_output,       ///< a kernel printed and the program never waited for it: a note
+    missing_order,       ///< memory of a pool, used in another stream than its own, and nothing orders the two
 };
 
 /// Messages name a source file by the end of its path: by what follows the last `folder` in it, as in
@@ -59,6 +60,7 @@ struct OtherSide {
     uint3 thread{};
     std::string action;  ///< "wrote 4 bytes (0 -> 1.5)", "read 4 bytes (2)"
     std::vector<Site> callers = {};
+    bool is_no_thread = false;  ///< a call, or a node of a graph: `action` says who did it
 };
 
 /// Advice that depends on the lines of a diagnostic, as that for a race on where its two lines stand.

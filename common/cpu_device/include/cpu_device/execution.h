@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -55,6 +56,8 @@ struct LaunchConfig {
     std::size_t shared_bytes = 0;
     cudaStream_t stream = nullptr;
     const void* kernel = nullptr;  ///< where it is; null where the launch cannot tell
+    bool programmatic = false;     ///< may begin before the kernel ahead of it in the stream has ended
+    bool in_graph = false;         ///< a node of a graph that was launched
     dim3 cluster = {0, 0, 0};      ///< blocks of a cluster, as the launch asks for; all 0: it does not
 
     LaunchConfig(dim3 grid_shape, dim3 block_shape, std::size_t bytes = 0, cudaStream_t on_stream = nullptr)
@@ -122,6 +125,8 @@ struct FunctionOf {
     }
 };
 
+struct KeptLaunch;
+
 /// One launch with its types erased: `run_threads(call)` runs device threads, one after the other, until the
 /// block has no unstarted thread left.
 struct ErasedLaunch {
@@ -129,6 +134,16 @@ struct ErasedLaunch {
     void* call;
     const void* const* pointers = nullptr;  ///< for each argument its value if it is a pointer, else null
     std::size_t arguments = 0;
+    /// `keep(keeper)` copies the arguments, for launches after the call has returned; null where they cannot be copied.
+    KeptLaunch* (*keep)(const void* keeper) = nullptr;
+    const void* keeper = nullptr;
+};
+
+/// A launch with copies of its arguments, for a node of a graph: it may be run as often as wanted.
+struct KeptLaunch {
+    ErasedLaunch launch;
+    void* const* arguments;  ///< pointers to the copies
+    void (*destroy)(KeptLaunch* kept);
 };
 
 template <class T>
@@ -210,13 +225,74 @@ const void* pointer_of(const std::remove_reference_t<Parameter>& argument) {
     }
 }
 
+/// Calls the kernel with these arguments, which have to live as long.
+template <class Body, class... Arguments>
+auto call_of(Body& body, Arguments&... arguments) {
+    return [&body, &arguments...]() CPU_DEVICE_UNSEEN { body(arguments...); };
+}
+
+template <class Body, class... Parameters>
+struct KeptCall : KeptLaunch {
+    Body body;
+    std::tuple<Parameters...> copies;
+    const void* pointers[sizeof...(Parameters) + 1];
+    void* addresses[sizeof...(Parameters) + 1];
+
+    explicit KeptCall(const Body& kernel, std::remove_reference_t<Parameters>&... given)
+        : body(kernel), copies(given...) {
+        std::apply(
+            [this](auto&... copy) {
+                const void* const values[] = {pointer_of<Parameters>(copy)..., nullptr};
+                const volatile void* const places[] = {__builtin_addressof(copy)..., nullptr};
+                for (std::size_t i = 0; i <= sizeof...(Parameters); ++i) {
+                    pointers[i] = values[i];
+                    addresses[i] = const_cast<void*>(places[i]);
+                }
+            },
+            copies);
+        launch = {run, this, pointers, sizeof...(Parameters)};
+        arguments = addresses;
+        destroy = [](KeptLaunch* kept) { delete static_cast<KeptCall*>(kept); };
+    }
+
+    CPU_DEVICE_UNSEEN static void run(void* self) {
+        auto& kept = *static_cast<KeptCall*>(self);
+        std::apply(
+            [&kept](auto&... copy) CPU_DEVICE_UNSEEN {
+                auto call = call_of(kept.body, copy...);
+                run_threads<decltype(call)>(&call);
+            },
+            kept.copies);
+    }
+};
+
+/// Copies what a launch calls and gets. A body that refers to variables around it is replaced by the kernel itself.
+template <class... Parameters, class Body>
+KeptLaunch* keep_call(const void* kernel, const Body& body, std::remove_reference_t<Parameters>&... arguments) {
+    if constexpr (std::is_empty_v<Body>) {
+        return new KeptCall<Body, Parameters...>(body, arguments...);
+    } else {
+        using Function = void (*)(Parameters...);
+        if (kernel == nullptr) return nullptr;
+        return new KeptCall<Function, Parameters...>((Function) const_cast<void*>(kernel), arguments...);
+    }
+}
+
 /// Runs `body(arguments...)` once for every thread of the grid.
 template <class... Parameters, class Body>
 void launch_body(const LaunchSite& site, const LaunchConfig& config, Body& body,
                  std::remove_reference_t<Parameters>&... arguments) {
-    auto call = [&]() CPU_DEVICE_UNSEEN { body(arguments...); };
+    auto call = call_of(body, arguments...);
     const void* const pointers[] = {pointer_of<Parameters>(arguments)..., nullptr};
-    launch_erased(site, config, {&run_threads<decltype(call)>, &call, pointers, sizeof...(Parameters)}, false);
+    ErasedLaunch launch{&run_threads<decltype(call)>, &call, pointers, sizeof...(Parameters)};
+    if constexpr ((std::is_copy_constructible_v<Parameters> && ...)) {
+        const auto keep = [&] { return keep_call<Parameters...>(config.kernel, body, arguments...); };
+        launch.keep = [](const void* keeper) { return (*static_cast<const decltype(keep)*>(keeper))(); };
+        launch.keeper = &keep;
+        launch_erased(site, config, launch, false);
+    } else {
+        launch_erased(site, config, launch, false);
+    }
 }
 
 /// Whether an argument of type `A` is copied for a launch although nobody said what the kernel's parameter is. Anything
@@ -455,9 +531,11 @@ void yield_thread();
 /// The order in which threads and blocks run: 0 (the default) is ascending; any other seed shuffles it, the same way
 /// every time, so that code which leans on an order fails. Also set by the environment variable CPU_DEVICE_SEED.
 void set_schedule_seed(std::uint64_t seed);
+std::uint64_t schedule_seed();
 
 /// Stops a kernel in which no block has finished for this many seconds; also set by CPU_DEVICE_TIMEOUT. 0: never.
 void set_watchdog_seconds(double seconds);
+double watchdog_seconds();
 
 /// Host cores that run blocks; also set by CPU_DEVICE_CORES. At least 1.
 void set_cores(unsigned cores);

@@ -119,8 +119,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host_pointer);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-/// Advice and prefetching have no effect beyond their checks: all memory is the host's. The second form of each is
-/// that of CUDA 12 and before.
+/// Advice and prefetching are checked and remembered, and have no effect: all memory is the host's. The second form of
+/// each is that of CUDA 12 and before.
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
@@ -129,11 +129,25 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes = 0,
                                      unsigned flags = cudaMemAttachSingle);
 
-/// Memory pools: there is one, which gives memory back at once.
+/// What was said of all pages of a range of managed memory.
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer,
+                                     size_t count);
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* bytes, cudaMemRangeAttribute* attributes,
+                                      size_t attribute_count, const void* pointer, size_t count);
+
+/// Memory pools keep count of what they would hold on a GPU: of what is in use, and of what is reserved for it, in
+/// chunks of 32 MiB, which go back when a call synchronizes and the pool holds more than its release threshold.
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+/// cudaErrorNotSupported for memory of the host, and for memory that other processes open.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count);
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location);
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                                     cpu_device::Site site = cpu_device::call_site());
 
@@ -187,6 +201,12 @@ cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                                     cpu_device::Site site = cpu_device::call_site()) {
+    return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, site);
+}
+// CUDA has this other name for it, too.
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                            cpu_device::Site site = cpu_device::call_site()) {
     return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream, site);
 }
 
@@ -493,24 +513,32 @@ typedef enum cudaClusterSchedulingPolicy {
 
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeAccessPolicyWindow = 1,
     cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeSynchronizationPolicy = 3,
     cudaLaunchAttributeClusterDimension = 4,
     cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributeMemSyncDomainMap = 9,
+    cudaLaunchAttributeMemSyncDomain = 10,
     cudaLaunchAttributePreferredClusterDimension = 11,
     cudaLaunchAttributePreferredSharedMemoryCarveout = 14,
 } cudaLaunchAttributeID;
 
 typedef union cudaLaunchAttributeValue {
     char pad[64];
+    struct cudaAccessPolicyWindow accessPolicyWindow;
     int cooperative;
+    enum cudaSynchronizationPolicy syncPolicy;
     struct {
         unsigned int x, y, z;
     } clusterDim;
     cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
     int priority;
+    cudaLaunchMemSyncDomainMap memSyncDomainMap;
+    cudaLaunchMemSyncDomain memSyncDomain;
     unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 
@@ -527,6 +555,23 @@ typedef struct cudaLaunchConfig_st {
     cudaLaunchAttribute* attrs;
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
+
+// Some of these are attributes of a stream, too: then of what is launched in it later. They are checked and remembered,
+// and have no effect here.
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaStreamAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, const cudaStreamAttrValue* value);
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, cudaStreamAttrValue* value);
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
+
+/// Lines of the L2 cache that persist are ordinary ones again: there are none here.
+cudaError_t cudaCtxResetPersistingL2Cache();
 
 namespace cpu_device {
 
@@ -562,7 +607,17 @@ cudaError_t run_copies(void (*kernel)(Parameters...), std::tuple<Parameters...>&
             return std::array<const void*, sizeof...(argument) + 1>{pointer_of<Parameters>(argument)..., nullptr};
         },
         copies);
-    return run(ErasedLaunch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)});
+    ErasedLaunch launch{&run_threads<decltype(call)>, &call, pointers.data(), sizeof...(Parameters)};
+    const auto keep = [&]() -> KeptLaunch* {
+        return std::apply(
+            [&](auto&... argument) {
+                return new KeptCall<void (*)(Parameters...), Parameters...>(kernel, argument...);
+            },
+            copies);
+    };
+    launch.keep = [](const void* keeper) { return (*static_cast<const decltype(keep)*>(keeper))(); };
+    launch.keeper = &keep;
+    return run(launch);
 }
 
 /// A `cudaLaunchConfig_t*`, and where it was handed over.
@@ -723,22 +778,4 @@ inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const v
     return cpu_device::launch_untyped(kernel, config, arguments, site);
 }
 
-// ---- not supported: stream capture and graphs ----------------------------------------------------------------
-
-// Each reports the feature by name and returns cudaErrorNotSupported. Other functions about graphs do not exist.
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
-                                   cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphDestroy(cudaGraph_t graph, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0,
-                                 cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
-                                 size_t log_bytes, cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream,
-                            cpu_device::Site site = cpu_device::call_site());
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable, cpu_device::Site site = cpu_device::call_site());
-
-/// No stream is ever being captured.
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+#include "cpu_device/graphs.h"

@@ -114,19 +114,6 @@ struct cudaResourceViewDesc {
     unsigned int reserved[16];
 };
 
-/// A copy of a box. Widths and x offsets count elements of the array that takes part, or bytes if there is none; x
-/// offsets into pitched memory count bytes.
-struct cudaMemcpy3DParms {
-    cudaArray_t srcArray;
-    struct cudaPos srcPos;
-    struct cudaPitchedPtr srcPtr;
-    cudaArray_t dstArray;
-    struct cudaPos dstPos;
-    struct cudaPitchedPtr dstPtr;
-    struct cudaExtent extent;
-    enum cudaMemcpyKind kind;
-};
-
 // ---- channel descriptors -----------------------------------------------------------------------------------
 
 /// Bits of the channels x, y, z, w and what they mean.

@@ -19,6 +19,9 @@ CaseList last_blocks();
 CaseList inside_blocks();
 CaseList harmless_writes();
 CaseList correct_async_copies();
+CaseList correct_cub();
+CaseList stream_order_kept();
+CaseList correct_graphs();
 CaseList correct_clusters();
 
 std::vector<CaseList> correct() {
@@ -39,6 +42,9 @@ std::vector<CaseList> correct() {
             harmless_writes(),
             unseen_host_writes(),
             correct_async_copies(),
+            correct_cub(),
+            stream_order_kept(),
+            correct_graphs(),
             correct_clusters()};
 }
 

@@ -25,6 +25,9 @@ std::vector<CaseList> diagnostics() {
             volatile_global(),
             kernel_ends(),
             async_copies(),
+            cub_mistakes(),
+            stream_order(),
+            graphs(),
             cluster_mistakes()};
 }
 

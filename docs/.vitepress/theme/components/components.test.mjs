@@ -379,6 +379,13 @@ test('a hand-over brings the new word only with a release and an acquire', () =>
     assert.equal(model.handOver(true, false)[3].l2.word, 42); // it is there, but B does not look there
 });
 
+test('a scan of parts gives the last place of each run its sum, and a scan of sums does not', () => {
+    const keys = [0, 0, 0, 1, 1, 2, 2, 2], values = [3, 1, 2, 4, 1, 5, 2, 1];
+    const sums = (withFlags) => model.runParts(keys, values, withFlags).at(-1).map(({ sum }) => sum);
+    assert.deepEqual(sums(true), [3, 4, 6, 4, 5, 5, 7, 8]);
+    assert.deepEqual(sums(false), [3, 4, 6, 10, 11, 16, 18, 19]);
+});
+
 test('a bitonic network sorts, in rounds that compare each place once', () => {
     const rounds = model.bitonicRounds(8);
     assert.deepEqual(rounds.map(({ run, distance }) => [run, distance]), [[2, 1], [4, 2], [4, 1], [8, 4], [8, 2], [8, 1]]);
@@ -478,6 +485,16 @@ test('streams are planned as the lesson plans them', () => {
     }
 });
 
+test('borrowed memory is there for the second stream only with both events', () => {
+    assert.equal(model.borrowed('none').right, false);
+    assert.equal(model.borrowed('one').right, false);
+    const both = model.borrowed('two');
+    assert.equal(both.right, true);
+    assert.ok(both.memory.begin <= both.use.begin && both.use.end <= both.memory.end);
+    assert.ok(model.borrowed('none').use.begin < model.borrowed('none').memory.begin);
+    assert.ok(model.borrowed('one').use.end > model.borrowed('one').memory.end);
+});
+
 test('buffers, warps of a scheduler, and bytes in flight', () => {
     assert.equal(model.endOf(model.buffered(1, 6, 1, 1)), 12);
     assert.equal(model.endOf(model.buffered(2, 6, 1, 1)), 7);
@@ -568,6 +585,24 @@ test('mistakes are reported by whom the lesson recorded, and are as sticky', () 
 test('a loop is done as often, whoever does it', () => {
     for (const way of ['serial', 'openmp', 'launch']) assert.equal(model.forked(way).filter(({ what }) => what === 'work').length, 16, way);
     assert.deepEqual(['serial', 'openmp', 'launch'].map((way) => model.endOf(model.forked(way, { slower: 2.5 }))), [16, 4.5, 3]);
+});
+
+test('eight kernels run, however they are started, and in an order that their data allow', () => {
+    for (const way of ['wait', 'stream', 'graph', 'branches']) {
+        const plan = model.launched(way, { launch: 0.75 });
+        const kernels = plan.filter(({ place }) => place === 'device');
+        assert.equal(kernels.length, 8, way);
+        assert.equal(plan.length - kernels.length, way === 'wait' || way === 'stream' ? 8 : 1, way);
+        const [first, last] = [kernels[0], kernels[7]];
+        for (const { begin, end } of kernels.slice(1, 7)) assert.ok(begin >= first.end && end <= last.begin, way);
+        for (const row of [0, 1, 2]) {
+            const [one, other] = kernels.filter((kernel) => kernel.row === row);
+            assert.ok(one.end <= other.begin, way);
+        }
+    }
+    const ends = (launch) => ['wait', 'stream', 'graph', 'branches'].map((way) => model.endOf(model.launched(way, { launch })));
+    assert.deepEqual(ends(1), [19.5, 9, 9, 5]);
+    assert.deepEqual(ends(2), [27.5, 17, 10, 6]);
 });
 
 test('every lesson has a view or a drawing, in both languages', () => {

@@ -125,6 +125,23 @@ export function scanStates(values) {
     return states;
 }
 
+/// The same for runs of equal keys: each place holds a sum and whether a run begins in the part that it is made of,
+/// [[{begins, sum}]]. A part that begins a run keeps its sum. Without `withFlags` the sums of all runs are mixed.
+export function runParts(keys, values, withFlags) {
+    const states = [values.map((sum, place) => ({ begins: withFlags && (place === 0 || keys[place] !== keys[place - 1]), sum }))];
+    for (let distance = 1; distance < values.length; distance *= 2) {
+        const last = states.at(-1);
+        states.push(
+            last.map((right, place) => {
+                if (place < distance) return right;
+                const left = last[place - distance];
+                return { begins: left.begins || right.begins, sum: right.begins ? right.sum : left.sum + right.sum };
+            }),
+        );
+    }
+    return states;
+}
+
 /// A look-back from the tile after the last one given: [{first, end, before, done}], one entry per look at `lanes` tiles. `tiles`:
 /// [{state: 'sum' | 'prefix', number}], the first of which has a prefix; `before`: the sum so far.
 export function lookBack(tiles, lanes) {
@@ -138,6 +155,21 @@ export function lookBack(tiles, lanes) {
         if (at >= first) return looks;
         end = first;
     }
+}
+
+/// Stream A allocates memory, fills it, and frees it; stream B uses it. `events`: "none"; "one", from the filling to B; "two", also
+/// from B's use to the free. All times in turns: {allocate, fill, use, free, memory: {begin, end}, events: [{at, down}], right}; the
+/// memory is there from the end of the allocation until the free begins.
+export function borrowed(events) {
+    const allocate = { begin: 0, end: 1 }, fill = { begin: 1, end: 4 };
+    const useBegin = events === 'none' ? 0 : fill.end;
+    const use = { begin: useBegin, end: useBegin + 3 };
+    const freeBegin = events === 'two' ? use.end : fill.end;
+    const free = { begin: freeBegin, end: freeBegin + 1 };
+    const memory = { begin: allocate.end, end: free.begin };
+    const all = { none: [], one: [{ at: fill.end, down: true }], two: [{ at: fill.end, down: true }, { at: use.end, down: false }] };
+    const right = use.begin >= fill.end && use.end <= free.begin;
+    return { allocate, fill, use, free, memory, events: all[events], right };
 }
 
 /// A word and a flag go from thread A to thread B of another block. `releases`, `acquires`: what the two do. What each sees at five
@@ -463,6 +495,33 @@ export function forked(way, { count = 16, threads = 4, fork = 0.5, slower = 2.6 
         { row: 0, begin: fork, end: fork + slower, what: 'free' },
         ...upTo(count).map((at) => ({ row: 1 + at, begin: fork, end: fork + slower, what: 'work' })),
     ];
+}
+
+/// Eight small kernels that take 1 each: one, two sweeps of each of three rows, and one more. [{place: "host" | "device", track, begin,
+/// end, row}], where row -1 is the first and the last kernel. A launch takes the host `launch`, and a wait `wait` beyond the kernel.
+/// "wait": the host waits after each kernel; "stream": it does not; "graph": one launch for all, in the same order; "branches": the rows
+/// at the same time.
+export function launched(way, { launch = 1, wait = 0.5 } = {}) {
+    const rows = [-1, 0, 1, 2, 0, 1, 2, -1];
+    if (way === 'branches') {
+        const kernel = (track, turn, row) => ({ place: 'device', track, begin: launch + turn, end: launch + turn + 1, row });
+        const sweeps = upTo(3).flatMap((row) => upTo(2).map((turn) => kernel(row, 1 + turn, row)));
+        return [{ place: 'host', track: 0, begin: 0, end: launch, row: -1 }, kernel(0, 0, -1), ...sweeps, kernel(0, 3, -1)];
+    }
+    const boxes = [];
+    let host = 0;
+    let device = 0;
+    rows.forEach((row, at) => {
+        if (way !== 'graph' || at === 0) {
+            boxes.push({ place: 'host', track: 0, begin: host, end: host + launch, row });
+            host += launch;
+        }
+        const begin = Math.max(host, device);
+        device = way === 'graph' && at > 0 ? device + 1 : begin + 1;
+        boxes.push({ place: 'device', track: 0, begin: device - 1, end: device, row });
+        if (way === 'wait') host = device + wait;
+    });
+    return boxes;
 }
 
 /// When mistakes show: what the calls of a program that looks at every status return ("ended": it has ended there, because a call before

@@ -1,9 +1,9 @@
-// Memory that a function of a library (cuBLAS, cuRAND ...) is given: on a GPU its kernels would read and write it.
+// Memory that a function of a library (cuBLAS, CUB ...) is given: on a GPU its kernels would read and write it.
 #pragma once
 
 #include <cstddef>
 
-#include "common/cpu_device/src/api_call.h"
+#include "api_call.h"
 
 namespace cpu_device {
 

@@ -2,10 +2,11 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
-#include "common/cpu_device/src/allocations.h"
-#include "common/cpu_device/src/diagnoser.h"
+#include "allocations.h"
 #include "cpu_device/instrument.h"
+#include "diagnoser.h"
 
 namespace cpu_device {
 namespace {
@@ -47,7 +48,10 @@ bool is_for_device(const ApiCall& call, const char* role, const void* pointer, s
                           describe(*allocation) + as + ", and would use " + std::to_string(bytes) +
                               " bytes from byte " + std::to_string(first) +
                               " on: " + std::to_string(bytes - (allocation->bytes - first)) + " bytes past its end",
-                          "do the sizes, the leading dimension, and the increment match the allocation?", &*allocation);
+                          std::string_view(call.function).starts_with("cub::")
+                              ? "does the number of elements match the allocation?"
+                              : "do the sizes, the leading dimension, and the increment match the allocation?",
+                          &*allocation);
         return false;
     }
     return true;
