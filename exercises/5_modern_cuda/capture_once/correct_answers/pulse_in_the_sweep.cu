@@ -30,8 +30,8 @@ void settle(const Ring& ring) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     cudaStreamBeginCapture(ring.stream, cudaStreamCaptureModeThreadLocal);
-    first_sweep<<<blocks, threads, 0, ring.stream>>>(ring.d_values, ring.count, ring.d_other,
-                                                     ring.first_step);
+    first_sweep<<<blocks, threads, 0, ring.stream>>>(ring.d_values, ring.count,
+                                                     ring.d_other, ring.first_step);
     sweep<<<blocks, threads, 0, ring.stream>>>(ring.d_other, ring.count, ring.d_values);
     cudaStreamEndCapture(ring.stream, &graph);
     cudaGraphInstantiate(&executable, graph, 0);
