@@ -106,9 +106,9 @@ __global__ void __launch_bounds__(kThreads)
 
 // Step 6, two counters of 16 bits in each word. A counter that would pass 65535 hands 65536
 // on to global memory and begins anew.
-// Faster because twice as many counters fit, so there are half as many slices. Still slow
-// because the increment has to return the old value, and a block with all bins of its own
-// must clear them and add all of them up at the end.
+// Faster because twice as many counters fit, so there are half as many slices. Slower than
+// step 5 where counters of 32 bits fit as well, because the increment has to return the old
+// value. A block must also clear all bins, and add all of them up at the end.
 constexpr unsigned kHalf = 1u << 16;
 
 // The lower counter of a word carries into the upper one, and the carry is taken back. The
@@ -157,9 +157,9 @@ using warpwise::this_cluster;
 // memory into that of the same variable in another block, and atomicAdd works there, too.
 // Two barriers of the whole cluster are needed: nobody may count before all counters are 0,
 // and no block may end while others still count in its shared memory.
-// Faster because twice as many blocks have room for twice as many bins, so one pass over
-// the keys is enough. Still slow because most increments travel to another SM, each by
-// itself.
+// Twice as many blocks have room for twice as many bins, so one pass over the keys is
+// enough. All the same, slower than steps 5 and 6 on an H200: at least half of the
+// increments travel to another SM, each by itself, which takes longer than more passes.
 __global__ void __launch_bounds__(kThreads)
     count_in_cluster(const unsigned* keys, std::size_t key_count, Slice slice,
                      unsigned* counts) {
@@ -187,9 +187,10 @@ __global__ void __launch_bounds__(kThreads)
 // Step 8, the other way round: each block has counters for all bins of the slice, as in
 // step 5, and the cluster adds them up. Each block takes a part of the bins and reads the
 // counters of all blocks.
-// Faster because increments stay on the SM, loads from other SMs are coalesced, and there
-// are fewer atomics in global memory: one per bin and cluster, and not one per bin and
-// block. Still slow where the bins do not fit into one block, as in step 5.
+// Faster than step 7 because increments stay on the SM, and loads from other SMs are
+// coalesced. There are fewer atomics in global memory than in step 5: one per bin and
+// cluster, and not one per bin and block. That gains something only where the adding up
+// weighs. Still slow where the bins do not fit into one block, as in step 5.
 __global__ void __launch_bounds__(kThreads)
     sum_in_cluster(const unsigned* keys, std::size_t key_count, Slice slice,
                    unsigned* counts) {
@@ -224,8 +225,10 @@ __global__ void __launch_bounds__(kThreads)
 // cluster, each block counts what is in its inbox. While threads wait for the barrier, the
 // keys of the next round are loaded and those of the block's own bins are counted. Two
 // inboxes take turns, so that one barrier per round is enough.
-// Faster because no increment travels, and what travels is packed. Still slow because of
-// the work of sorting, which grows with the number of blocks.
+// Faster than step 7 with 2 or 4 blocks: no increment travels, and what travels is packed.
+// With 8 blocks it is slower on an H200, because of the work of sorting, which grows with
+// the number of blocks, or for another reason: that was not examined. Slower than steps 5,
+// 6, and 8, which send no keys.
 constexpr unsigned kWarps = kThreads / 32;
 constexpr unsigned kNoKey = 0xFFFFFFFF;
 

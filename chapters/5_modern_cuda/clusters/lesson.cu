@@ -689,8 +689,8 @@ its shared memory would be gone while others still use it.)"});
          .answer =
              warpwise::Fastest{{"count_slice_wide", "count_packed", "count_in_cluster_2",
                                 "count_in_cluster_16", "send_to_owners_2"}},
-         .because = R"(It depends on what a second pass, smaller counters, or the way to
-another SM cost, which only a measurement tells.)"});
+         .because = R"(Counters of 16 bits need one pass, and no increment leaves the SM.
+What a second pass and the way to another SM cost, only a measurement tells.)"});
 
     std::vector<warpwise::Step<Keys>> steps = {
         {"serial", "a loop on one core of the host", serial, warpwise::StepKind::host}};
@@ -718,8 +718,8 @@ another SM cost, which only a measurement tells.)"});
     lesson.conclusion(
         R"(A cluster multiplies the shared memory that its blocks can reach, so more bins
 fit into one pass. The price is the way to another SM: of 16 blocks, 15 of 16 increments
-take it. Coalesced accesses to another SM cost less than scattered ones, so the last step
-sends keys in packets and counts them where the counters are.)");
+take it. The last step sends keys in packets instead, side by side, and counts them where
+the counters are. On an H200, smaller counters and a second pass cost less than both.)");
 
     lesson.question(
         R"(When is a cluster worth it? On a GPU, these tables compare all steps for more and
@@ -730,8 +730,9 @@ more bins, for fewer keys, and for keys that are not evenly distributed.)");
     lesson.conclusion(
         R"(Compare the best step without clusters with the best one that has them. Where all
 counters fit into one block, there is nothing that a cluster could add but a shorter way to
-add up the copies. It can pay where the bins would take several passes, and where the
-adding up takes a large part of the time.)");
+add up the copies. On an H200 it pays only where the adding up takes a large part of the
+time. Where the bins take several passes, the passes still cost less than increments or
+keys that travel to another SM.)");
 
     lesson.question(
         R"(A block of a cluster depends on others: they must have started, and they must not

@@ -61,7 +61,8 @@ __global__ void add_by_warps(Numbers keys, Numbers values, Sums sums) {
 // here it is a sum, and whether a run began within the elements that it is made of. If the
 // right one of two such parts begins a run, then the sum of the left one ends before it.
 // Faster because there is one addition per run and tile, and because each thread has eight
-// values. Still slow: the tile goes through shared memory three times.
+// values. Still slow: the tile goes through shared memory three times. For runs of a single
+// value it is slower than step 2, because there is nothing to add up first.
 struct Part {
     unsigned begins_run;
     unsigned sum;

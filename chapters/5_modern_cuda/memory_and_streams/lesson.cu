@@ -724,7 +724,7 @@ runs stays until its end.)"});
     show_priorities(lesson);
     lesson.conclusion(
         R"(Blocks of a stream with higher priority get the next places that become free. So
-the urgent kernel waits about as long as a block of the long kernel takes, at most, and not
+the urgent kernel waits at most about as long as a block of the long kernel takes, and not
 for all blocks. Where latency counts, let the blocks of background work be short.)");
 
     lesson.question(
@@ -746,9 +746,9 @@ lookups, on average: 524288 times 64 bytes.)"});
     show_windows(lesson);
     lesson.conclusion(
         R"(A cache that keeps what was used last keeps a sector of the table only if less
-than its size passes until the next lookup. Loads with a streaming hint say what need not
-stay. A window says what should stay, in a part of the cache that is set aside for it. Which
-of them helps, and how much, differs between GPUs: measure.)");
+than its size passes until the next lookup. A window sets a part of the cache aside for
+the table. Loads with a streaming hint help from the other side: they say what need not
+stay. In this experiment the hint helps more than the window on an H200.)");
 
     lesson.question(
         R"(Managed memory has one address for host and device, and its pages move to the
@@ -770,9 +770,9 @@ by page faults do they get to a kernel with cudaMemPrefetchAsync, the kernel inc
 them while threads wait, a group of pages at a time.)"});
     show_placements(lesson);
     lesson.conclusion(
-        R"(Prefetching turns page faults into copies. Read mostly lets both sides have a
-copy of what neither writes. Kept on the host, memory is read over the bus each time:
-right for data that a kernel needs once, and wrong for data that it needs again.)");
+        R"(Prefetching to the device turns page faults into copies. Read mostly lets both
+sides have a copy of what neither writes. Kept on the host, memory is read over the bus each
+time: right for data that a kernel needs once, and wrong for data that it needs again.)");
 }
 
 }  // namespace modern_cuda
