@@ -852,7 +852,8 @@ kernel to kernel.)");
     show_sizes(lesson);
     lesson.conclusion(
         R"(Starting kernels matters as long as it takes longer than their work. For large
-arrays all ways take the same time, that of the memory.)");
+arrays most ways take about the same time, that of the memory. A kernel that begins early
+gains nothing there, and may even lose.)");
 
     lesson.question(
         R"(The last kernel of the graph gets another factor at each launch. The graph has
