@@ -134,6 +134,10 @@ TEST_CASE("the switches of a pool are on, and can be turned off") {
     cudaMemLocation here{cudaMemLocationTypeDevice, 0};
     CHECK(cudaMemPoolGetAccess(&flags, pool, &here) == cudaSuccess);
     CHECK(flags == cudaMemAccessFlagsProtReadWrite);
+    cudaMemAccessDesc mine{};
+    mine.location = here;
+    mine.flags = cudaMemAccessFlagsProtReadWrite;
+    CHECK(cudaMemPoolSetAccess(pool, &mine, 1) == cudaSuccess);
     CHECK(cudaMemPoolDestroy(pool) == cudaSuccess);
 }
 
@@ -240,6 +244,13 @@ TEST_CASE("what was said of managed memory can be asked for") {
     CHECK(cudaMemAdvise(memory, bytes, cudaMemAdviseSetPreferredLocation, device) == cudaSuccess);
     CHECK(cudaMemAdvise(memory, bytes, cudaMemAdviseSetAccessedBy, host) == cudaSuccess);
     CHECK(asked(cudaMemRangeAttributeReadMostly) == 1);
+    int read_mostly = 4711, preferred = 4711;
+    void* answers[] = {&read_mostly, &preferred};
+    std::size_t sizes[] = {sizeof read_mostly, sizeof preferred};
+    cudaMemRangeAttribute attributes[] = {cudaMemRangeAttributeReadMostly, cudaMemRangeAttributePreferredLocation};
+    CHECK(cudaMemRangeGetAttributes(answers, sizes, attributes, 2, memory, bytes) == cudaSuccess);
+    CHECK(read_mostly == 1);
+    CHECK(preferred == 0);
     CHECK(asked(cudaMemRangeAttributePreferredLocation) == 0);
     CHECK(cudaMemPrefetchAsync(memory, bytes / 2, device, 0, nullptr) == cudaSuccess);
     CHECK(asked(cudaMemRangeAttributeLastPrefetchLocation, bytes / 2) == 0);
