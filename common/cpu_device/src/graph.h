@@ -139,7 +139,4 @@ cudaError_t run_graph(const ExecutableGraph& executable, cudaStream_t stream, co
 /// stack ends that nobody uses.
 bool report_stale_pointers(const Graph& graph, const void* frame, const ApiCall& call);
 
-/// A launch of a graph in a captured stream becomes a child graph; nothing if the stream is not captured.
-std::optional<cudaError_t> capture_graph(cudaStream_t stream, const Graph& graph, const ApiCall& call);
-
 }  // namespace cpu_device

@@ -409,8 +409,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
             const std::shared_ptr<ExecutableGraph> found = executable_of(executable, call);
             if (!found) return cudaErrorInvalidValue;
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-            if (stream_capture() != nullptr) {
-                if (const auto captured = capture_graph(stream, *found->graph, call)) return *captured;
+            if (StreamCapture* const capture = stream_capture()) {
+                if (const auto refused = capture->refuse(stream))
+                    return *refused;  // not a child: a GPU refuses it, too
             }
             if (device_is_lost()) return cudaSuccess;
             // A GPU says so later, if at all: the kernel then writes where something else may be.

@@ -113,20 +113,6 @@ public:
         });
     }
 
-    Result graph(const Graph& inner, cudaStream_t stream, const ApiCall& call) {
-        const std::lock_guard lock(all_graphs().mutex);
-        const Result result = add(stream, [&](Capture&, NodeWork& work) -> cudaError_t {
-            work.type = cudaGraphNodeTypeGraph;
-            work.code = call.code;
-            return cudaSuccess;
-        });
-        if (result != cudaSuccess) return result;
-        GraphNode& node = *find(stream)->streams[stream].front();
-        node.bodies.push_back(all_graphs().clone(inner, &node, true));
-        node.body_handles.push_back(node.bodies.back()->handle);
-        return result;
-    }
-
     Result record(cudaEvent_t event, cudaStream_t stream) override {
         const std::lock_guard lock(all_graphs().mutex);
         for (const auto& capture : captures_) capture->events.erase(event);
@@ -162,23 +148,28 @@ public:
         return cudaSuccess;
     }
 
+    // The same as for the functions of is_unsafe() where the stream or the event has nothing to do with a capture.
     Result query(cudaStream_t stream) override {
+        const std::lock_guard lock(all_graphs().mutex);
+        if (const Result wrong = refuse(stream)) return wrong;
+        return prohibited(false);
+    }
+
+    Result query(cudaEvent_t event) override {
+        const std::lock_guard lock(all_graphs().mutex);
+        Capture* const capture = find(event);
+        if (capture == nullptr) return prohibited(false);
+        capture->is_valid = false;
+        return cudaErrorCapturedEvent;
+    }
+
+    Result refuse(cudaStream_t stream) override {
         const std::lock_guard lock(all_graphs().mutex);
         Capture* const capture = find(stream);
         if (capture == nullptr) return implicit(stream);
         const bool was_valid = std::exchange(capture->is_valid, false);
         return was_valid ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureInvalidated;
     }
-
-    Result query(cudaEvent_t event) override {
-        const std::lock_guard lock(all_graphs().mutex);
-        Capture* const capture = find(event);
-        if (capture == nullptr) return std::nullopt;
-        capture->is_valid = false;
-        return cudaErrorCapturedEvent;
-    }
-
-    Result refuse(cudaStream_t stream) override { return query(stream); }
 
     bool captures(cudaStream_t stream) override {
         const std::lock_guard lock(all_graphs().mutex);
@@ -193,7 +184,12 @@ public:
         if (legacy) {
             if (const Result wrong = implicit(nullptr)) return *wrong;
         }
-        cudaError_t error = cudaSuccess;
+        return prohibited(everything).value_or(cudaSuccess);
+    }
+
+    /// A call that captures prohibit, because it may wait for work in flight (`everything`: for all of it).
+    Result prohibited(bool everything) {
+        Result error;
         for (const auto& capture : captures_) {
             const bool own = capture->thread == &this_thread;
             const bool prohibits = everything || (own ? capture->mode != cudaStreamCaptureModeRelaxed
@@ -370,10 +366,6 @@ cudaError_t find_tips(const Graph& graph, const cudaGraphNode_t* nodes, std::siz
 }
 
 }  // namespace
-
-std::optional<cudaError_t> capture_graph(cudaStream_t stream, const Graph& graph, const ApiCall& call) {
-    return captures().graph(graph, stream, call);
-}
 
 }  // namespace cpu_device
 
