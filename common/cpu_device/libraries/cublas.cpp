@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "common/cpu_device/src/allocations.h"
+#include "common/cpu_device/src/operands.h"
 #include "cpu_device/runtime_api.h"
 #include "matrix_product.h"
-#include "common/cpu_device/src/operands.h"
 
 using namespace cpu_device;
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "fourier.h"
 #include "common/cpu_device/src/operands.h"
+#include "fourier.h"
 
 using cpu_device::ApiCall;
 using cpu_device::fourier::Complex;

@@ -28,8 +28,8 @@ CaseList volatile_global();    // code for a warp in lockstep
 CaseList kernel_ends();        // traps and kernels that never end
 CaseList async_copies();       // and cuda::barrier
 CaseList cub_mistakes();
-CaseList stream_order();       // streams, pools, managed memory, and the host
-CaseList graphs();             // and programmatic dependent launches
+CaseList stream_order();  // streams, pools, managed memory, and the host
+CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
 
 }  // namespace corpus
