@@ -6,7 +6,7 @@
 #
 # Everything is built without optimization, which is most of the time otherwise.
 set -euo pipefail
-unset WARPWISE_TURN  # all answers of the new exercises are tried
+unset WARPWISE_TURN  # of the CI that runs this: everything of the new exercises is tried
 guide=$(readlink -f "$1")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 copy=$(mktemp -d)
