@@ -16,6 +16,7 @@
 #include "chapters/2_memory_model/provoked.h"
 #include "chapters/5_modern_cuda/async_copies/kernels.cuh"
 #include "chapters/5_modern_cuda/async_copies/wrong.cuh"
+#include "chapters/5_modern_cuda/mistakes.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -237,55 +238,34 @@ void show_bytes_in_flight(warpwise::Lesson& lesson) {
 
 // ---- mistakes that the CPU device finds -------------------------------------------------
 
-struct Mistake {
-    const char* name;
-    const char* what;
-    void (*kernel)(const float*, float*);
-    const char* kind;
-    const char* reported;
-};
+Mistake in_kernel(const char* name, const char* what, void (*kernel)(const float*, float*),
+                  const char* kind) {
+    const auto run = [kernel] {
+        // In another order, a thread may come to a barrier before init().
+        const ::memory_model::OrderOfSeed ascending(0);
+        DeviceBuffer<float> d_in(warpwise::uniform<float>(128, 1)), d_out(128);
+        kernel<<<1, 64>>>(d_in.data(), d_out.data());
+        (void)cudaDeviceSynchronize();
+    };
+    return {name, what, run, kind};
+}
 
-const std::array<Mistake, 6> kMistakes = {{
-    {"barrier_instead_of_wait", "__syncthreads() instead of a wait",
-     barrier_instead_of_wait, "data_race", "data race"},
-    {"wait_without_barrier", "waits for its own copies only", wait_without_barrier,
-     "data_race", "data race"},
-    {"wait_for_the_other_stage", "one stage too few", wait_for_the_other_stage, "data_race",
-     "data race"},
-    {"copy_into_a_tile_in_use", "no barrier before the next copy", copy_into_a_tile_in_use,
-     "data_race", "data race"},
-    {"too_few_arrivals", "32 of 64 threads arrive", too_few_arrivals, "missing_arrival",
-     "missing arrival"},
-    {"arrive_before_init", "no barrier after init()", arrive_before_init, "data_race",
-     "data race"},
-}};
-
-void show_mistakes(warpwise::Lesson& lesson) {
-    if (!warpwise::can_instrument()) return;
-    std::vector<std::vector<std::string>> rows;
-    std::string text;
-    for (const Mistake& mistake : kMistakes) {
-        const std::vector<warpwise::Diagnostic> found =
-            ::memory_model::provoked_diagnostics([&] {
-                // In another order, a thread may come to a barrier before init().
-                const ::memory_model::OrderOfSeed ascending(0);
-                DeviceBuffer<float> d_in(warpwise::uniform<float>(128, 1)), d_out(128);
-                mistake.kernel<<<1, 64>>>(d_in.data(), d_out.data());
-                (void)cudaDeviceSynchronize();
-            });
-        // A kernel that has been stopped leaves an error behind until the device is reset.
-        warpwise::check(cudaDeviceReset());
-        (void)cudaGetLastError();  // which is still that of the kernel
-        const bool right = !found.empty() && found.front().kind == mistake.kind;
-        lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
-        rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});
-        if (right && mistake.kernel == wait_for_the_other_stage)
-            text = ::memory_model::as_printed(found.front());
-    }
-    lesson.table({"mistakes", "What the search for errors finds"},
-                 {"kernel", "mistake", "reported"}, rows);
-    if (!text.empty())
-        lesson.text("Of wait_for_the_other_stage, --diagnose says:\n\n" + text);
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        in_kernel("barrier_instead_of_wait", "__syncthreads() instead of a wait",
+                  barrier_instead_of_wait, "data_race"),
+        in_kernel("wait_without_barrier", "waits for its own copies only",
+                  wait_without_barrier, "data_race"),
+        in_kernel("wait_for_the_other_stage", "one stage too few", wait_for_the_other_stage,
+                  "data_race"),
+        in_kernel("copy_into_a_tile_in_use", "no barrier before the next copy",
+                  copy_into_a_tile_in_use, "data_race"),
+        in_kernel("too_few_arrivals", "32 of 64 threads arrive", too_few_arrivals,
+                  "missing_arrival"),
+        in_kernel("arrive_before_init", "no barrier after init()", arrive_before_init,
+                  "data_race"),
+    };
+    return all;
 }
 
 // ---- read bandwidth, and other numbers, on a GPU ----------------------------------------
@@ -483,7 +463,7 @@ here what each warp does with its tile.)");
         R"(A copy that has not landed looks like one that has: the buffer holds something.
 Six kernels break a rule of asynchronous copies. On a GPU they may give the right result for
 years. How can these mistakes be found?)");
-    show_mistakes(lesson);
+    show_mistakes(lesson, "kernel", mistakes(), "wait_for_the_other_stage");
     lesson.conclusion(
         warpwise::can_instrument()
             ? R"(The CPU device lets a copy land as late as the rules permit, when somebody

@@ -33,6 +33,7 @@
 #include "chapters/2_memory_model/provoked.h"
 #include "chapters/5_modern_cuda/clusters/kernels.cuh"
 #include "chapters/5_modern_cuda/clusters/wrong.cuh"
+#include "chapters/5_modern_cuda/mistakes.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -468,57 +469,38 @@ void show_refusals(warpwise::Lesson& lesson) {
                  rows);
 }
 
-struct Mistake {
-    const char* name;
-    const char* what;
-    void (*kernel)(const unsigned*, unsigned*);
-    const char* kind;
-    const char* reported;
-};
+// A cluster of two blocks runs the kernel.
+Mistake in_kernel(const char* name, const char* what,
+                  void (*kernel)(const unsigned*, unsigned*), const char* kind) {
+    const auto run = [kernel] {
+        DeviceBuffer<unsigned> d_keys(std::vector<unsigned>(128, 2)), d_counts(1);
+        d_counts.fill_bytes(0);
+        (void)warpwise::launch_in_clusters(kernel,
+                                           {.blocks = 2, .cluster = 2, .threads = 64},
+                                           d_keys.data(), d_counts.data());
+        (void)cudaDeviceSynchronize();
+    };
+    return {name, what, run, kind};
+}
 
-const std::array<Mistake, 7> kMistakes = {{
-    {"ends_too_early", "no cluster.sync() at the end", ends_too_early, "use_after_free",
-     "use after free"},
-    {"counts_before_the_start", "no cluster.sync() at the start", counts_before_the_start,
-     "illegal_access", "illegal access"},
-    {"clears_too_late", "cluster.sync() before the clearing", clears_too_late, "data_race",
-     "data race"},
-    {"barrier_of_the_block", "__syncthreads() instead", barrier_of_the_block, "data_race",
-     "data race"},
-    {"barrier_in_a_branch", "half of the threads come", barrier_in_a_branch,
-     "divergent_barrier", "divergent barrier"},
-    {"rank_past_the_last", "rank 2 of 2 blocks", rank_past_the_last, "illegal_access",
-     "illegal access"},
-    {"past_the_other_array", "index 64 of 64", past_the_other_array, "out_of_bounds",
-     "out of bounds"},
-}};
-
-void show_mistakes(warpwise::Lesson& lesson) {
-    if (!warpwise::can_instrument()) return;
-    std::vector<std::vector<std::string>> rows;
-    std::string text;
-    for (const Mistake& mistake : kMistakes) {
-        const std::vector<warpwise::Diagnostic> found =
-            ::memory_model::provoked_diagnostics([&] {
-                DeviceBuffer<unsigned> d_keys(std::vector<unsigned>(128, 2)), d_counts(1);
-                d_counts.fill_bytes(0);
-                (void)warpwise::launch_in_clusters(
-                    mistake.kernel, {.blocks = 2, .cluster = 2, .threads = 64},
-                    d_keys.data(), d_counts.data());
-                (void)cudaDeviceSynchronize();
-            });
-        // A kernel that has been stopped leaves an error behind until the device is reset.
-        warpwise::check(cudaDeviceReset());
-        (void)cudaGetLastError();  // which is still that of the kernel
-        const bool right = !found.empty() && found.front().kind == mistake.kind;
-        lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
-        rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});
-        if (right && mistake.kernel == ends_too_early)
-            text = ::memory_model::as_printed(found.front());
-    }
-    lesson.table({"mistakes", "What the search for errors finds"},
-                 {"kernel", "mistake", "reported"}, rows);
-    if (!text.empty()) lesson.text("Of ends_too_early, --diagnose says:\n\n" + text);
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        in_kernel("ends_too_early", "no cluster.sync() at the end", ends_too_early,
+                  "use_after_free"),
+        in_kernel("counts_before_the_start", "no cluster.sync() at the start",
+                  counts_before_the_start, "illegal_access"),
+        in_kernel("clears_too_late", "cluster.sync() before the clearing", clears_too_late,
+                  "data_race"),
+        in_kernel("barrier_of_the_block", "__syncthreads() instead", barrier_of_the_block,
+                  "data_race"),
+        in_kernel("barrier_in_a_branch", "half of the threads come", barrier_in_a_branch,
+                  "divergent_barrier"),
+        in_kernel("rank_past_the_last", "rank 2 of 2 blocks", rank_past_the_last,
+                  "illegal_access"),
+        in_kernel("past_the_other_array", "index 64 of 64", past_the_other_array,
+                  "out_of_bounds"),
+    };
+    return all;
 }
 
 // ---- times on a GPU ---------------------------------------------------------------------
@@ -738,7 +720,7 @@ keys that travel to another SM.)");
         R"(A block of a cluster depends on others: they must have started, and they must not
 have ended. Which launches are refused, and which mistakes does nobody notice on a GPU?)");
     show_refusals(lesson);
-    show_mistakes(lesson);
+    show_mistakes(lesson, "kernel", mistakes(), "ends_too_early");
     lesson.conclusion(
         warpwise::can_instrument()
             ? R"(A cluster has at most 8 blocks, or 16 where the program asks for them. The

@@ -19,9 +19,9 @@
 #include <cub/device/device_select.cuh>
 #endif
 
-#include "chapters/2_memory_model/provoked.h"
 #include "chapters/5_modern_cuda/cooperative_groups/kernels.cuh"
 #include "chapters/5_modern_cuda/cooperative_groups/wrong.cuh"
+#include "chapters/5_modern_cuda/mistakes.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -365,49 +365,30 @@ void expect_refusal(warpwise::Lesson& lesson) {
 
 // ---- mistakes that the CPU device finds -------------------------------------------------
 
-struct Mistake {
-    const char* name;
-    const char* what;
-    void (*kernel)(const float*, float*, unsigned*);
-    const char* kind;
-    const char* reported;
-};
+// Two warps run the kernel.
+Mistake in_kernel(const char* name, const char* what,
+                  void (*kernel)(const float*, float*, unsigned*), const char* kind) {
+    const auto run = [kernel] {
+        DeviceBuffer<float> d_in(warpwise::uniform<float>(64, 1)), d_out(64);
+        DeviceBuffer<unsigned> d_kept(std::vector<unsigned>{0});
+        kernel<<<1, 64>>>(d_in.data(), d_out.data(), d_kept.data());
+        (void)cudaDeviceSynchronize();
+    };
+    return {name, what, run, kind};
+}
 
-const std::array<Mistake, 4> kMistakes = {{
-    {"scan_in_branch", "lanes of a tile skip its scan", scan_in_branch, "missing_lane",
-     "missing lane"},
-    {"group_from_before", "a group made before the branch", group_from_before,
-     "missing_lane", "missing lane"},
-    {"block_barrier_in_branch", "block.sync() of one warp", block_barrier_in_branch,
-     "divergent_barrier", "divergent barrier"},
-    {"grid_barrier_without_launch", "grid.sync() after <<<...>>>",
-     grid_barrier_without_launch, "kernel_trap", "kernel trap"},
-}};
-
-void show_mistakes(warpwise::Lesson& lesson) {
-    if (!warpwise::can_instrument()) return;
-    std::vector<std::vector<std::string>> rows;
-    std::string text;
-    for (const Mistake& mistake : kMistakes) {
-        const std::vector<warpwise::Diagnostic> found =
-            ::memory_model::provoked_diagnostics([&] {
-                DeviceBuffer<float> d_in(warpwise::uniform<float>(64, 1)), d_out(64);
-                DeviceBuffer<unsigned> d_kept(std::vector<unsigned>{0});
-                mistake.kernel<<<1, 64>>>(d_in.data(), d_out.data(), d_kept.data());
-                (void)cudaDeviceSynchronize();
-            });
-        // A kernel that has been stopped leaves an error behind until the device is reset.
-        warpwise::check(cudaDeviceReset());
-        (void)cudaGetLastError();  // which is still that of the kernel
-        const bool right = !found.empty() && found.front().kind == mistake.kind;
-        lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
-        rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});
-        if (right && mistake.kernel == scan_in_branch)
-            text = ::memory_model::as_printed(found.front());
-    }
-    lesson.table({"mistakes", "What the search for errors finds"},
-                 {"kernel", "mistake", "reported"}, rows);
-    if (!text.empty()) lesson.text("Of scan_in_branch, --diagnose says:\n\n" + text);
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        in_kernel("scan_in_branch", "lanes of a tile skip its scan", scan_in_branch,
+                  "missing_lane"),
+        in_kernel("group_from_before", "a group made before the branch", group_from_before,
+                  "missing_lane"),
+        in_kernel("block_barrier_in_branch", "block.sync() of one warp",
+                  block_barrier_in_branch, "divergent_barrier"),
+        in_kernel("grid_barrier_without_launch", "grid.sync() after <<<...>>>",
+                  grid_barrier_without_launch, "kernel_trap"),
+    };
+    return all;
 }
 
 // ---- one launch against two -------------------------------------------------------------
@@ -630,7 +611,7 @@ additions the first steps make.)");
         R"(Each function of a group has to be called by all threads of the group. Four
 kernels break such a rule: on a GPU they may hang, or give wrong results. How can these
 mistakes be found?)");
-    show_mistakes(lesson);
+    show_mistakes(lesson, "kernel", mistakes(), "scan_in_branch");
     lesson.conclusion(
         warpwise::can_instrument()
             ? R"(The search for errors knows who belongs to a group, and says who is missing

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "chapters/2_memory_model/provoked.h"
 #include "chapters/5_modern_cuda/graphs/executable.h"
 #include "chapters/5_modern_cuda/graphs/kernels.cuh"
 #include "chapters/5_modern_cuda/graphs/wrong.cuh"
+#include "chapters/5_modern_cuda/mistakes.h"
 #include "common/helpers/activity.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
@@ -743,44 +743,19 @@ void show_loop(warpwise::Lesson& lesson) {
 
 // ---- mistakes that the CPU device finds -------------------------------------------------
 
-struct Mistake {
-    const char* name;
-    const char* what;
-    void (*run)();
-    const char* kind;
-    const char* reported;
-};
-
-constexpr std::array<Mistake, 5> kMistakes = {{
-    {"captured_pointer_gone", "memory freed before the launch", captured_pointer_gone,
-     "use_after_free", "use after free"},
-    {"missing_edge", "a kernel waits for one input of two", missing_edge, "data_race",
-     "data race"},
-    {"copy_of_a_local_variable", "the source is gone", copy_of_a_local_variable,
-     "use_after_free", "use after free"},
-    {"destroyed_too_early", "launched after cudaGraphExecDestroy", destroyed_too_early,
-     "use_after_free", "use after free"},
-    {"reads_before_the_wait", "reads, and waits afterwards", reads_before_the_wait,
-     "data_race", "data race"},
-}};
-
-void show_mistakes(warpwise::Lesson& lesson) {
-    if (!warpwise::can_instrument()) return;
-    std::vector<std::vector<std::string>> rows;
-    std::string text;
-    for (const Mistake& mistake : kMistakes) {
-        const std::vector<warpwise::Diagnostic> found =
-            ::memory_model::provoked_diagnostics([&] { mistake.run(); });
-        (void)cudaGetLastError();
-        const bool right = !found.empty() && found.front().kind == mistake.kind;
-        lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
-        rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});
-        if (right && mistake.run == captured_pointer_gone)
-            text = ::memory_model::as_printed(found.front());
-    }
-    lesson.table({"mistakes", "What the search for errors finds"},
-                 {"program", "mistake", "reported"}, rows);
-    if (!text.empty()) lesson.text("Of captured_pointer_gone, --diagnose says:\n\n" + text);
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        {"captured_pointer_gone", "memory freed before the launch", captured_pointer_gone,
+         "use_after_free"},
+        {"missing_edge", "a kernel waits for one input of two", missing_edge, "data_race"},
+        {"copy_of_a_local_variable", "the source is gone", copy_of_a_local_variable,
+         "use_after_free"},
+        {"destroyed_too_early", "launched after cudaGraphExecDestroy", destroyed_too_early,
+         "use_after_free"},
+        {"reads_before_the_wait", "reads, and waits afterwards", reads_before_the_wait,
+         "data_race"},
+    };
+    return all;
 }
 
 }  // namespace
@@ -885,7 +860,7 @@ does not have to look at the data in between.)");
     lesson.question(
         R"(A graph works with what it was given, much later and many times. Five programs
 break a rule of graphs or of dependent launches. How can these mistakes be found?)");
-    show_mistakes(lesson);
+    show_mistakes(lesson, "program", mistakes(), "captured_pointer_gone");
     lesson.conclusion(
         warpwise::can_instrument()
             ? R"(A graph has to find everything in place at each launch: its memory, and the

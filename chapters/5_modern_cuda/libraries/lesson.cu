@@ -25,9 +25,9 @@
 #include <thrust/reduce.h>
 #endif
 
-#include "chapters/2_memory_model/provoked.h"
 #include "chapters/5_modern_cuda/libraries/kernels.cuh"
 #include "chapters/5_modern_cuda/libraries/wrong.cuh"
+#include "chapters/5_modern_cuda/mistakes.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -644,43 +644,18 @@ void too_few_sums() {
     }
 }
 
-struct Mistake {
-    const char* name;
-    const char* what;
-    void (*run)();
-    const char* kind;
-    const char* reported;
-};
-
-const std::array<Mistake, 4> kMistakes = {{
-    {"storage_used_again", "two reductions, no barrier between them",
-     run_wrong<storage_used_again>, "data_race", "data race"},
-    {"reduce_in_branch", "half of the block does not come", run_wrong<reduce_in_branch>,
-     "divergent_barrier", "divergent barrier"},
-    {"reduce_for_another_block", "made for 128 threads, and there are 64",
-     run_wrong<reduce_for_another_block>, "kernel_trap", "kernel trap"},
-    {"too_few_sums", "an output with room for 15 of 16 sums", too_few_sums, "out_of_bounds",
-     "out of bounds"},
-}};
-
-void show_mistakes(warpwise::Lesson& lesson) {
-    if (!warpwise::can_instrument()) return;
-    std::vector<std::vector<std::string>> rows;
-    std::string text;
-    for (const Mistake& mistake : kMistakes) {
-        const std::vector<warpwise::Diagnostic> found =
-            ::memory_model::provoked_diagnostics(mistake.run);
-        // A kernel that has been stopped leaves an error behind until the device is reset.
-        warpwise::check(cudaDeviceReset());
-        (void)cudaGetLastError();
-        const bool right = !found.empty() && found.front().kind == mistake.kind;
-        lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
-        rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});
-        if (right && text.empty()) text = ::memory_model::as_printed(found.front());
-    }
-    lesson.table({"mistakes", "What the search for errors finds"},
-                 {"program", "mistake", "reported"}, rows);
-    if (!text.empty()) lesson.text("Of storage_used_again, --diagnose says:\n\n" + text);
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        {"storage_used_again", "two reductions, no barrier between them",
+         run_wrong<storage_used_again>, "data_race"},
+        {"reduce_in_branch", "half of the block does not come", run_wrong<reduce_in_branch>,
+         "divergent_barrier"},
+        {"reduce_for_another_block", "made for 128 threads, and there are 64",
+         run_wrong<reduce_for_another_block>, "kernel_trap"},
+        {"too_few_sums", "an output with room for 15 of 16 sums", too_few_sums,
+         "out_of_bounds"},
+    };
+    return all;
 }
 
 }  // namespace
@@ -807,7 +782,7 @@ choice.)");
         R"(The parts of CUB have rules: all threads of the block take part, and storage may
 be used again only after a barrier. Four programs break a rule. How can these mistakes be
 found?)");
-    show_mistakes(lesson);
+    show_mistakes(lesson, "program", mistakes(), "storage_used_again");
     lesson.conclusion(
         warpwise::can_instrument()
             ? R"(The search for errors sees what CUB's primitives store and load in shared

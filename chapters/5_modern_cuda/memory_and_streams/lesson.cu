@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "chapters/2_memory_model/provoked.h"
 #include "chapters/5_modern_cuda/memory_and_streams/kernels.cuh"
 #include "chapters/5_modern_cuda/memory_and_streams/lookups.cuh"
 #include "chapters/5_modern_cuda/memory_and_streams/pools.h"
 #include "chapters/5_modern_cuda/memory_and_streams/scratch.cuh"
 #include "chapters/5_modern_cuda/memory_and_streams/wrong.cuh"
+#include "chapters/5_modern_cuda/mistakes.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -130,49 +130,31 @@ void show_pools(warpwise::Lesson& lesson) {
 
 // ---- mistakes that the CPU device finds -------------------------------------------------
 
-struct Mistake {
-    const char* name;
-    const char* what;
-    void (*run)(const float*, float*);
-    const char* kind;
-    const char* reported;
-};
+Mistake in_function(const char* name, const char* what,
+                    void (*function)(const float*, float*), const char* kind) {
+    const auto run = [function] {
+        const DeviceBuffer<float> d_in(warpwise::uniform<float>(kFew, 1));
+        DeviceBuffer<float> d_out(kFew);
+        function(d_in.data(), d_out.data());
+        warpwise::check_finished();
+    };
+    return {name, what, run, kind};
+}
 
-const std::array<Mistake, 5> kMistakes = {{
-    {"used_before_it_is_allocated", "no event after cudaMallocAsync",
-     used_before_it_is_allocated, "missing_order", "missing order"},
-    {"freed_without_an_event", "no event before cudaFreeAsync", freed_without_an_event,
-     "missing_order", "missing order"},
-    {"event_after_the_free", "the event comes too late", event_after_the_free,
-     "use_after_free", "use after free"},
-    {"freed_by_cuda_free", "cudaFree does not wait for a pool's memory", freed_by_cuda_free,
-     "missing_order", "missing order"},
-    {"managed_read_without_waiting", "host code reads too early",
-     managed_read_without_waiting, "missing_order", "missing order"},
-}};
-
-void show_mistakes(warpwise::Lesson& lesson) {
-    if (!warpwise::can_instrument()) return;
-    std::vector<std::vector<std::string>> rows;
-    std::string text;
-    for (const Mistake& mistake : kMistakes) {
-        const std::vector<warpwise::Diagnostic> found =
-            ::memory_model::provoked_diagnostics([&] {
-                const DeviceBuffer<float> d_in(warpwise::uniform<float>(kFew, 1));
-                DeviceBuffer<float> d_out(kFew);
-                mistake.run(d_in.data(), d_out.data());
-                warpwise::check_finished();
-            });
-        const bool right = !found.empty() && found.front().kind == mistake.kind;
-        lesson.expect(right, std::string(mistake.name) + ": its mistake is found");
-        rows.push_back({mistake.name, mistake.what, right ? mistake.reported : "nothing"});
-        if (right && mistake.run == freed_without_an_event)
-            text = ::memory_model::as_printed(found.front());
-    }
-    lesson.table({"mistakes", "What the search for errors finds"},
-                 {"function", "mistake", "reported"}, rows);
-    if (!text.empty())
-        lesson.text("Of freed_without_an_event, --diagnose says:\n\n" + text);
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        in_function("used_before_it_is_allocated", "no event after cudaMallocAsync",
+                    used_before_it_is_allocated, "missing_order"),
+        in_function("freed_without_an_event", "no event before cudaFreeAsync",
+                    freed_without_an_event, "missing_order"),
+        in_function("event_after_the_free", "the event comes too late",
+                    event_after_the_free, "use_after_free"),
+        in_function("freed_by_cuda_free", "cudaFree does not wait for a pool's memory",
+                    freed_by_cuda_free, "missing_order"),
+        in_function("managed_read_without_waiting", "host code reads too early",
+                    managed_read_without_waiting, "missing_order"),
+    };
+    return all;
 }
 
 // ---- who goes first ---------------------------------------------------------------------
@@ -698,7 +680,7 @@ What may go wrong?)",
                                     .right = 1},
          .because = R"(The event orders B after A. Nothing orders A's free after B's kernel,
 so the memory may be somebody else's by then.)"});
-    show_mistakes(lesson);
+    show_mistakes(lesson, "function", mistakes(), "freed_without_an_event");
     lesson.conclusion(
         warpwise::can_instrument()
             ? R"(Two events are needed where two streams share memory: one after the
