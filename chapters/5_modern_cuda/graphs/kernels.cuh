@@ -18,7 +18,7 @@ constexpr unsigned kSweeps = 6;  // of each row; even, so that the last one writ
 constexpr unsigned kKernels = 1 + kRows * kSweeps + 1;
 
 // The kernels of steps 2 to 6. Each has one thread per number, and far too few of them to
-// keep a GPU busy: a few microseconds of work, of which most is the start and the end.
+// keep a GPU busy: a kernel takes about a microsecond.
 
 // The first kernel: each row begins as a copy of the input, divided by 1, 2, and 4.
 __global__ void spread(const unsigned* in, std::size_t count, unsigned* rows) {
@@ -58,10 +58,12 @@ __global__ void gather(const unsigned* rows, std::size_t count, unsigned factor,
 
 // Step 7, spread_dependent, sweep_dependent, gather_dependent: the next kernel is allowed
 // to begin as soon as all blocks of this one have begun, and waits in its own code for this
-// one to end. Faster because blocks are already resident when their input is ready, and
-// have computed their index: the start of one kernel and the end of the one before overlap.
-// Still slow because the host makes as many launches as before. On an H200, slower than the
-// other steps for large arrays; nobody has examined why.
+// one to end. The start of one kernel and the end of the one before can overlap: blocks are
+// already resident when their input is ready, and have computed their index. In a stream,
+// this is slower than the graphs before, because the host makes as many launches as in
+// step 3, and is the limit again. Step 8 replays the same launches as a graph, and is
+// faster than step 4. On an H200, both are slower than the other steps for rows of 2^24
+// numbers; nobody has examined why.
 __device__ void let_the_next_begin() {
 #ifdef MODERN_CUDA_HAS_DEPENDENT_LAUNCHES
     cudaTriggerProgrammaticLaunchCompletion();

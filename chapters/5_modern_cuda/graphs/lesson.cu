@@ -1,6 +1,6 @@
 // Problem: smooth three rows of numbers six times each, and add them up: 20 small kernels.
 //
-// Each kernel has a few microseconds of work, so the time goes into starting kernels. The
+// Each kernel takes about a microsecond, so the time goes into starting kernels. The
 // steps start the same work in other ways: with waits, in a stream, as a graph, as a graph
 // with branches, as kernels that overlap, and as one kernel.
 #include <cuda_runtime.h>
@@ -762,9 +762,9 @@ const std::vector<Mistake>& mistakes() {
 
 void graphs(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(Twenty small kernels have a few microseconds of work each. A launch takes the
-host about as long, and a kernel takes its time to start and to end. So most of the time
-goes into starting kernels. How can the same work be started with less?)");
+        R"(Twenty small kernels have little work: each takes about a microsecond. A launch
+takes the host longer than that, and a kernel also takes its time to start and to end. So
+most of the time goes into starting kernels. How can the same work be started with less?)");
     lesson.predict(
         {.question = R"(The steps run 20 kernels. After the kernels were captured and
 instantiated once, how many calls does the host make per run to launch them?)",
@@ -816,8 +816,8 @@ grid.)"});
     show_host_work(lesson);
     lesson.conclusion(
         R"(A stream keeps the order of kernels without the help of the host. A graph is
-prepared once and launched with one call. And what has no edge may run at the same time. A
-persistent kernel needs no launches at all, but its barriers cost time as well.)");
+prepared once and launched with one call. And what has no edge may run at the same time.
+A persistent kernel needs only one launch, but its barriers cost time as well.)");
 
     lesson.question(
         R"(How many microseconds does each kernel cost? One run alone shows what the host

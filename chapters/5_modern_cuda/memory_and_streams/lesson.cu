@@ -649,7 +649,7 @@ threshold. The next round has to ask again. With a high threshold it asks once.)
                                       "scratch_async_kept"}},
          .because =
              R"(Memory that is there costs nothing. A pool that keeps its memory comes
-close: the calls only move an entry from one list to another.)"});
+close, because it asks the system only once.)"});
     std::vector<warpwise::Step<Smoothing>> steps = {
         {"serial_rounds", "a loop, one core", serial_rounds, warpwise::StepKind::host}};
     for (const Source& source : kSources)
@@ -660,10 +660,10 @@ close: the calls only move an entry from one list to another.)"});
         {.gpu = {std::size_t{1} << 20}, .cpu = {10007}, .awkward = awkward}, steps);
     show_pools(lesson);
     lesson.conclusion(
-        R"(cudaFree waits for the whole device, and both calls go to the system. Allocate
-before the loop where you can. Where you cannot, take memory in the order of a stream,
-from a pool whose release threshold is high enough for what the loop needs again and
-again.)");
+        R"(cudaMalloc and cudaFree take longer than all the rest of a round here, and
+cudaFree waits for all streams. Allocate before the loop where you can. Where you cannot,
+take memory in the order of a stream, from a pool whose release threshold is high enough
+for what the loop needs again and again.)");
 
     lesson.question(
         R"(Memory in the order of a stream is there only for work that comes later in that
