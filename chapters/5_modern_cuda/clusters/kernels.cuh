@@ -153,8 +153,8 @@ __global__ void __launch_bounds__(kThreads)
 using warpwise::this_cluster;
 
 // Steps 7 and 8, a cluster of blocks shares the counters. Bins are dealt out to its blocks
-// in turn: of 4 blocks, the one of rank 3 has the bins 3, 7, 11 ... The number of
-// blocks is a power of two. map_shared_rank turns the address of a variable in the block's own shared
+// in turn: of 4 blocks, the one of rank 3 has the bins 3, 7, 11 ... The number of blocks is
+// a power of two. map_shared_rank turns the address of a variable in the block's own shared
 // memory into that of the same variable in another block, and atomicAdd works there, too.
 // Two barriers of the whole cluster are needed: nobody may count before all counters are 0,
 // and no block may end while others still count in its shared memory.

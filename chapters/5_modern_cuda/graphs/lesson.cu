@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -28,6 +27,7 @@
 #include "common/helpers/instrument.h"
 #include "common/helpers/launch_shape.h"
 #include "common/helpers/text.h"
+#include "common/helpers/timer.h"
 #include "common/lesson/beside_record.h"
 #include "common/lesson/lesson.h"
 
@@ -399,12 +399,6 @@ void show_host_work(warpwise::Lesson& lesson) {
 
 // ---- microseconds, on a GPU -------------------------------------------------------------
 
-using Clock = std::chrono::steady_clock;
-
-double microseconds_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
 struct Times {
     std::vector<double> host, done, in_a_row;  // of a run, in microseconds
 };
@@ -419,18 +413,18 @@ std::vector<Times> time_in_turn(Smoothing& problem, const std::vector<Method>& m
     for (int round = -3; round < rounds; ++round) {
         for (std::size_t m = 0; m < methods.size(); ++m) {
             warpwise::check_finished();
-            const Clock::time_point start = Clock::now();
+            const warpwise::HostTimer timer;
             methods[m].run(problem);
-            const double host = microseconds_since(start);
+            const double host = 1e6 * timer.seconds();
             warpwise::check(cudaStreamSynchronize(problem.stream()));
-            const double done = microseconds_since(start);
-            const Clock::time_point restart = Clock::now();
+            const double done = 1e6 * timer.seconds();
+            const warpwise::HostTimer in_a_row;
             for (int run = 0; run < kInARow; ++run) methods[m].run(problem);
             warpwise::check(cudaStreamSynchronize(problem.stream()));
             if (round < 0) continue;  // warming up
             times[m].host.push_back(host);
             times[m].done.push_back(done);
-            times[m].in_a_row.push_back(microseconds_since(restart) / kInARow);
+            times[m].in_a_row.push_back(1e6 * in_a_row.seconds() / kInARow);
         }
     }
     return times;
@@ -561,10 +555,10 @@ void show_updates(warpwise::Lesson& lesson) {
         for (int round = 0; round < 100; ++round) {
             problem.factor = 1 + static_cast<unsigned>(round) % 4;
             warpwise::check_finished();
-            const Clock::time_point start = Clock::now();
+            const warpwise::HostTimer timer;
             way.run(changing);
             warpwise::check(cudaStreamSynchronize(problem.stream()));
-            times.push_back(microseconds_since(start));
+            times.push_back(1e6 * timer.seconds());
         }
         rows.back()[3] = text_of("%.1f", warpwise::timing_of(times).median);
     }
@@ -724,9 +718,9 @@ void show_loop(warpwise::Lesson& lesson) {
         for (int round = 0; round < 50; ++round) {
             problem.start();
             warpwise::check_finished();
-            const Clock::time_point start = Clock::now();
+            const warpwise::HostTimer timer;
             run();
-            times.push_back(microseconds_since(start));
+            times.push_back(1e6 * timer.seconds());
         }
         rows.back()[3] =
             text_of("%.2f", warpwise::timing_of(times).median / problem.sweeps);

@@ -22,6 +22,7 @@
 #include "chapters/5_modern_cuda/memory_and_streams/scratch.cuh"
 #include "chapters/5_modern_cuda/memory_and_streams/wrong.cuh"
 #include "chapters/5_modern_cuda/mistakes.h"
+#include "common/helpers/activity.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/compare.h"
@@ -33,10 +34,6 @@
 #include "common/helpers/timer.h"
 #include "common/lesson/lesson.h"
 #include "common/lesson/memory.h"
-
-#ifdef __CPU_DEVICE__
-#include "cpu_device/activity_log.h"
-#endif
 
 namespace modern_cuda {
 namespace {
@@ -77,30 +74,19 @@ struct Calls {
     std::size_t waits = 0;  // calls that wait for the device, or for a stream
 };
 
-#ifdef __CPU_DEVICE__
 Calls calls_of(const std::function<void()>& body) {
-    cpu_device::start_log();
-    body();
-    cpu_device::stop_log();
     Calls calls;
-    for (const cpu_device::LoggedCall& call : cpu_device::logged_calls()) {
+    for (const warpwise::ApiCall& call : warpwise::log_during(body)) {
         calls.allocations += call.function.starts_with("cudaMalloc");
         calls.waits += call.waits;
     }
     return calls;
 }
-constexpr bool kListsCalls = true;
-#else
-Calls calls_of(const std::function<void()>& body) {
-    body();
-    return {};
-}
-constexpr bool kListsCalls = false;
-#endif
 
 void show_pools(warpwise::Lesson& lesson) {
     // Where each call and launch is looked at, a shorter array does.
-    Smoothing problem({warpwise::Lesson::on_gpu() ? std::size_t{1} << 20 : 10007});
+    const bool on_gpu = warpwise::Lesson::on_gpu();
+    Smoothing problem({on_gpu ? std::size_t{1} << 20 : 10007});
     std::vector<std::vector<std::string>> rows;
     for (const Source& source : kSources) {
         problem.watched = source.pool == nullptr ? nullptr : source.pool(problem);
@@ -116,8 +102,8 @@ void show_pools(warpwise::Lesson& lesson) {
         const auto mebibytes = [&](std::size_t bytes) {
             return is_pool ? text_of("%.0f", static_cast<double>(bytes) / kMiB) : "-";
         };
-        rows.push_back({source.name, kListsCalls ? std::to_string(calls.allocations) : "-",
-                        kListsCalls ? std::to_string(calls.waits) : "-",
+        rows.push_back({source.name, on_gpu ? "-" : std::to_string(calls.allocations),
+                        on_gpu ? "-" : std::to_string(calls.waits),
                         is_pool ? std::to_string(problem.times_grown) : "-",
                         mebibytes(problem.most_held), mebibytes(problem.held_after)});
         problem.watched = nullptr;
