@@ -5,13 +5,6 @@
 
 namespace cub::internal {
 
-template <class T, int Items, class Op>
-CPU_DEVICE_INLINE T ThreadScanInclusive(const T (&input)[Items], T (&output)[Items], Op op) {
-    T sum = input[0];
-    output[0] = sum;
-    for (int i = 1; i < Items; ++i) output[i] = sum = op(sum, input[i]);
-    return sum;
-}
 /// `has_prefix` false: there is nothing before the first value.
 template <class T, int Items, class Op>
 CPU_DEVICE_INLINE T ThreadScanInclusive(const T (&input)[Items], T (&output)[Items], Op op, T prefix,
