@@ -52,6 +52,9 @@ struct ClusterSupport {
 };
 extern const ClusterSupport* cluster_support;  ///< null until the program says that it may launch clusters
 
+/// "2 x 3 x 1"
+std::string text_of(const dim3& shape);
+
 /// Everything that the blocks of one launch have in common.
 struct Launch {
     explicit Launch(const LaunchSite& launched_at) : site(launched_at) {}
@@ -248,8 +251,6 @@ public:
     std::byte* shared_memory() const { return arena_; }
     Cluster* cluster() const { return cluster_; }  ///< null: it is alone
     unsigned rank_in_cluster() const { return rank_; }
-    uint3 index() const { return index_; }
-    BlockDiagnoser* diagnoser() const { return diagnoser_.get(); }
     bool is_on_stack(const void* address) const;                  ///< of the running thread
     Diagnostic diagnostic(DiagnosticKind kind, Site site) const;  ///< with kernel, block and running thread filled in
 
@@ -274,7 +275,6 @@ private:
     void poison_shared(std::size_t used);
     void park(Wait wait, Site site);
     void park_for_cluster(Site site);
-    [[noreturn]] void end_for_cluster(Site site, const std::string& message, const char* hint);
     void start_instrumenting();
     void start_instrumenting_fiber();
     void stop_instrumenting_thread();

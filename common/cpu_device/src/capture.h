@@ -65,6 +65,11 @@ extern std::atomic<StreamCapture*> running_capture;
 /// Null while nothing is captured.
 inline StreamCapture* stream_capture() { return running_capture.load(std::memory_order_acquire); }
 
+inline bool is_captured(cudaStream_t stream) {
+    StreamCapture* const capture = stream_capture();
+    return capture != nullptr && capture->captures(stream);
+}
+
 /// What the functions for copies and fills do, for a node of a graph. Checks nothing that belongs to a stream.
 cudaError_t carry_out(const CopiedRows& rows, const ApiCall& call);
 cudaError_t carry_out(const FilledRows& rows, const ApiCall& call);

@@ -27,10 +27,6 @@ constexpr unsigned kPortableBlocks = 8;  // of a cluster, that every GPU with cl
 
 // ---- what can be launched --------------------------------------------------------------------------------
 
-std::string shape_text(const dim3& shape) {
-    return std::to_string(shape.x) + " x " + std::to_string(shape.y) + " x " + std::to_string(shape.z);
-}
-
 /// A cluster's blocks are on SMs of one GPC. That of the model has up to 16 of them.
 int active_clusters(const void* kernel, const dim3& block, std::size_t shared_bytes, std::uint64_t blocks) {
     const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
@@ -69,16 +65,16 @@ cudaError_t shape_of(const LaunchConfig& config, dim3& cluster, std::string& why
         why = "the kernel must be launched with clusters, and the launch does not say of how many blocks";
         return cudaErrorInvalidClusterSize;
     }
-    const std::string named = "a cluster of " + shape_text(cluster) + " blocks";
+    const std::string named = "a cluster of " + text_of(cluster) + " blocks";
     if (blocks_of(required) > 0 && !same_shape(cluster, required)) {
-        why = named + ": the kernel was declared for clusters of " + shape_text(required);
+        why = named + ": the kernel was declared for clusters of " + text_of(required);
     } else if (blocks > most_blocks(settings)) {
         why = named + ": " +
               (blocks > kMostBlocksOfCluster
                    ? "at most 8, or 16 after cudaFuncSetAttribute"
                    : "more than 8 take cudaFuncSetAttribute with cudaFuncAttributeNonPortableClusterSizeAllowed");
     } else if (config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 || config.grid.z % cluster.z != 0) {
-        why = named + ": the grid of " + shape_text(config.grid) + " blocks is not a multiple of it";
+        why = named + ": the grid of " + text_of(config.grid) + " blocks is not a multiple of it";
     } else if (active_clusters(config.kernel, config.block, config.shared_bytes, blocks) == 0) {
         why = named + ": the device cannot hold all of them at a time";
     } else {
@@ -230,21 +226,12 @@ void Block::join(Cluster& cluster, unsigned rank) {
     cluster_waits_.assign(kMaxThreadsPerBlock, 0);
 }
 
-void Block::end_for_cluster(Site site, const std::string& message, const char* hint) {
-    Diagnostic found = diagnostic(DiagnosticKind::barrier_misuse, site);
-    found.message = message;
-    found.hint = hint;
-    if (launch_->is_first_diagnostic(found.kind, site.line)) report(std::move(found));
-    launch_->fail(cudaErrorLaunchFailure);
-    abandon();
-}
-
 void Block::arrive_at_cluster(Site site) {
     if (cluster_ == nullptr) return;  // alone: its threads meet when they wait
     const Uninstrumented now;
     const unsigned thread = current_thread.linear_thread;
     if (cluster_arrivals_[thread] != cluster_waits_[thread]) {
-        end_for_cluster(site,
+        end_for_barrier(site,
                         "a thread arrives at the cluster's barrier, and has not waited since it last arrived there",
                         "after barrier_arrive(), the thread's next operation on the cluster's barrier has to be "
                         "barrier_wait(); sync() does both");
@@ -262,7 +249,7 @@ void Block::wait_for_cluster(Site site) {
     const unsigned thread = current_thread.linear_thread;
     if (cluster_arrivals_[thread] == cluster_waits_[thread]) {
         const Uninstrumented now;
-        end_for_cluster(site, "a thread waits at the cluster's barrier without having arrived there",
+        end_for_barrier(site, "a thread waits at the cluster's barrier without having arrived there",
                         "call barrier_arrive() before barrier_wait(), or sync(), which does both");
     }
     ++cluster_waits_[thread];

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "allocations.h"
 #include "api_call.h"
@@ -70,13 +71,12 @@ bool is_device_only(const void* pointer) {
     return allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::symbol);
 }
 
-/// The stream of the call that runs.
-thread_local cudaStream_t stream_of_call = nullptr;
+thread_local std::optional<cudaStream_t> stream_of_call;
 
 /// Reports that the operand is memory of a pool, and that nothing orders the call after its allocation.
 void look_at_order(const Allocation& allocation, const Operand& operand, const ApiCall& call) {
-    if (!allocation.is_of_pool || note_pool_use == nullptr) return;
-    if (note_pool_use(allocation, stream_of_call, call.function, call)) return;
+    if (!allocation.is_of_pool || note_pool_use == nullptr || !stream_of_call) return;
+    if (note_pool_use(allocation, *stream_of_call, call.function, call)) return;
     report_misuse(DiagnosticKind::missing_order, call,
                   std::string("would ") + operand.verb + " " + describe(allocation) +
                       ", in another stream than that of its allocation, and nothing orders the two",
@@ -299,9 +299,8 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
             if (logs_activity()) log_stream(stream);
             nothing_overlaps();
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-            stream_of_call = stream;
-            StreamCapture* const capture = stream_capture();
-            if (capture != nullptr && capture->captures(stream)) return body();
+            if (is_captured(stream)) return body();
+            const StreamOfCall in(stream);
             note_order(OrderStep::work, stream);
             const cudaError_t error = body();
             if (waits == Waits::yes) note_order(OrderStep::stream_done, stream);
@@ -316,7 +315,7 @@ cudaError_t call_in_default_stream(const Body& body, const ApiCall& call) {
     return api_call(
         Waits::yes,
         [&]() -> cudaError_t {
-            stream_of_call = nullptr;
+            const StreamOfCall in(nullptr);
             note_order(OrderStep::work);
             const cudaError_t error = body();
             note_order(OrderStep::stream_done);
@@ -431,6 +430,9 @@ bool is_inside(Symbol symbol, std::size_t bytes, std::size_t offset) {
 
 }  // namespace
 
+StreamOfCall::StreamOfCall(cudaStream_t stream) : before_(std::exchange(stream_of_call, stream)) {}
+StreamOfCall::~StreamOfCall() { stream_of_call = before_; }
+
 void report_copied_memory(const CopiedMemory& memory, std::size_t bytes, const ApiCall& call) {
     if (!instrumenting().diagnostics) return;
     const bool on_device = memory.called_device();
@@ -453,7 +455,7 @@ cudaError_t check_rows(const CopiedRows& rows, const ApiCall& call) {
 }
 
 cudaError_t carry_out(const CopiedRows& rows, const ApiCall& call) {
-    if (rows.height != 1 || rows.width != rows.to_pitch) {
+    if (rows.height != 1 || rows.width != rows.to_pitch || rows.width != rows.from_pitch) {
         return copy_rows(rows.to, rows.to_pitch, rows.from, rows.from_pitch, rows.width, rows.height, rows.kind, call);
     }
     if (!rows.of_variable) return copy(rows.to, rows.from, rows.width, rows.kind, call);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "api_call.h"
 #include "cpu_device/types.h"
@@ -19,6 +20,19 @@ struct CopiedMemory {
         return kind == cudaMemcpyDeviceToDevice ||
                kind == (is_destination ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
     }
+};
+
+/// While it lives, the calling thread's copies and fills are work of this stream. Outside of that they are only looked
+/// at: they are captured, or become a node of a graph.
+class StreamOfCall {
+public:
+    explicit StreamOfCall(cudaStream_t stream);
+    ~StreamOfCall();
+    StreamOfCall(const StreamOfCall&) = delete;
+    StreamOfCall& operator=(const StreamOfCall&) = delete;
+
+private:
+    std::optional<cudaStream_t> before_;
 };
 
 /// Reports host memory where the direction says device memory and the other way round, memory that was freed, and

@@ -4,11 +4,14 @@
 #include <numeric>
 #include <vector>
 
+#include "activity_log.h"
 #include "api_call.h"
 #include "capture.h"
 #include "cpu_device/cub_host.h"
 #include "cpu_device/host_access.h"
+#include "diagnoser.h"
 #include "operands.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -16,9 +19,11 @@ namespace cpu_device {
 cudaError_t run_algorithm(const AlgorithmCall& call, bool (*body)(void*, const AlgorithmCall&), void* context) {
     const ApiCall as{call.function, call.site};
     const auto run = [&] {
+        if (logs_activity()) log_stream(call.stream);
         if (!stream_exists(call.stream)) return cudaErrorInvalidResourceHandle;
-        if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(call.stream))
-            return unsupported("the capture of an algorithm of CUB", call.site);
+        if (is_captured(call.stream)) return unsupported("the capture of an algorithm of CUB", call.site);
+        nothing_overlaps();
+        note_order(OrderStep::work, call.stream);
         if (call.storage_needed > 0) {
             if (call.storage_bytes < call.storage_needed) return cudaErrorInvalidValue;
             if (!is_for_device(as, "temporary storage", call.storage, call.storage_needed))

@@ -21,7 +21,6 @@ struct KernelWork {
     LaunchSite site{};
     LaunchConfig config{dim3(), dim3()};
     std::shared_ptr<KeptLaunch> kept;
-    const void* function = nullptr;  ///< null where a capture could not tell
     bool cooperative = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include "allocations.h"
 #include "block.h"
+#include "copy_diagnostics.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/instrument.h"
@@ -18,6 +19,7 @@
 #include "kernel_names.h"
 #include "node_races.h"
 #include "source_lines.h"
+#include "stream_order.h"
 #include "streams.h"
 
 namespace cpu_device {
@@ -58,6 +60,7 @@ public:
     }
 
     cudaError_t run() {
+        const StreamOfCall in(stream_);
         assign_defaults(*executable_.graph);
         run(*executable_.graph, {}, true);
         return wrong_;
@@ -116,6 +119,7 @@ private:
                                     false);
                         races_->use(static_cast<std::byte*>(rows.to) + row * rows.to_pitch, rows.width, true);
                     }
+                    note_order(OrderStep::work, stream_);
                     note(carry_out(rows, call_));
                 });
             case cudaGraphNodeTypeMemset:
@@ -126,11 +130,12 @@ private:
                         races_->use(static_cast<std::byte*>(rows.to) + row * rows.pitch,
                                     rows.width * rows.element_bytes, true);
                     }
+                    note_order(OrderStep::work, stream_);
                     note(carry_out(rows, call_));
                 });
             case cudaGraphNodeTypeHost:
                 nothing_overlaps();
-                node.work.host.fn(node.work.host.userData);
+                run_host_function(stream_, [&] { node.work.host.fn(node.work.host.userData); });
                 return;
             case cudaGraphNodeTypeGraph:
                 steps = run(*node.bodies.front(), steps, alone);
@@ -162,10 +167,9 @@ private:
         config.stream = stream_;
         config.in_graph = true;
         // It may overlap with the kernel that it alone waits for, by a programmatic edge.
-        const bool follows = node.before.size() == 1 && node.before.front().from == previous &&
-                             previous->work.type == cudaGraphNodeTypeKernel;
-        const bool by_edge = follows && node.before.front().data.type == cudaGraphDependencyTypeProgrammatic;
-        config.programmatic = follows && (kernel.config.programmatic || by_edge);
+        config.programmatic = node.before.size() == 1 && node.before.front().from == previous &&
+                              previous->work.type == cudaGraphNodeTypeKernel &&
+                              node.before.front().data.type == cudaGraphDependencyTypeProgrammatic;
         if (!config.programmatic) nothing_overlaps();
         launch_erased(kernel.site, config, kernel.kept->launch, kernel.cooperative);
     }

@@ -198,7 +198,6 @@ cudaError_t set_kernel(NodeWork& work, const cudaKernelNodeParams* params, const
     work.type = cudaGraphNodeTypeKernel;
     KernelWork& kernel = work.kernel;
     kernel.kept = {kept, [](KeptLaunch* launch) { launch->destroy(launch); }};
-    kernel.function = params->func;
     kernel.config = LaunchConfig(grid, block, params->sharedMemBytes).of(params->func);
     kernel.site = {"(a kernel)", place_of(call), "", kAnyKernel, params->func};
     return cudaSuccess;

@@ -111,7 +111,7 @@ NEVER_INLINE void see_from_host(const void* memory, std::size_t bytes, TraceEven
     if (instrumented_thread.holds_lock || !instrumenting().diagnostics) return;
     const std::optional<Allocation> allocation = find_allocation(memory);
     const bool writes = event == TraceEvent::write || event == TraceEvent::copy_write;
-    if (allocation && allocation->kind == MemoryKind::managed && look_at_host_access != nullptr)
+    if (!this_thread_may && allocation && allocation->kind == MemoryKind::managed && look_at_host_access != nullptr)
         look_at_host_access(*allocation, memory, bytes, writes, code);
     if (!allocation || allocation->kind != MemoryKind::device) return;
     if (this_thread_may || host_may_use_device_memory.load(std::memory_order_relaxed)) {

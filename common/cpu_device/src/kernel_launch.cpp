@@ -123,9 +123,6 @@ cudaError_t launch_configured(const void* kernel, const cudaLaunchConfig_t* conf
     LaunchConfig shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
     shape.programmatic = programmatic;
     shape.cluster = cluster;
-    if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
-        return api_result(unsupported("a cooperative launch of thread block clusters", site));
-    }
     return launch_function(kernel, shape, launch, cooperative, site);
 }
 

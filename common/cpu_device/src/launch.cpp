@@ -33,6 +33,11 @@
 #include "streams.h"
 
 namespace cpu_device {
+
+std::string text_of(const dim3& shape) {
+    return std::to_string(shape.x) + " x " + std::to_string(shape.y) + " x " + std::to_string(shape.z);
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -306,10 +311,6 @@ private:
     bool watching_ = false;
 };
 
-std::string text_of(const dim3& shape) {
-    return std::to_string(shape.x) + " x " + std::to_string(shape.y) + " x " + std::to_string(shape.z);
-}
-
 /// Why a GPU refuses a launch of this shape; empty when it does not.
 std::string why_refused(const LaunchConfig& config) {
     const dim3& g = config.grid;
@@ -427,6 +428,10 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
         std::string why;
         const cudaError_t error = cluster_support->shape_of(config, cluster, why);
         if (error != cudaSuccess) return launch_refused(error, site, why);
+        if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
+            const cudaError_t refused = unsupported("a cooperative launch of thread block clusters", site.site);
+            return launch_refused(refused, site, "it is cooperative, and has clusters");
+        }
     }
 
     const bool instrumented = can_instrument() && (instrumenting().counters || instrumenting().diagnostics);

@@ -16,6 +16,7 @@
 #include "access_policy.h"
 #include "allocations.h"
 #include "api_call.h"
+#include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
 #include "instrumented_code.h"
@@ -395,6 +396,9 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
         if (logs_activity()) log_stream(stream);
         if (flags != 0) return cudaErrorInvalidValue;
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (StreamCapture* const capture = stream_capture()) {
+            if (const auto refused = capture->refuse(stream)) return *refused;
+        }
         const cudaError_t wrong_place = check_location(location);
         if (wrong_place != cudaSuccess) return wrong_place;
         note_order(OrderStep::work, stream);

@@ -115,10 +115,9 @@ cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t 
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-            if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
+            if (is_captured(stream))
                 return unsupported("memory that a graph allocates (cudaMallocAsync in a captured stream)", site,
                                    "allocate the memory before the capture begins");
-            }
             if (pointer == nullptr) return cudaErrorInvalidValue;
             MemoryPools& all = memory_pools();
             std::uintptr_t number = 0;
@@ -197,6 +196,14 @@ void look_for_late_use(const void* pointer, const cudaStream_t* stream, const Ap
     }
 }
 
+/// In the order of the stream; null: in that of the host.
+cudaError_t free_in_order_of(const cudaStream_t* stream, void* pointer, const ApiCall& call) {
+    look_for_late_use(pointer, stream, call);
+    const cudaError_t error = release(pointer, MemoryKind::device, MemoryKind::device, call);
+    if (error == cudaSuccess) (void)forget_allocation(pointer);
+    return error;
+}
+
 /// What an attribute is made of: a number, or a switch.
 std::uint64_t* number_of_attribute(MemoryPool& pool, cudaMemPoolAttr attribute) {
     switch (attribute) {
@@ -249,12 +256,7 @@ bool is_of_pool(const void* pointer) {
     return all.allocations.count(pointer) != 0;
 }
 
-cudaError_t free_of_pool(void* pointer, const ApiCall& call) {
-    look_for_late_use(pointer, nullptr, call);
-    const cudaError_t error = release(pointer, MemoryKind::device, MemoryKind::device, call);
-    if (error == cudaSuccess) (void)forget_allocation(pointer);
-    return error;
-}
+cudaError_t free_of_pool(void* pointer, const ApiCall& call) { return free_in_order_of(nullptr, pointer, call); }
 
 bool note_pool_use(const Allocation& allocation, cudaStream_t stream, const std::string& what, const ApiCall& place) {
     const WorkStamp work = last_work(stream);
@@ -303,16 +305,12 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         [&]() -> cudaError_t {
             if (logs_activity()) log_stream(stream);
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-            if (StreamCapture* const capture = stream_capture(); capture != nullptr && capture->captures(stream)) {
+            if (is_captured(stream))
                 return unsupported("memory that a graph frees (cudaFreeAsync in a captured stream)", place_of(call),
                                    "free the memory after the last launch of the graph");
-            }
             if (pointer == nullptr) return cudaSuccess;
             note_order(OrderStep::work, stream);
-            look_for_late_use(pointer, &stream, call);
-            const cudaError_t error = release(pointer, MemoryKind::device, MemoryKind::device, call);
-            if (error == cudaSuccess) (void)forget_allocation(pointer);
-            return error;
+            return free_in_order_of(&stream, pointer, call);
         },
         call);
 }

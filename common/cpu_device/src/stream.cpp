@@ -156,9 +156,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
         if (StreamCapture* const capture = stream_capture()) {
             if (const auto refused = capture->refuse(stream)) return *refused;
         }
-        note_order(OrderStep::host_function_begins, stream);
-        callback(stream, cudaSuccess, user_data);
-        note_order(OrderStep::host_function_ends, stream);
+        nothing_overlaps();
+        run_host_function(stream, [&] { callback(stream, cudaSuccess, user_data); });
         return cudaSuccess;
     });
 }
@@ -172,9 +171,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
         if (StreamCapture* const capture = stream_capture()) {
             if (const auto captured = capture->host_function(function, user_data, stream, call)) return *captured;
         }
-        note_order(OrderStep::host_function_begins, stream);
-        if (!device_is_lost()) function(user_data);
-        note_order(OrderStep::host_function_ends, stream);
+        if (!device_is_lost()) run_host_function(stream, [&] { function(user_data); });
         return cudaSuccess;
     });
 }

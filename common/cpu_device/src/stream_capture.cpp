@@ -77,7 +77,6 @@ public:
             work.kernel.site = site;
             work.kernel.config = config;
             work.kernel.kept = {kept, [](KeptLaunch* launch) { launch->destroy(launch); }};
-            work.kernel.function = config.kernel;
             work.kernel.cooperative = cooperative;
             return cudaSuccess;
         });

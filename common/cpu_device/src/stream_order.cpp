@@ -104,8 +104,6 @@ public:
     }
 
 private:
-    static bool is_legacy(cudaStream_t handle) { return handle == nullptr || handle == cudaStreamLegacy; }
-
     OrderedStream& stream_of(cudaStream_t handle) {
         if (handle == cudaStreamLegacy) handle = nullptr;
         const auto [found, is_new] = streams_.try_emplace(handle);

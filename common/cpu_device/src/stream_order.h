@@ -37,6 +37,14 @@ inline void note_order(OrderStep step, cudaStream_t stream = nullptr, cudaEvent_
     if (keep_order != nullptr) keep_order(step, stream, event);
 }
 
+/// Runs a function of the host in the order of the stream.
+template <class Function>
+void run_host_function(cudaStream_t stream, const Function& function) {
+    note_order(OrderStep::host_function_begins, stream);
+    function();
+    note_order(OrderStep::host_function_ends, stream);
+}
+
 /// Pools give memory back that nobody uses: a call synchronizes.
 [[gnu::weak]] void trim_pools();
 

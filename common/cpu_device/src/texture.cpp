@@ -13,6 +13,7 @@
 
 #include "allocations.h"
 #include "api_call.h"
+#include "capture.h"
 #include "copy_diagnostics.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
@@ -278,10 +279,11 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p, const ApiCall& call) {
     return status;
 }
 
-/// What a copy does that is no asynchronous one.
-void wait_for_default_stream() {
+/// What a copy does that is no asynchronous one. It is work of the default stream as long as the result lives.
+StreamOfCall wait_for_default_stream() {
     note_order(OrderStep::work);
     note_order(OrderStep::stream_done);
+    return StreamOfCall(nullptr);
 }
 
 /// An asynchronous copy is done at once, after its stream was looked at.
@@ -292,6 +294,11 @@ cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const ApiCall&
         [&] {
             if (logs_activity()) log_stream(stream);
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+            if (StreamCapture* const capture = stream_capture()) {
+                if (const auto refused = capture->refuse(stream)) return *refused;
+            }
+            nothing_overlaps();
+            const StreamOfCall in(stream);
             note_order(OrderStep::work, stream);
             return copy();
         },
@@ -824,7 +831,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* f
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         if (array == nullptr) return cudaSuccess;
         std::lock_guard lock(arrays_mutex);
         if (live_arrays().erase(array) == 0) return cudaErrorInvalidResourceHandle;
@@ -857,7 +864,7 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t row, cons
                                 size_t width, size_t height, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2DToArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         return copy_2d(to, x_bytes, row, const_cast<void*>(from), pitch, width, height, kind, true, call);
     });
 }
@@ -875,7 +882,7 @@ cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from
                                   size_t width, size_t height, cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpy2DFromArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         return copy_2d(from, x_bytes, row, to, pitch, width, height, kind, false, call);
     });
 }
@@ -891,7 +898,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x_bytes, size_t t
                                      size_t from_x_bytes, size_t from_row, size_t width, size_t height,
                                      cudaMemcpyKind kind) {
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
         if (!array_exists(to) || !array_exists(from)) return cudaErrorInvalidResourceHandle;
         if (!fits(to, to_x_bytes, to_row, width, height) || !fits(from, from_x_bytes, from_row, width, height)) {
@@ -906,7 +913,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x_bytes, size_t row, const 
                               cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpyToArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         return copy_consecutive(to, x_bytes, row, const_cast<void*>(from), bytes, kind, true, call);
     });
 }
@@ -923,7 +930,7 @@ cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x_bytes
                                 cudaMemcpyKind kind) {
     const ApiCall call{"cudaMemcpyFromArray", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         return copy_consecutive(from, x_bytes, row, to, bytes, kind, false, call);
     });
 }
@@ -938,7 +945,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x_
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
     const ApiCall call{"cudaMemcpy3D", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&] {
-        wait_for_default_stream();
+        const StreamOfCall in = wait_for_default_stream();
         return copy_3d(parameters, call);
     });
 }

@@ -138,6 +138,22 @@ void algorithms_one_after_the_other() {
     expect_equal(d_sum.download()[0], sum);
 }
 
+__global__ void write_each(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
+
+void algorithm_on_managed_memory() {
+    int* values = nullptr;
+    check(cudaMallocManaged(&values, 64 * sizeof *values));
+    DeviceBuffer<int> d_sum(1);
+    std::size_t bytes = 0;
+    check(cub::DeviceReduce::Sum(nullptr, bytes, values, d_sum.data(), 64));
+    DeviceBuffer<unsigned char> storage(bytes);
+    write_each<<<1, 64>>>(values);
+    check(cub::DeviceReduce::Sum(storage.data(), bytes, values, d_sum.data(), 64));
+    check_finished();
+    expect_equal(d_sum.download()[0], 63 * 64 / 2);
+    check(cudaFree(values));
+}
+
 }  // namespace
 
 CaseList correct_cub() {
@@ -147,7 +163,8 @@ CaseList correct_cub() {
              {"union_with_barriers", "load, sort, and store in the same memory", union_with_barriers},
              {"parts_of_warps", "logical warps of 16 lanes", parts_of_warps},
              {"exchange_within_warps", "__syncwarp() between two exchanges", exchange_within_warps},
-             {"algorithms_one_after_the_other", "the same storage in stream order", algorithms_one_after_the_other}}};
+             {"algorithms_one_after_the_other", "the same storage in stream order", algorithms_one_after_the_other},
+             {"algorithm_on_managed_memory", "after a kernel of the same stream", algorithm_on_managed_memory}}};
 }
 
 }  // namespace corpus

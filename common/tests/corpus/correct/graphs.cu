@@ -247,6 +247,45 @@ void one_thread_waits_and_then_the_block() {
     expect_equal(out.download(), sequence<int>(kCount, [](int i) { return 7 * i + 1; }));
 }
 
+void copy_of_a_pools_memory_is_captured() {
+    const Streams streams;
+    int* values = nullptr;
+    check(cudaMallocAsync(&values, kCount * sizeof *values, streams.second));
+    check(cudaMemsetAsync(values, 0, kCount * sizeof *values, streams.second));
+    check(cudaDeviceSynchronize());
+    DeviceBuffer<int> out(kCount);
+    streams.begin();
+    check(cudaMemcpyAsync(out.data(), values, kCount * sizeof *values, cudaMemcpyDeviceToDevice, streams.first));
+    streams.run(2);
+    expect_equal(out.download(), std::vector<int>(kCount));
+    check(cudaFreeAsync(values, streams.first));
+}
+
+struct Total {
+    const int* values;
+    int sum;
+};
+
+void add_up(void* total) {
+    Total& of = *static_cast<Total*>(total);
+    of.sum = 0;
+    for (int i = 0; i < kCount; ++i) of.sum += of.values[i];
+}
+
+void host_node_reads_managed_memory() {
+    const Streams streams;
+    int* values = nullptr;
+    check(cudaMallocManaged(&values, kCount * sizeof *values));
+    for (int i = 0; i < kCount; ++i) values[i] = i;
+    Total total{values, 0};
+    streams.begin();
+    add_to_each<<<1, kCount, 0, streams.first>>>(values, 1);
+    check(cudaLaunchHostFunc(streams.first, add_up, &total));
+    streams.run(3);
+    expect_equal(total.sum, kCount * (kCount - 1) / 2 + 3 * kCount);
+    check(cudaFree(values));
+}
+
 __global__ void uses_other_memory(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
 
 void early_kernel_shares_nothing_with_the_one_ahead() {
@@ -273,7 +312,10 @@ CaseList correct_graphs() {
               dependent_kernel_waits_before_it_reads},
              {"one_thread_waits_and_then_the_block", "a barrier tells the others", one_thread_waits_and_then_the_block},
              {"early_kernel_shares_nothing_with_the_one_ahead", "then nothing has to wait",
-              early_kernel_shares_nothing_with_the_one_ahead}}};
+              early_kernel_shares_nothing_with_the_one_ahead},
+             {"copy_of_a_pools_memory_is_captured",
+              "the graph is launched after the host has waited for the allocation", copy_of_a_pools_memory_is_captured},
+             {"host_node_reads_managed_memory", "the kernel before it has ended", host_node_reads_managed_memory}}};
 }
 
 }  // namespace corpus
