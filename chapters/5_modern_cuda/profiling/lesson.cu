@@ -429,16 +429,17 @@ busy, have more bytes in flight. If it is, load fewer bytes.)");
 shared memory, global memory has hardly anything to do, and the warps wait for mio_throttle:
 the queue of instructions for shared memory is full. What has to change?)");
     lesson.predict(
-        {.question = R"(A thread of match_four loads four samples and four numbers of the
-pulse, 16 bytes each, for sixteen multiplications. All lanes load the same numbers of the
-pulse. How many wavefronts of shared memory does a warp need for that?)",
-         .answer = warpwise::Number{.value = 5,
-                                    .unit = "wavefronts",
-                                    .shown_by =
-                                        warpwise::TableCell{
-                                            "wavefronts", {"match_four"}, "wavefronts"}},
-         .because = R"(The samples of 32 lanes are 512 bytes, four wavefronts of 128 bytes.
-The pulse is one wavefront, because one address serves all lanes. match_one needs 32.)"});
+        {.question = R"(A thread of match_one loads two numbers from shared memory for each
+multiplication, 32 for sixteen. A thread of match_four computes four neighboring places, and
+loads four numbers at a time. How many loads does it need for sixteen multiplications?)",
+         .answer =
+             warpwise::Number{
+                 .value = 2,
+                 .unit = "loads",
+                 .shown_by = warpwise::TableCell{"wavefronts", {"match_four"}, "loads"}},
+         .because = R"(Four numbers of the pulse, times four places, are sixteen
+multiplications. They need seven samples, of which the last step has loaded three or
+four.)"});
     lesson.steps<Signal>(
         {.gpu = {std::size_t{1} << 24},
          .cpu = {20000},
