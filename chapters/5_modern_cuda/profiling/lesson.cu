@@ -385,9 +385,9 @@ std::vector<Mistake> mistakes() {
 
 void profiling(warpwise::Lesson& lesson) {
     lesson.question(
-        R"(An image of 256 x 256 pixels was taken 4096 times. Each thread adds up one pixel.
-Nsight Compute says that the warps wait for long_scoreboard, the answer of a load, and that
-device memory is busy for a part of the time only. What has to change?)");
+        R"(An image of 256 x 256 pixels was taken 4096 times. Each thread adds up one
+pixel. Nsight Compute says that the warps wait for long_scoreboard, the answer of a load,
+and that device memory is busy for a part of the time only. What has to change?)");
     lesson.predict(
         {.question =
              R"(Warps wait for loads (long_scoreboard), and device memory is far from
@@ -404,8 +404,8 @@ instructions.)"});
          .answer = warpwise::Measured{.by = warpwise::TimeRatio{"mean_in_turn",
                                                                 "mean_of_sixteen"},
                                       .unit = "times"},
-         .because = R"(At most four times as many bytes are in flight. The factor is smaller
-where device memory becomes busy before that.)"});
+         .because = R"(At most four times as many bytes are in flight. The factor is
+smaller where device memory becomes busy before that.)"});
     lesson.steps<Frames>({.gpu = {4096, 65536},
                           .cpu = {64, 4096},
                           .awkward = {{1, 0},
@@ -420,18 +420,19 @@ where device memory becomes busy before that.)"});
                           {"mean_of_sixteen", "sixteen loads in flight per thread",
                            mean_by<mean_of_sixteen>}});
     lesson.conclusion(
-        R"(long_scoreboard says that warps wait for memory. It does not say whether memory is
-slow to answer or has too much to do. How busy device memory is says that. If it is not
+        R"(long_scoreboard says that warps wait for memory. It does not say whether memory
+is slow to answer or has too much to do. How busy device memory is says that. If it is not
 busy, have more bytes in flight. If it is, load fewer bytes.)");
 
     lesson.question(
-        R"(A receiver looks for a pulse of 128 samples in a signal. Signal and pulse are in
-shared memory, global memory has hardly anything to do, and the warps wait for mio_throttle:
-the queue of instructions for shared memory is full. What has to change?)");
+        R"(A receiver looks for a pulse of 128 samples in a signal. Signal and pulse are
+in shared memory, global memory has hardly anything to do, and the warps wait for
+mio_throttle: the queue of instructions for shared memory is full. What has to change?)");
     lesson.predict(
-        {.question = R"(A thread of match_one loads two numbers from shared memory for each
-multiplication, 32 for sixteen. A thread of match_four computes four neighboring places, and
-loads four numbers at a time. How many loads does it need for sixteen multiplications?)",
+        {.question = R"(A thread of match_one loads two numbers from shared memory for
+each multiplication, 32 for sixteen. A thread of match_four computes four neighboring
+places, and loads four numbers at a time. How many loads does it need for sixteen
+multiplications?)",
          .answer =
              warpwise::Number{
                  .value = 2,
@@ -439,8 +440,7 @@ loads four numbers at a time. How many loads does it need for sixteen multiplica
                  .shown_by = warpwise::TableCell{"wavefronts", {"match_four"}, "loads"}},
          .because = R"(Four numbers of the pulse, times four places, are sixteen
 multiplications. They need seven samples, of which the last step has loaded three or
-four.)"});
-    lesson.steps<Signal>(
+four.)"});     lesson.steps<Signal>(
         {.gpu = {std::size_t{1} << 24},
          .cpu = {20000},
          .awkward = {{0},
@@ -460,25 +460,25 @@ four.)"});
          {"match_four", "four places per thread, in registers", match_by<match_four, 4>}});
     show_wavefronts(lesson);
     lesson.conclusion(
-        R"(Shared memory delivers one wavefront per cycle and SM. What has been loaded should
-be used several times, from registers. The same change helps wherever a warp loads about as
-often as it computes, in a matrix product for example.)");
+        R"(Shared memory delivers one wavefront per cycle and SM. What has been loaded
+should be used several times, from registers. The same change helps wherever a warp loads
+about as often as it computes, in a matrix product for example.)");
 
     lesson.question(
-        R"(Each row of a matrix is divided by its sum. A block of 1024 threads has a row, and
-thread 0 adds up the sums of the others. The warps wait for barrier. Does it help to have
-fewer barriers?)");
+        R"(Each row of a matrix is divided by its sum. A block of 1024 threads has a row,
+and thread 0 adds up the sums of the others. The warps wait for barrier. Does it help to
+have fewer barriers?)");
     lesson.predict(
-        {.question = R"(tree_adds stores 1024 sums, and halves their number ten times. There
-is a barrier before each halving, and one at the end. How many barriers does a warp pass?
-(one_thread_adds has two.))",
+        {.question = R"(tree_adds stores 1024 sums, and halves their number ten times.
+There is a barrier before each halving, and one at the end. How many barriers does a warp
+pass? (one_thread_adds has two.))",
          .answer = warpwise::Number{.value = 11,
                                     .unit = "barriers",
                                     .shown_by = warpwise::barriers_per_warp("tree_adds")},
          .because = "Ten before the halvings, and the last one before all threads read."});
     lesson.predict(
-        {.question = R"(one_thread_adds has 2 barriers, tree_adds 11, and warps_add 1. Which
-is the fastest on a GPU, for rows of 4096 floats?)",
+        {.question = R"(one_thread_adds has 2 barriers, tree_adds 11, and warps_add 1.
+Which is the fastest on a GPU, for rows of 4096 floats?)",
          .answer = warpwise::Fastest{{"one_thread_adds", "tree_adds", "warps_add"}},
          .because = R"(What costs is how long the warps wait at a barrier, and that is the
 work of the slowest thread before it.)"});
@@ -505,9 +505,9 @@ barriers says little. Look for the code between two barriers that only a few thr
 execute, and share its work out.)");
 
     lesson.question(
-        R"(A profiler's report is for one kernel on one GPU. The CPU device has no clock, but
-it has counts and a time model. Do the model's limits lead to the same changes as the stall
-reasons of Nsight Compute?)");
+        R"(A profiler's report is for one kernel on one GPU. The CPU device has no clock,
+but it has counts and a time model. Do the model's limits lead to the same changes as the
+stall reasons of Nsight Compute?)");
     show_limits(lesson);
     show_table_of_profiler(lesson, "stalls");
     show_table_of_profiler(lesson, "figures");
@@ -518,13 +518,13 @@ follow warps that wait for another warp. For these, look how much longer the lon
 takes than the average one. A profiler tells what warps really waited for.)");
 
     lesson.question(
-        R"(A time line with hundreds of launches needs names. An NVTX range gives a name to a
-part of the program. Four programs upload, compute, and download. Three have a mistake in
-their ranges. What is inside of which range?)");
+        R"(A time line with hundreds of launches needs names. An NVTX range gives a name
+to a part of the program. Four programs upload, compute, and download. Three have a
+mistake in their ranges. What is inside of which range?)");
     lesson.predict(
         {.question =
-             R"(nvtx3::scoped_range("compute"); stands alone before two launches. How
-many of the launches are in the range?)",
+             R"(nvtx3::scoped_range("compute"); stands alone before two launches. How many
+of the launches are in the range?)",
          .answer = warpwise::Number{.value = 0,
                                     .unit = "launches",
                                     .shown_by = warpwise::TableCell{"ranges",
@@ -532,17 +532,17 @@ many of the launches are in the range?)",
                                                                      "compute"},
                                                                     "launches"}},
          .because =
-             R"(It is a temporary object, which is destroyed at the semicolon. Give it
-a name: const nvtx3::scoped_range range("compute");)"});
+             R"(It is a temporary object, which is destroyed at the semicolon. Give it a
+name: const nvtx3::scoped_range range("compute");)"});
     show_ranges(lesson);
     lesson.conclusion(
-        R"(Let an object with a name end the range. A range tells what the host did in it. A
-launch returns at once, so its kernel may run after the range has ended: Nsight Systems
+        R"(Let an object with a name end the range. A range tells what the host did in it.
+A launch returns at once, so its kernel may run after the range has ended: Nsight Systems
 shows that, too, in a row of the GPU's own.)");
 
     lesson.question(
-        R"(Who removes a stall changes loads, tiles, and barriers, and makes mistakes there.
-Four kernels have one each. How can these mistakes be found?)");
+        R"(Who removes a stall changes loads, tiles, and barriers, and makes mistakes
+there. Four kernels have one each. How can these mistakes be found?)");
     show_mistakes(lesson, "kernel", mistakes(), "barrier_removed");
     lesson.conclusion(
         warpwise::can_instrument()
