@@ -438,9 +438,10 @@ multiplications?)",
                  .value = 2,
                  .unit = "loads",
                  .shown_by = warpwise::TableCell{"wavefronts", {"match_four"}, "loads"}},
-         .because = R"(Four numbers of the pulse, times four places, are sixteen
-multiplications. They need seven samples, of which the last step has loaded three or
-four.)"});     lesson.steps<Signal>(
+         .because = R"(Four numbers of the pulse and four places make sixteen
+multiplications. They need seven neighboring samples, of which four are in registers
+already.)"});
+    lesson.steps<Signal>(
         {.gpu = {std::size_t{1} << 24},
          .cpu = {20000},
          .awkward = {{0},
