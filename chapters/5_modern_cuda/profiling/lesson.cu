@@ -224,9 +224,9 @@ struct Profiled {
 // The kernels at sizes that the CPU device counts in about a second, but with enough blocks
 // for a whole H200.
 std::vector<Profiled> profiled() {
-    static Frames frames(warpwise::Size{64, 65536});
+    static Frames frames(warpwise::Size{320, 65536});
     static Signal signal(warpwise::Size{std::size_t{1} << 20});
-    static Rows rows(warpwise::Size{264, 4096});
+    static Rows rows(warpwise::Size{2112, 4096});
     return {
         {"mean_in_turn", [] { mean_by<mean_in_turn>(frames); }},
         {"mean_of_sixteen", [] { mean_by<mean_of_sixteen>(frames); }},
@@ -284,7 +284,8 @@ void show_limits(warpwise::Lesson& lesson) {
         const warpwise::model::LaunchFacts& facts = launches[0].facts;
         const warpwise::model::Estimate estimate =
             warpwise::model::estimate(facts, gpu, {.cold_caches = true});
-        rows.push_back({each.kernel, warpwise::model::short_name_of(estimate.limiter),
+        rows.push_back({each.kernel, text_of("%.0f", 1e6 * estimate.seconds),
+                        warpwise::model::short_name_of(estimate.limiter),
                         text_of("%.0f %%", 100 * estimate.share),
                         text_of("%.0f", estimate.bytes_in_flight / 1024),
                         text_of("%.1f", facts.longest_over_average),
@@ -292,8 +293,8 @@ void show_limits(warpwise::Lesson& lesson) {
     }
     const std::string title = "What limits each kernel: the time model of the CPU device";
     lesson.table({"limits", title, of_profiler() ? "stalls " + recorded_by_profiler() : ""},
-                 {"kernel", "~ limited by", "~ share of the time", "~ KiB in flight per SM",
-                  "longest warp / average", "largest stall"},
+                 {"kernel", "~ us on an H200", "~ limited by", "~ share of the time",
+                  "~ KiB in flight per SM", "longest warp / average", "largest stall"},
                  rows);
 }
 

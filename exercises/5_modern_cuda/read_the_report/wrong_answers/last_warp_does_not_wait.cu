@@ -1,6 +1,6 @@
-// Wrong answer: the first warp needs no totals and leaves out the barrier
+// Wrong answer: the last warp leaves out the barrier, because no warp needs its total
 // Rejected by: adds up one histogram
-// Message: missing
+// Message: data race
 #include "exercises/5_modern_cuda/read_the_report/read_the_report.h"
 
 __global__ void add_up_kernel(const unsigned* counts, unsigned* sums) {
@@ -13,7 +13,7 @@ __global__ void add_up_kernel(const unsigned* counts, unsigned* sums) {
         if (lane >= distance) sum += before;
     }
     if (lane == 31) totals[warp] = sum;
-    if (warp > 0) __syncthreads();
+    if (warp + 1 < bins / 32) __syncthreads();
     for (unsigned w = 0; w < warp; ++w) sum += totals[w];
     sums[i] = sum;
 }
