@@ -33,7 +33,7 @@ __global__ void mean_in_turn(const float* frames, unsigned count, std::size_t pi
 // Step 2, sixteen loads before the first addition. There are no more threads than before,
 // but each has sixteen loads in flight. The pragma keeps it at sixteen.
 // Faster because four times as many bytes are in flight. The warps still wait for device
-// memory: it is busy now, and before it was not.
+// memory, so look at how busy it is now.
 __global__ void mean_of_sixteen(const float* frames, unsigned count, std::size_t pixels,
                                 float* mean) {
     const std::size_t i = blockIdx.x * std::size_t{kThreads} + threadIdx.x;
@@ -95,7 +95,8 @@ __global__ void match_one(const float* signal, std::size_t count, const float* p
 // same samples but for three, so a thread keeps a window of eight samples in registers.
 // Faster because two loads are enough for sixteen multiplications of each thread: four
 // samples, and four numbers of the pulse. match_one needs 32.
-// Still slow because shared memory is about as busy as the units that multiply.
+// Still slow because the loads take shared memory about as long as the multiplications
+// take the units for them.
 __global__ void match_four(const float* signal, std::size_t count, const float* pulse,
                            float* out) {
     constexpr unsigned places = 4 * kThreads;
@@ -180,7 +181,8 @@ __global__ void tree_adds(const float* in, std::size_t cols, float* out) {
 
 // Step 3, shuffles. Each warp adds up its 32 sums in registers, and after the only barrier
 // every warp adds up the 32 sums of the warps, so that all threads have the total.
-// Faster because warps wait for each other once. What is left is mostly the way to memory.
+// Faster because warps wait for each other once, and no sum of a warp goes through shared
+// memory step by step.
 __global__ void warps_add(const float* in, std::size_t cols, float* out) {
     __shared__ float sums[kRowThreads / 32];
     const float* const row = in + blockIdx.x * cols;
