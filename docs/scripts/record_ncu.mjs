@@ -7,7 +7,8 @@
 //     node docs/scripts/record_ncu.mjs LESSON --into FILE ..     # another file
 //
 // Two tables are kept of each lesson: "stalls", the reasons for which warps wait, in cycles per issued instruction, and
-// "figures". The report of each kernel on its warps is kept in the tool's own words, as a drawing "report_KERNEL".
+// "figures". The report of each kernel on its warps is kept in the tool's own words, as a drawing "report_KERNEL"; there are
+// none where the report in words is missing.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -36,9 +37,10 @@ if (!from) {
     execFileSync('docs/scripts/profile_lesson.sh', [program, name, folder], { cwd: root, stdio: 'inherit' });
 }
 const read = (file) => fs.readFileSync(path.join(folder, file), 'utf8');
+const readIfThere = (file) => (fs.existsSync(path.join(folder, file)) ? read(file) : '');
 try {
     const lesson = ncuLesson(name, {
-        csv: read(`${name}.csv`), report: read(`${name}.txt`), run: JSON.parse(read(`${name}.json`)), ncu: read('ncu.txt'),
+        csv: read(`${name}.csv`), report: readIfThere(`${name}.txt`), run: JSON.parse(read(`${name}.json`)), ncu: read('ncu.txt'),
     });
     const stored = fs.existsSync(into) ? JSON.parse(fs.readFileSync(into, 'utf8')) : undefined;
     fs.writeFileSync(into, textOfRun(ncuRun(stored, lesson)));

@@ -95,8 +95,7 @@ __global__ void match_one(const float* signal, std::size_t count, const float* p
 // same samples but for three, so a thread keeps a window of eight samples in registers.
 // Faster because two loads are enough for sixteen multiplications of each thread: four
 // samples, and four numbers of the pulse. match_one needs 32.
-// Still slow because the loads take shared memory about as long as the multiplications
-// take the units for them.
+// What limits it now is the number of instructions: the issue slots are the busiest.
 __global__ void match_four(const float* signal, std::size_t count, const float* pulse,
                            float* out) {
     constexpr unsigned places = 4 * kThreads;

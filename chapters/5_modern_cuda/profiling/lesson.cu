@@ -400,13 +400,6 @@ busy. Which of these changes can help?)",
          .because = R"(Memory that is not busy can take more requests. Each byte is used
 once, so a tile in shared memory saves no load, and the warps do not wait for
 instructions.)"});
-    lesson.predict(
-        {.question = "By what factor is mean_of_sixteen faster than mean_in_turn?",
-         .answer = warpwise::Measured{.by = warpwise::TimeRatio{"mean_in_turn",
-                                                                "mean_of_sixteen"},
-                                      .unit = "times"},
-         .because = R"(At most four times as many bytes are in flight. The factor is
-smaller where device memory becomes busy before that.)"});
     lesson.steps<Frames>({.gpu = {4096, 65536},
                           .cpu = {64, 4096},
                           .awkward = {{1, 0},

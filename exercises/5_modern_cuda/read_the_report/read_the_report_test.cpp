@@ -120,7 +120,8 @@ TEST_CASE("has no bank conflicts in shared memory") {
 }
 
 #ifndef __CPU_DEVICE__
-TEST_CASE("takes less than twice the time of a copy of the histograms") {
+// On an H200 the stub takes about five times as long, and the solution about twice.
+TEST_CASE("takes less than four times the time of a copy of the histograms") {
     constexpr unsigned histograms = 200'000;
     warpwise::DeviceBuffer<unsigned> d_counts(std::size_t{histograms} * bins);
     warpwise::DeviceBuffer<unsigned> d_sums(d_counts.size());
@@ -130,6 +131,6 @@ TEST_CASE("takes less than twice the time of a copy of the histograms") {
         d_sums.data(), d_counts.data(), d_counts.bytes());
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(grading::time_beside(answer, copy, "a copy of the histograms"),
-               grading::AtMost(2, "Which threads wait, and for whom?"));
+               grading::AtMost(4, "Which threads wait, and for whom?"));
 }
 #endif
