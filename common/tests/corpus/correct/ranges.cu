@@ -3,7 +3,6 @@
 
 #include <nvtx3/nvtx3.hpp>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "common/tests/corpus/correct/expect.h"
@@ -23,7 +22,7 @@ void nested_scopes() {
     DeviceBuffer<int> values(sequence<int>(kCount, [](int i) { return i; }));
     const nvtx3::scoped_range whole("whole", nvtx3::rgb(255, 128, 0));
     for (int step = 0; step < 3; ++step) {
-        const nvtx3::scoped_range range(std::string("step ") + std::to_string(step));
+        const nvtx3::scoped_range range("step");
         const nvtx3::scoped_range_in<Library> inside("add");
         add_to_each<<<1, kCount>>>(values.data(), step);
         nvtx3::mark("launched");
