@@ -256,7 +256,7 @@ void show_table_of_profiler(warpwise::Lesson& lesson, const std::string& name) {
     lesson.table({name, table->title, recorded_by_profiler()}, table->header, table->rows);
 }
 
-// The stall reason with the most cycles, as it is recorded: "barrier 35.2".
+// The stall reason with the most cycles, as it is recorded: "barrier".
 std::string largest_stall(const std::string& kernel) {
     const warpwise::RecordedTable* const table = of_profiler().table("stalls");
     if (table == nullptr) return "-";
@@ -267,7 +267,7 @@ std::string largest_stall(const std::string& kernel) {
         const auto cycles = of_profiler().number("stalls", {kernel}, reason);
         if (!cycles || *cycles <= most) continue;
         most = *cycles;
-        largest = reason + text_of(" %.1f", most);
+        largest = reason;
     }
     return largest;
 }
@@ -291,10 +291,9 @@ void show_limits(warpwise::Lesson& lesson) {
                         text_of("%.1f", facts.longest_over_average),
                         largest_stall(each.kernel)});
     }
-    const std::string title = "What limits each kernel: the time model of the CPU device";
-    lesson.table({"limits", title, of_profiler() ? "stalls " + recorded_by_profiler() : ""},
+    lesson.table({"limits", "What limits each kernel: the time model of the CPU device"},
                  {"kernel", "~ us on an H200", "~ limited by", "~ share of the time",
-                  "~ KiB in flight per SM", "longest warp / average", "largest stall"},
+                  "~ KiB in flight per SM", "longest warp / average", "recorded stall"},
                  rows);
 }
 
