@@ -582,6 +582,29 @@ test('mistakes are reported by whom the lesson recorded, and are as sticky', () 
     }
 });
 
+test('a scheduler issues at most one instruction per cycle, and each stall has its reason', () => {
+    const counts = {};
+    for (const kind of ['memory', 'batch', 'shared', 'barrier']) {
+        const rows = model.stalled(kind, 480);
+        assert.equal(rows.length, 4);
+        for (let cycle = 0; cycle < 480; ++cycle) {
+            const states = rows.map((row) => row[cycle]);
+            const issued = states.filter((state) => state === 'issued').length;
+            assert.ok(issued <= 1);
+            if (issued === 0) assert.ok(!states.includes('ready'));
+        }
+        const reasons = new Set(rows.flat().filter((state) => state !== 'issued' && state !== 'ready'));
+        const expected = { memory: ['memory'], batch: ['memory'], shared: ['queue'], barrier: ['barrier', 'result'] };
+        assert.deepEqual([...reasons].sort(), expected[kind]);
+        counts[kind] = model.perInstruction(rows);
+        // Each of four warps is in one state in each cycle.
+        assert.ok(Math.abs((1 + counts[kind].waits + counts[kind].ready) * counts[kind].issued - 4 * 480) < 1e-6);
+    }
+    assert.equal(counts.shared.issued, 120);
+    assert.ok(counts.batch.issued > 1.8 * counts.memory.issued);
+    assert.ok(counts.batch.waits < counts.memory.waits);
+});
+
 test('a loop is done as often, whoever does it', () => {
     for (const way of ['serial', 'openmp', 'launch']) assert.equal(model.forked(way).filter(({ what }) => what === 'work').length, 16, way);
     assert.deepEqual(['serial', 'openmp', 'launch'].map((way) => model.endOf(model.forked(way, { slower: 2.5 }))), [16, 4.5, 3]);

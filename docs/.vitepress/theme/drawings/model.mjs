@@ -547,3 +547,54 @@ export const operations = {
 
 /// Bins are dealt out to the blocks of a cluster in turn: the block that has the counter of a key, and the counter's number there.
 export const ownerOf = (key, blocks) => ({ rank: key % blocks, place: Math.floor(key / blocks) });
+
+/// Four warps of one scheduler: `warps`, a row each, with "issued", "ready" (the scheduler took another warp), or what the warp waits for,
+/// in each of `cycles`. The instructions are simplified: a load takes 30 cycles, and an addition does not delay the next one.
+/// "memory": a load, and its use; "batch": four loads before their uses; "shared": each instruction is a load from shared memory, of which
+/// one per four cycles finds a place in the queue; "barrier": warp 0 makes eight additions between two barriers,
+/// each of which needs the result of the one before, four cycles later; each of the other warps makes one.
+export function stalled(kind, cycles = 96) {
+    const loops = {
+        memory: () => ['load', 'use', 'add'],
+        batch: () => ['load', 'load', 'load', 'load', 'use', 'add', 'add', 'add', 'add', 'add'],
+        shared: () => ['shared'],
+        barrier: (warp) => [...upTo(warp === 0 ? 8 : 1).map(() => 'chained'), 'barrier'],
+    };
+    const all = upTo(4).map((warp) => ({ loop: loops[kind](warp), at: 0, arrives: 0, result: 0, waits: false }));
+    const rows = all.map(() => []);
+    let queueFree = 0;
+    let last = 3;
+    for (let cycle = 0; cycle < cycles; ++cycle) {
+        if (all.every((warp) => warp.waits)) all.forEach((warp) => Object.assign(warp, { waits: false, at: 0 }));
+        const reason = (warp) => {
+            const next = warp.loop[warp.at];
+            if (warp.waits) return 'barrier';
+            if (next === 'use' && cycle < warp.arrives) return 'memory';
+            if (next === 'chained' && cycle < warp.result) return 'result';
+            return next === 'shared' && cycle < queueFree ? 'queue' : undefined;
+        };
+        const states = all.map((warp) => reason(warp) ?? 'ready');
+        const turn = upTo(4).map((k) => (last + 1 + k) % 4).find((warp) => states[warp] === 'ready');
+        if (turn !== undefined) {
+            states[turn] = 'issued';
+            last = turn;
+            const warp = all[turn];
+            const instruction = warp.loop[warp.at];
+            if (instruction === 'load') warp.arrives = cycle + 30;
+            if (instruction === 'chained') warp.result = cycle + 4;
+            if (instruction === 'shared') queueFree = cycle + 4;
+            if (instruction === 'barrier') warp.waits = true;
+            else warp.at = (warp.at + 1) % warp.loop.length;
+        }
+        states.forEach((state, warp) => rows[warp].push(state));
+    }
+    return rows;
+}
+
+/// {issued, waits, ready}: of `stalled`, the instructions, and the cycles that warps spend per issued instruction.
+export function perInstruction(rows) {
+    const count = (is) => rows.flat().filter(is).length;
+    const issued = count((state) => state === 'issued');
+    const waits = count((state) => state !== 'issued' && state !== 'ready');
+    return { issued, waits: waits / issued, ready: count((state) => state === 'ready') / issued };
+}

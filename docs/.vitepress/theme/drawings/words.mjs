@@ -426,6 +426,18 @@ const en = {
         says: (size, { x, y, z, rank, warp, lane }) =>
             `threadIdx is (${x}, ${y}, ${z}): rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}, which is lane ${lane} of warp ${warp}.`,
     },
+    stalls: {
+        title: 'What a scheduler and its four warps do, cycle by cycle',
+        alt: 'Four warps, each a row of 96 cycles. In each cycle the scheduler can issue one instruction of one warp. If each load is used at once, most cycles are waits for memory. With four loads before their uses, the waits are shared by more instructions. Loads from shared memory wait for a place in the queue. At a barrier, three warps wait for the one that has more to do.',
+        kind: 'What the warps execute',
+        kinds: { memory: 'one load, then its use', batch: 'four loads, then their uses', shared: 'shared memory only', barrier: 'warp 0 has more to do' },
+        warp: (warp) => `warp ${warp}`,
+        issued: 'issues an instruction',
+        waits: 'waits (is stalled)',
+        ready: 'ready, not selected',
+        says: (kind, issued, cycles, waits, ready) =>
+            `${counted(issued, 'instruction')} in ${cycles} cycles. Per issued instruction, warps spend ${waits} cycles ${{ memory: 'waiting for memory', batch: 'waiting for memory', shared: 'waiting for a place in the queue', barrier: 'waiting at a barrier, or for the addition before' }[kind]}, and ${ready} ready but not selected. This is a model with round numbers, not a measurement.`,
+    },
     launches: {
         title: 'Eight small kernels, started in four ways',
         alt: 'A time line of the host and of the device. If the host waits after each kernel, the device is idle during each launch. Without waits, launches and kernels overlap, and the slower of the two decides. A graph is launched once, and its kernels follow each other. With branches, the sweeps of three rows run at the same time.',
@@ -1019,6 +1031,18 @@ const zh = {
         warp: '线程束',
         warps: '线程块的各个线程束，逐个 lane',
         says: (size, { x, y, z, rank, warp, lane }) => `threadIdx 是 (${x}, ${y}, ${z})：rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}，即线程束 ${warp} 的 lane ${lane}。`,
+    },
+    stalls: {
+        title: '一个调度器和它的四个线程束，逐周期来看',
+        alt: '四个线程束，每个一行，共 96 个周期。每个周期，调度器可以从一个线程束发射一条指令。如果加载的值马上就用，大部分周期都在等内存。先做四次加载再用，等待就由更多指令分摊。共享内存的加载要等队列里有位置。在屏障处，三个线程束等那个活更多的线程束。',
+        kind: '线程束执行什么',
+        kinds: { memory: '加载一次就用', batch: '加载四次再用', shared: '只用共享内存', barrier: '线程束 0 的活更多' },
+        warp: (warp) => `第 ${warp} 个`,
+        issued: '发射一条指令',
+        waits: '等待（停顿）',
+        ready: '就绪，但没有被选中',
+        says: (kind, issued, cycles, waits, ready) =>
+            `${cycles} 个周期里发射 ${issued} 条指令。每发射一条指令，各线程束一共有 ${waits} 个周期${{ memory: '在等内存', batch: '在等内存', shared: '在等队列里的位置', barrier: '在屏障处等待，或在等前一次加法' }[kind]}，${ready} 个周期就绪而没有被选中。这是用整数做的模型，不是测量。`,
     },
     launches: {
         title: '八个小核函数，四种启动办法',
