@@ -31,5 +31,6 @@ CaseList cub_mistakes();
 CaseList stream_order();  // streams, pools, managed memory, and the host
 CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
+CaseList bulk_copies();  // by the tensor memory accelerator
 
 }  // namespace corpus
