@@ -3,8 +3,8 @@
 //     namespace ptx = warpwise::ptx;                       // cuda::ptx
 //     ptx::mbarrier_init(&filled, 1);
 //
-// For an older GPU, functions of the same form take the place of those that the tensor memory accelerator needs, so that
-// the kernel compiles. It must not be launched there.
+// For an older GPU, functions of the same form take the place of those that the tensor memory accelerator needs, so
+// that the kernel compiles. It must not be launched there.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
-// The kernels of the lesson tensor_memory_accelerator, in the order of the steps. Steps 1 to
-// 8 transpose a matrix of floats, out[col][row] = in[row][col]. Both matrices have rows that
-// begin at multiples of 16 bytes, which the tensor memory accelerator requires: the pitch is
-// how many floats lie between the beginnings of two rows.
+// The kernels of the lesson tensor_memory_accelerator, in the order of the steps. Steps 1
+// to 8 transpose a matrix of floats, out[col][row] = in[row][col]. Both matrices have rows
+// that begin at multiples of 16 bytes, which the tensor memory accelerator requires: the
+// pitch is how many floats lie between the beginnings of two rows.
 #pragma once
 
 #include <cuda.h>  // CUtensorMap
@@ -110,9 +110,9 @@ __global__ void transpose_bulk_rows(const float* in, std::size_t pitch, Transpos
 // is. One thread names the first column and row of a box, and the accelerator does the
 // rest: addresses, one copy for all 32 rows, and zeros for what lies outside. So the box
 // always brings as many bytes, and the kernel no longer needs the input's address.
-// Better because one thread does in one instruction what 32 did. Slow because a box is dense
-// in shared memory: there is no room for padding, and the 32 elements of a column lie in one
-// bank.
+// Better because one thread does in one instruction what 32 did. Slow because a box is
+// dense in shared memory: there is no room for padding, and the 32 elements of a column lie
+// in one bank.
 __global__ void transpose_tensor_map(const __grid_constant__ CUtensorMap in,
                                      Transposed out) {
     __shared__ alignas(128) float tile[kTile][kTile];
@@ -174,9 +174,9 @@ __global__ void transpose_swizzled_tile(const __grid_constant__ CUtensorMap in,
 // Step 5, whole chunks: a lane takes 16 bytes of its row, one chunk, and writes its four
 // floats to four rows of the output. Eight lanes are served at a time, and their eight
 // chunks lie in all 32 banks.
-// Faster because no bank is asked twice: 512 bytes take four wavefronts, which is the least.
-// Still slow, probably because the stores are the threads' own work: each lane computes four
-// addresses and four conditions.
+// Faster because no bank is asked twice: 512 bytes take four wavefronts, which is the
+// least. Still slow, probably because the stores are the threads' own work: each lane
+// computes four addresses and four conditions.
 __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
                                          Transposed out) {
     __shared__ alignas(1024) float tile[kTile][kTile];
@@ -207,8 +207,9 @@ __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
 // visible to it by a fence, before the barrier. Then one thread has the box stored. What
 // lies outside of the output is dropped. The block must not end before the box has been
 // read.
-// Better because the kernel has no condition left and knows neither address nor pitch. Still
-// slow because a block begins its copy, and then has nothing to do until the copy arrives.
+// Better because the kernel has no condition left and knows neither address nor pitch.
+// Still slow because a block begins its copy, and then has nothing to do until the copy
+// arrives.
 __global__ void transpose_tensor_store(const __grid_constant__ CUtensorMap in,
                                        const __grid_constant__ CUtensorMap out,
                                        unsigned cols) {

@@ -179,18 +179,18 @@ struct Method {
     const char* change;
     void (*run)(Matrices&);
     // What the text predicts of a matrix of whole tiles.
-    unsigned wavefronts_per_load;     // of the threads' loads from the tile
-    unsigned bytes_per_lane;          // of such a load
+    unsigned wavefronts_per_load;  // of the threads' loads from the tile
+    unsigned bytes_per_lane;       // of such a load
     bool needs_accelerator = true;
-    bool is_step = true;              // else only a row of the table of shapes
+    bool is_step = true;  // else only a row of the table of shapes
 };
 
 const std::vector<Method>& methods() {
     static const std::vector<Method> all = {
         {"transpose_padded_tile", "by threads, through a padded tile",
          by_address<transpose_padded_tile>, 1, 4, false},
-        {"transpose_bulk_rows", "a bulk copy for each row",
-         by_address<transpose_bulk_rows>, 4, 4},
+        {"transpose_bulk_rows", "a bulk copy for each row", by_address<transpose_bulk_rows>,
+         4, 4},
         {"transpose_tensor_map", "a tensor map: one copy per tile",
          by_map<transpose_tensor_map, CU_TENSOR_MAP_SWIZZLE_NONE>, 32, 4},
         {"transpose_swizzled_tile", "the tile swizzled",
@@ -408,10 +408,10 @@ void show_shapes(warpwise::Lesson& lesson) {
             candidates.push_back({[run = run, &problem] { run(problem); }});
         }
         candidates.push_back({[&problem] {
-            warpwise::check(cudaMemcpyAsync(
-                problem.d_out.data(), problem.d_in.data(),
-                std::min(problem.d_in.bytes(), problem.d_out.bytes()),
-                cudaMemcpyDeviceToDevice));
+            warpwise::check(
+                cudaMemcpyAsync(problem.d_out.data(), problem.d_in.data(),
+                                std::min(problem.d_in.bytes(), problem.d_out.bytes()),
+                                cudaMemcpyDeviceToDevice));
         }});
         const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
             candidates, {.samples = 10, .seconds = 0.1, .longest = 1});
@@ -542,21 +542,20 @@ a 32 x 32 tile of floats are padded to 36 floats, and not to 33. 32 lanes load a
 bytes each. How many wavefronts does the load take?)",
          .answer = warpwise::Number{.value = 4,
                                     .unit = "wavefronts",
-                                    .shown_by =
-                                        warpwise::TableCell{"conflicts",
-                                                            {"transpose_bulk_rows"},
-                                                            "wavefronts"}},
+                                    .shown_by = warpwise::TableCell{"conflicts",
+                                                                    {"transpose_bulk_rows"},
+                                                                    "wavefronts"}},
          .because = R"(Row r begins in bank 4 r modulo 32, so the column lies in 8 banks,
 and in each of them are four of its elements.)"});
     lesson.predict(
         {.question = R"(A tensor map says that the accelerator fills a tile of 32 x 32
 floats, without swizzle or padding. How many wavefronts does a load of a column take?)",
-         .answer = warpwise::Number{.value = 32,
-                                    .unit = "wavefronts",
-                                    .shown_by =
-                                        warpwise::TableCell{"conflicts",
-                                                            {"transpose_tensor_map"},
-                                                            "wavefronts"}},
+         .answer =
+             warpwise::Number{.value = 32,
+                              .unit = "wavefronts",
+                              .shown_by =
+                                  warpwise::TableCell{
+                                      "conflicts", {"transpose_tensor_map"}, "wavefronts"}},
          .because = "The rows are 128 bytes apart, so the whole column is in one bank."});
     lesson.predict(
         {.question = R"(A box of 32 x 32 floats begins at the last column of a matrix, so 31
@@ -611,11 +610,11 @@ of them (multicast). What does that save?)");
             {.question = R"(Eight blocks need the same table of 48 KiB, and each has it
 copied to its shared memory. In clusters of 4 with multicast, how many sectors of 32 bytes
 are read from global memory?)",
-             .answer = warpwise::Number{.value = 3072,
-                                        .unit = "sectors",
-                                        .shown_by =
-                                            warpwise::TableCell{
-                                                "reads", {"4"}, "sectors read"}},
+             .answer =
+                 warpwise::Number{
+                     .value = 3072,
+                     .unit = "sectors",
+                     .shown_by = warpwise::TableCell{"reads", {"4"}, "sectors read"}},
              .because = R"(Each of two clusters reads the table once: 2 x 48 KiB are 98,304
 bytes, or 3072 sectors.)"});
         lesson.steps<Distances>({.gpu = {1056, std::size_t{1} << 22},

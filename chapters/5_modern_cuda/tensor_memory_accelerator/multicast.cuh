@@ -1,5 +1,5 @@
-// The kernels of the second part of the lesson: every block needs the same table. How far is
-// each query from all values of a table? out[query] = sum of |table[i] - query|.
+// The kernels of the second part of the lesson: every block needs the same table. How far
+// is each query from all values of a table? out[query] = sum of |table[i] - query|.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -45,7 +45,8 @@ __global__ void barrier_instead_of_phase(const __grid_constant__ CUtensorMap in,
     }
 }
 
-// WRONG: the first phase has parity 0. The phase before it, of parity 1, counts as complete.
+// WRONG: the first phase has parity 0. The phase before it, of parity 1, counts as
+// complete.
 __global__ void wrong_parity(const __grid_constant__ CUtensorMap in,
                              const __grid_constant__ CUtensorMap, float* out) {
     __shared__ alignas(128) float tile[32][32];

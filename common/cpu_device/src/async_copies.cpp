@@ -69,11 +69,11 @@ std::uint64_t Block::arrive(const void* barrier, std::ptrdiff_t count, bool drop
     const Uninstrumented now;
     AsyncBarrier& at = barrier_at(barrier, "arrive()", site);
     if (count < 1 || count > at.missing) {
-        end_for_barrier(
-            site,
-            std::to_string(count) + " arrivals at a barrier, whose phase still waits for " + std::to_string(at.missing) +
-                (at.bytes > 0 ? " and for " + std::to_string(at.bytes) + " bytes" : ""),
-            "the arrivals of a phase have to add up to what init() was told");
+        end_for_barrier(site,
+                        std::to_string(count) + " arrivals at a barrier, whose phase still waits for " +
+                            std::to_string(at.missing) +
+                            (at.bytes > 0 ? " and for " + std::to_string(at.bytes) + " bytes" : ""),
+                        "the arrivals of a phase have to add up to what init() was told");
     }
     if (diagnoser_) diagnoser_->arrive(current_thread.linear_thread, barrier, at.arrived);
     const std::uint64_t phase = at.phase;

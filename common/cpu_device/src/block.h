@@ -167,9 +167,9 @@ struct AsyncBarrier {
     const void* address;
     std::ptrdiff_t expected;  ///< arrivals in each phase
     std::ptrdiff_t missing;   ///< in the present phase
-    std::int64_t bytes;       ///< that the present phase still waits for: announced, less those that copies have brought
-    std::uint64_t phase;      ///< how many have completed
-    Site site;                ///< of its initialization
+    std::int64_t bytes;   ///< that the present phase still waits for: announced, less those that copies have brought
+    std::uint64_t phase;  ///< how many have completed
+    Site site;            ///< of its initialization
     std::vector<LateCopy> copies;
     ThreadClock arrived;    ///< what those knew that have arrived
     ThreadClock completed;  ///< the same, when the last phase was completed
@@ -423,9 +423,9 @@ private:
     std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
 
     std::vector<AsyncBarrier> async_barriers_;
-    std::vector<ThreadCopies> thread_copies_;  ///< by thread; empty: nobody has begun one
-    std::vector<ThreadStores> thread_stores_;  ///< the same
-    std::vector<BulkPiece> pieces_;            ///< of the copy that begins
+    std::vector<ThreadCopies> thread_copies_;     ///< by thread; empty: nobody has begun one
+    std::vector<ThreadStores> thread_stores_;     ///< the same
+    std::vector<BulkPiece> pieces_;               ///< of the copy that begins
     void (Block::*end_bulk_copies_)() = nullptr;  ///< null: no thread has begun a copy in bulk
 
     bool instrumented_ = false;

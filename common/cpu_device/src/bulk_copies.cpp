@@ -10,15 +10,14 @@
 #include "block.h"
 #include "clusters.h"
 #include "instrumented_code.h"
+#include "shadow_memory.h"
 #include "tensor_maps.h"
 
 namespace cpu_device {
 namespace {
 
-constexpr std::uint32_t kBoxAlignment = 128;  // of a box in shared memory
-constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // that a phase can wait for
-
-std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+constexpr std::uint32_t kBoxAlignment = 128;               // of a box in shared memory
+constexpr std::int64_t kMostBytesOfPhase = (1 << 20) - 1;  // that a phase can wait for
 
 }  // namespace
 
@@ -38,7 +37,7 @@ void Block::end_for_bulk_copy(DiagnosticKind kind, cudaError_t error, Site site,
 }
 
 void Block::check_bulk_address(const void* address, std::uint32_t alignment, const char* what, Site site) {
-    const std::uintptr_t off = number(address) % alignment;
+    const std::uintptr_t off = number_of(address) % alignment;
     if (off == 0) return;
     end_for_bulk_copy(DiagnosticKind::misaligned_access, cudaErrorMisalignedAddress, site,
                       std::string(what) + " has to begin at a multiple of " + std::to_string(alignment) +
@@ -105,7 +104,7 @@ void Block::expect_bytes(const void* barrier, std::uint32_t bytes, Site site) {
     const Uninstrumented now;
     AsyncBarrier& at = barrier_at(barrier, "expect_tx", site);
     at.bytes += bytes;
-    if (at.bytes > kMostBytes) {
+    if (at.bytes > kMostBytesOfPhase) {
         end_for_barrier(site, "a phase of a barrier is told to expect " + std::to_string(at.bytes) + " bytes",
                         "a phase can wait for 2^20 - 1 bytes at most: is the number of bytes right?");
     }
@@ -141,7 +140,7 @@ void Block::load_pieces(std::byte* to, std::uint32_t bytes, bool fills_with_nan,
     end_bulk_copies_ = &Block::end_bulk_copies;
     const std::byte* const begin = cluster_ == nullptr ? arena_ : cluster_->arenas;
     const unsigned count = cluster_ == nullptr ? 1 : cluster_->count;
-    const std::uintptr_t place = number(to) - number(begin), at = number(barrier) - number(begin);
+    const std::uintptr_t place = number_of(to) - number_of(begin), at = number_of(barrier) - number_of(begin);
     const std::size_t all = count * kArenaBytes;
     if (place >= all || at >= all || place % kArenaBytes + bytes > kArenaBytes) {
         end_for_bulk_copy(DiagnosticKind::illegal_access, cudaErrorIllegalAddress, site,
@@ -163,7 +162,7 @@ void Block::load_pieces(std::byte* to, std::uint32_t bytes, bool fills_with_nan,
                           "for clusters?");
     }
     for (BulkPiece& piece : pieces_) {  // places in a block
-        piece.shared = reinterpret_cast<std::byte*>((number(piece.shared) - number(begin)) % kArenaBytes);
+        piece.shared = reinterpret_cast<std::byte*>((number_of(piece.shared) - number_of(begin)) % kArenaBytes);
         check_access(piece.global, piece.bytes, false, code);
     }
     if (recording_) recorder_->count_bulk_load(code, pieces_, blocks, rank_);
@@ -190,17 +189,17 @@ void Block::bring_pieces(Block& target, unsigned rank, std::uint32_t bytes, bool
     // The last one that began at this address.
     const auto found = std::find_if(known.rbegin(), known.rend(), same_address);
     if (found == known.rend()) {
-        end_for_barrier(site,
-                        "a copy in bulk with a barrier that nobody has initialized" +
-                            (&target == this ? std::string()
-                                             : " in the block of rank " + std::to_string(rank) + " of the cluster"),
-                        "let one thread initialize the barrier, and all threads wait after it, before the first copy: "
-                        "__syncthreads() in a block, cluster.sync() where another block's copies come to it");
+        end_for_barrier(
+            site,
+            "a copy in bulk with a barrier that nobody has initialized" +
+                (&target == this ? std::string() : " in the block of rank " + std::to_string(rank) + " of the cluster"),
+            "let one thread initialize the barrier, and all threads wait after it, before the first copy: "
+            "__syncthreads() in a block, cluster.sync() where another block's copies come to it");
     }
     AsyncBarrier& at = *found;
     for (const BulkPiece& piece : pieces_) {
         LateCopy copy{};
-        copy.to = target.arena_ + number(piece.shared);
+        copy.to = target.arena_ + number_of(piece.shared);
         copy.bytes = kBulkChunk;
         copy.since = at.phase;
         copy.in_bulk = true;
@@ -335,8 +334,7 @@ void Block::end_bulk_copies() {
             report_end(barrier.site, nullptr,
                        "a block ends, and the last phase of this barrier has " +
                            std::to_string(barrier.bytes < 0 ? -barrier.bytes : barrier.bytes) +
-                           (barrier.bytes < 0 ? " bytes more than were announced"
-                                              : " bytes less than were announced"),
+                           (barrier.bytes < 0 ? " bytes more than were announced" : " bytes less than were announced"),
                        "announce as many bytes for each phase as its copies bring");
         }
     }
@@ -362,9 +360,7 @@ void store_box(const void* map, const std::int32_t* at, unsigned rank, const voi
     running_block("cp_async_bulk_tensor").store_box(map, at, rank, from, code, site);
 }
 void commit_bulk_stores() { running_block("cp_async_bulk_commit_group").commit_bulk_stores(); }
-void wait_for_bulk_stores(unsigned prior) {
-    running_block("cp_async_bulk_wait_group").wait_for_bulk_stores(prior);
-}
+void wait_for_bulk_stores(unsigned prior) { running_block("cp_async_bulk_wait_group").wait_for_bulk_stores(prior); }
 void fence_async_proxy() { running_block("fence_proxy_async").fence_async_proxy(); }
 
 }  // namespace cpu_device

@@ -550,12 +550,11 @@ void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& a
                                 : writes(access.kind) ? "a thread writes "
                                                       : "a thread reads ") +
                     "where an asynchronous copy has yet to write: nobody has waited for the copy";
-    found.other =
-        OtherSide{{},
-                  copy.in_bulk ? copy.block : block_index,
-                  launch.thread_index(copy.thread),
-                  copy.in_bulk ? "begins a copy in bulk"
-                               : "begins to copy " + std::to_string(copy.bytes) + " bytes asynchronously"};
+    found.other = OtherSide{{},
+                            copy.in_bulk ? copy.block : block_index,
+                            launch.thread_index(copy.thread),
+                            copy.in_bulk ? "begins a copy in bulk"
+                                         : "begins to copy " + std::to_string(copy.bytes) + " bytes asynchronously"};
     found.other_code = copy.code;
     if (copy.in_bulk) {
         found.hint =
@@ -600,10 +599,8 @@ void BlockDiagnoser::State::report_unfenced_write(unsigned thread, const BulkPie
     found.message =
         "a store in bulk reads what a thread has written, and no fence makes that visible to it: it may read what was "
         "there before";
-    found.other = OtherSide{{},
-                            block_index,
-                            launch.thread_index(thread_of(cell.write)),
-                            past_text(other.kind, other.bytes, nullptr)};
+    found.other = OtherSide{
+        {}, block_index, launch.thread_index(thread_of(cell.write)), past_text(other.kind, other.bytes, nullptr)};
     found.other_code = other.code;
     found.hint =
         "the tensor memory accelerator reaches shared memory by another way than threads do (another proxy): let every "

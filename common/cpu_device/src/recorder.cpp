@@ -320,11 +320,11 @@ void Recorder::count_bulk_load(const void* code, const std::vector<BulkPiece>& p
     for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
         if ((blocks >> rank & 1) == 0) continue;
         // The blocks' shared memory lies one after the other.
-        const auto begin = static_cast<std::ptrdiff_t>(arena_) + (std::ptrdiff_t{rank} - std::ptrdiff_t{own}) *
-                                                                     static_cast<std::ptrdiff_t>(kArenaBytes);
+        const auto begin = static_cast<std::ptrdiff_t>(arena_) +
+                           (std::ptrdiff_t{rank} - std::ptrdiff_t{own}) * static_cast<std::ptrdiff_t>(kArenaBytes);
         for (std::size_t i = 0; i < pieces.size(); ++i) {
-            there[i].shared = reinterpret_cast<std::byte*>(
-                reinterpret_cast<std::uintptr_t>(pieces[i].shared) + static_cast<std::uintptr_t>(begin));
+            there[i].shared = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(pieces[i].shared) +
+                                                           static_cast<std::uintptr_t>(begin));
         }
         count_bulk(code, true, true, there);
     }

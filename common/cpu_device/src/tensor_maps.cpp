@@ -12,10 +12,17 @@ namespace cpu_device {
 namespace {
 
 // How a map is kept in its 16 words: this, then what TensorMap has.
-constexpr cuuint64_t kMark = 0x7E45'04AA'7E45'04AA;
-enum Word : unsigned { mark, address, extents, strides = extents + 5, boxes = strides + 5, rest };
+constexpr cuuint64_t kMapMark = 0x7E45'04AA'7E45'04AA;
+enum MapWord : unsigned {
+    mark_word,
+    address_word,
+    extent_words,
+    stride_words = extent_words + 5,
+    box_word = stride_words + 5,
+    rest_word
+};
 
-unsigned bytes_of(CUtensorMapDataType type) {
+unsigned element_bytes_of(CUtensorMapDataType type) {
     switch (type) {
         case CU_TENSOR_MAP_DATA_TYPE_UINT8:
             return 1;
@@ -39,7 +46,7 @@ unsigned bytes_of(CUtensorMapDataType type) {
     }
 }
 
-bool is_float(CUtensorMapDataType type) {
+bool is_float_type(CUtensorMapDataType type) {
     switch (type) {
         case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
         case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
@@ -59,9 +66,9 @@ unsigned swizzle_bytes(CUtensorMapSwizzle swizzle) {
 }
 
 /// Whether a driver takes this map.
-bool is_valid(unsigned element_bytes, cuuint32_t rank, const void* memory, const cuuint64_t* extent,
-              const cuuint64_t* stride, const cuuint32_t* box, const cuuint32_t* element_strides,
-              CUtensorMapSwizzle swizzle) {
+bool is_valid_map(unsigned element_bytes, cuuint32_t rank, const void* memory, const cuuint64_t* extent,
+                  const cuuint64_t* stride, const cuuint32_t* box, const cuuint32_t* element_strides,
+                  CUtensorMapSwizzle swizzle) {
     if (rank < 1 || rank > kMostDimensions || extent == nullptr || box == nullptr || element_strides == nullptr)
         return false;
     if (rank > 1 && stride == nullptr) return false;
@@ -82,17 +89,17 @@ bool is_valid(unsigned element_bytes, cuuint32_t rank, const void* memory, const
 bool read_tensor_map(const void* map, TensorMap& into) {
     cuuint64_t words[CU_TENSOR_MAP_NUM_QWORDS];
     std::memcpy(words, map, sizeof words);
-    if (words[mark] != kMark) return false;
-    into.address = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(words[address]));
+    if (words[mark_word] != kMapMark) return false;
+    into.address = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(words[address_word]));
     for (unsigned d = 0; d < kMostDimensions; ++d) {
-        into.extent[d] = words[extents + d];
-        into.stride[d] = words[strides + d];
-        into.box[d] = static_cast<unsigned>(words[boxes] >> 12 * d & 0xFFF);
+        into.extent[d] = words[extent_words + d];
+        into.stride[d] = words[stride_words + d];
+        into.box[d] = static_cast<unsigned>(words[box_word] >> 12 * d & 0xFFF);
     }
-    into.rank = words[rest] & 0xFF;
-    into.element_bytes = words[rest] >> 8 & 0xFF;
-    into.swizzle = words[rest] >> 16 & 0xFF;
-    into.fills_with_nan = (words[rest] >> 24 & 1) != 0;
+    into.rank = words[rest_word] & 0xFF;
+    into.element_bytes = words[rest_word] >> 8 & 0xFF;
+    into.swizzle = words[rest_word] >> 16 & 0xFF;
+    into.fills_with_nan = (words[rest_word] >> 24 & 1) != 0;
     return true;
 }
 
@@ -118,8 +125,7 @@ void box_pieces(const TensorMap& map, const std::int32_t* at, std::byte* shared,
             const std::uintptr_t swizzled = place ^ (place >> 7 & mask) << 4;
             const std::int64_t first = std::int64_t{at[0]} + chunk * in_chunk;
             const std::int64_t from = std::max<std::int64_t>(first, 0);
-            const std::int64_t end =
-                std::min<std::int64_t>(first + in_chunk, static_cast<std::int64_t>(map.extent[0]));
+            const std::int64_t end = std::min<std::int64_t>(first + in_chunk, static_cast<std::int64_t>(map.extent[0]));
             BulkPiece piece = {reinterpret_cast<std::byte*>(swizzled), nullptr, 0, 0};
             if (inside && from < end) {
                 piece.global = begin + from * map.element_bytes;
@@ -150,30 +156,30 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
         return refuse("a tensor map of packed elements");
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B && swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B)
         return refuse("a tensor map with a swizzle of larger atoms");
-    const unsigned element_bytes = bytes_of(type);
+    const unsigned element_bytes = element_bytes_of(type);
     const bool known = swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
                        fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
     if (map == nullptr || reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || element_bytes == 0 || !known ||
-        (fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && !is_float(type)) ||
-        !is_valid(element_bytes, rank, memory, extent, stride, box, element_strides, swizzle)) {
+        (fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && !is_float_type(type)) ||
+        !is_valid_map(element_bytes, rank, memory, extent, stride, box, element_strides, swizzle)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     for (unsigned d = 1; d < rank; ++d) {
         if (element_strides[d] != 1) return refuse("a tensor map with element strides");
     }
-    cuuint64_t words[CU_TENSOR_MAP_NUM_QWORDS] = {kMark, reinterpret_cast<std::uintptr_t>(memory)};
+    cuuint64_t words[CU_TENSOR_MAP_NUM_QWORDS] = {kMapMark, reinterpret_cast<std::uintptr_t>(memory)};
     for (unsigned d = 0; d < rank; ++d) {
-        words[extents + d] = extent[d];
-        words[strides + d] = d == 0 ? element_bytes : stride[d - 1];
-        words[boxes] |= cuuint64_t{box[d]} << 12 * d;
+        words[extent_words + d] = extent[d];
+        words[stride_words + d] = d == 0 ? element_bytes : stride[d - 1];
+        words[box_word] |= cuuint64_t{box[d]} << 12 * d;
     }
-    words[rest] = rank | element_bytes << 8 | swizzle_bytes(swizzle) << 16 | static_cast<unsigned>(fill) << 24;
+    words[rest_word] = rank | element_bytes << 8 | swizzle_bytes(swizzle) << 16 | static_cast<unsigned>(fill) << 24;
     std::memcpy(map, words, sizeof words);
     return CUDA_SUCCESS;
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
-                                             unsigned long long, cudaDriverEntryPointQueryResult* result) {
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
         const bool found = std::string_view(symbol) == "cuTensorMapEncodeTiled";

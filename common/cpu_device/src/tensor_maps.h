@@ -32,8 +32,8 @@ struct TensorMap {
 /// False: these bytes are no tensor map that cuTensorMapEncodeTiled has made.
 bool read_tensor_map(const void* map, TensorMap& into);
 
-/// At most 16 bytes of a copy. In shared memory they are a whole chunk, and `bytes` of it, from `skip` on, are in global
-/// memory; the others lie outside of the tensor.
+/// At most 16 bytes of a copy. In shared memory they are a whole chunk, and `bytes` of it, from `skip` on, are in
+/// global memory; the others lie outside of the tensor.
 struct BulkPiece {
     std::byte* shared;
     std::byte* global;

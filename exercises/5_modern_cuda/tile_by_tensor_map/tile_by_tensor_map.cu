@@ -16,15 +16,16 @@ constexpr unsigned threads_per_block = 256;
 
 __global__ void transpose_tile(const __grid_constant__ CUtensorMap in,
                                const __grid_constant__ CUtensorMap out) {
-    __shared__ alignas(1024) float tile[side][side];    // a tile of the input, swizzled
-    __shared__ alignas(128) float turned[side][side];   // the same, transposed
+    __shared__ alignas(1024) float tile[side][side];   // a tile of the input, swizzled
+    __shared__ alignas(128) float turned[side][side];  // the same, transposed
     __shared__ std::uint64_t filled;
     const int row = static_cast<int>(blockIdx.y * side);
     const int col = static_cast<int>(blockIdx.x * side);
     if (threadIdx.x == 0) {
         ptx::mbarrier_init(&filled, 1);
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-        // TODO 1: announce the bytes of the tile to the barrier, and have the box of the map
+        // TODO 1: announce the bytes of the tile to the barrier, and have the box of the
+        // map
         //         `in` copied to it that begins in this row and column.
     }
     __syncthreads();

@@ -48,10 +48,8 @@ void check_transpose(std::size_t rows, std::size_t cols, std::size_t more_in = 0
                      .when({"data race", "no fence"},
                            "By which way does the accelerator read shared memory, and who "
                            "has told it of the threads' writes?")
-                     .when({"misused barrier"},
-                           "How many bytes does the whole box have?")
-                     .when({"missing arrival"},
-                           "How many bytes does the whole box have?"));
+                     .when({"misused barrier"}, "How many bytes does the whole box have?")
+                     .when({"missing arrival"}, "How many bytes does the whole box have?"));
     CHECK_THAT(d_out,
                grading::EqualTo(expected).when(grading::equals(with_chunks_in_order),
                                                "In which place of its row is chunk c of "
@@ -59,13 +57,13 @@ void check_transpose(std::size_t rows, std::size_t cols, std::size_t more_in = 0
     CHECK_THAT(d_in, grading::Unchanged());
     if (rows == 0 || cols == 0) return;
     CHECK_THAT(instrumented, grading::LaunchesExactly(1));
-    CHECK_THAT(instrumented,
-               grading::NoBankConflicts("Which lanes read or write in one bank at a time?"));
+    CHECK_THAT(instrumented, grading::NoBankConflicts(
+                                 "Which lanes read or write in one bank at a time?"));
     // A row of a tile begins anywhere in a sector, and may touch one more than it needs.
     const double tiles = static_cast<double>((rows + 31) / 32 * ((cols + 31) / 32));
-    CHECK_THAT(instrumented, grading::BytesMovedAtMost(
-                                 2 * static_cast<double>(rows * cols) * sizeof(float) +
-                                 tiles * 64 * 64));
+    CHECK_THAT(instrumented,
+               grading::BytesMovedAtMost(
+                   2 * static_cast<double>(rows * cols) * sizeof(float) + tiles * 64 * 64));
 }
 
 }  // namespace

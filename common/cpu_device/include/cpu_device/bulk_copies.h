@@ -1,5 +1,5 @@
-// What <cuda/ptx> and cuda::device of <cuda/barrier> are made of: copies by the tensor memory accelerator, in bulk or as
-// boxes of a tensor map. Programs never name anything of cpu_device here.
+// What <cuda/ptx> and cuda::device of <cuda/barrier> are made of: copies by the tensor memory accelerator, in bulk or
+// as boxes of a tensor map. Programs never name anything of cpu_device here.
 #pragma once
 
 #include <cstddef>

@@ -99,9 +99,8 @@ void expect_unswizzled(CUtensorMapSwizzle swizzle) {
     DeviceBuffer<float> d_in(ascending(kRows * kPitch)), d_out(32 * floats);
     box_with_swizzle<floats><<<1, 64>>>(map_of(d_in, floats, swizzle), d_out.data());
     check_finished();
-    expect_equal(d_out.download(), sequence<float>(32 * floats, [](int i) {
-                     return i / int{floats} * kPitch + i % int{floats} + 1;
-                 }));
+    expect_equal(d_out.download(),
+                 sequence<float>(32 * floats, [](int i) { return i / int{floats} * kPitch + i % int{floats} + 1; }));
 }
 
 void boxes_with_three_swizzles() {
@@ -132,9 +131,8 @@ void copy_by_the_accelerator_alone() {
     DeviceBuffer<float> d_in(ascending(kRows * kPitch)), d_out(std::vector<float>(kRows * kPitch, -1.0f));
     there_and_back<<<dim3(2, 2), 32>>>(map_of(d_in), map_of(d_out));
     check_finished();
-    expect_equal(d_out.download(), sequence<float>(kRows * kPitch, [](int i) {
-                     return i % kPitch < kCols ? i + 1 : -1;
-                 }));
+    expect_equal(d_out.download(),
+                 sequence<float>(kRows * kPitch, [](int i) { return i % kPitch < kCols ? i + 1 : -1; }));
 }
 
 /// Three buffers are filled by bulk copies, changed by the threads, and stored. Phases of their barriers go round.
@@ -241,9 +239,8 @@ void multicast_of_shares() {
     check(launch_in_clusters(shares_of_all, {.blocks = blocks, .cluster = 4, .threads = 64},
                              static_cast<const float*>(d_in.data()), d_out.data(), parts));
     check_finished();
-    expect_equal(d_out.download(), sequence<float>(256 * parts * blocks, [](int i) {
-                     return i / 256 % parts * 256 + 255 - i % 256 + 1;
-                 }));
+    expect_equal(d_out.download(), sequence<float>(256 * parts * blocks,
+                                                   [](int i) { return i / 256 % parts * 256 + 255 - i % 256 + 1; }));
 }
 
 #if defined(__CPU_DEVICE__) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

@@ -143,7 +143,8 @@ KERNEL(no_fence) {
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;  // OTHER: by the threads
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0}, tile);  // MISTAKE(data_race): stale
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
+                                  tile);  // MISTAKE(data_race): stale
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -160,7 +161,8 @@ KERNEL(fence_by_one) {
     if (threadIdx.x == 0) ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0}, tile);  // MISTAKE(data_race): stale
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
+                                  tile);  // MISTAKE(data_race): stale
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -211,7 +213,8 @@ KERNEL(never_waits) {
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0}, tile);  // MISTAKE(use_after_free): -
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
+                                  tile);  // MISTAKE(use_after_free): -
         ptx::cp_async_bulk_commit_group();
     }
 }
@@ -224,7 +227,8 @@ KERNEL(never_committed) {
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0}, tile);  // MISTAKE(use_after_free): -
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
+                                  tile);  // MISTAKE(use_after_free): -
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
 }
