@@ -42,11 +42,7 @@ __device__ void expect(Bar* filled, unsigned bytes) {
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, filled, bytes);
 }
 
-#define KERNEL(name)                                                                                        \
-    __global__ void name(const __grid_constant__ Map in, const __grid_constant__ Map to, const float* from, \
-                         [[maybe_unused]] float* out)
-
-KERNEL(no_wait) {
+__global__ void no_wait(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -65,7 +61,7 @@ void tile_read_before_its_box() {
     run(no_wait);
 }
 
-KERNEL(parity_one) {
+__global__ void parity_one(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -83,7 +79,8 @@ KERNEL(parity_one) {
 
 void box_waited_for_by_the_wrong_parity() { run(parity_one); }
 
-KERNEL(same_parity_twice) {
+__global__ void same_parity_twice(const __grid_constant__ Map in, const __grid_constant__ Map, const float*,
+                                  float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -104,7 +101,7 @@ KERNEL(same_parity_twice) {
 
 void second_round_waits_for_the_first_phase() { run(same_parity_twice); }
 
-KERNEL(counts_elements) {
+__global__ void counts_elements(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -120,7 +117,7 @@ KERNEL(counts_elements) {
 
 void bytes_counted_in_elements() { run(counts_elements); }
 
-KERNEL(counts_twice) {
+__global__ void counts_twice(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -138,7 +135,7 @@ void bytes_announced_twice() {
     run(counts_twice);
 }
 
-KERNEL(no_fence) {
+__global__ void no_fence(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
     __shared__ alignas(128) float tile[32][32];
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;  // OTHER: by the threads
     __syncthreads();
@@ -155,7 +152,7 @@ void store_without_a_proxy_fence() {
     run(no_fence);
 }
 
-KERNEL(fence_by_one) {
+__global__ void fence_by_one(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
     __shared__ alignas(128) float tile[32][32];
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;  // OTHER: by the threads
     if (threadIdx.x == 0) ptx::fence_proxy_async(ptx::space_shared);
@@ -170,7 +167,7 @@ KERNEL(fence_by_one) {
 
 void fence_of_one_thread_before_the_barrier() { run(fence_by_one); }
 
-KERNEL(overwrites) {
+__global__ void overwrites(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
     __shared__ alignas(128) float tile[32][32];
     for (int round = 0; round < 2; ++round) {
         for (unsigned i = threadIdx.x; i < 32 * 32; i += 64)
@@ -188,7 +185,8 @@ KERNEL(overwrites) {
 
 void buffer_written_while_it_is_stored() { run(overwrites); }
 
-KERNEL(waits_for_one_too_few) {
+__global__ void waits_for_one_too_few(const __grid_constant__ Map, const __grid_constant__ Map to, const float*,
+                                      float*) {
     __shared__ alignas(128) float tile[32][32];
     for (int round = 0; round < 2; ++round) {
         for (unsigned i = threadIdx.x; i < 32 * 32; i += 64)
@@ -207,7 +205,7 @@ KERNEL(waits_for_one_too_few) {
 
 void wait_that_leaves_the_last_store() { run(waits_for_one_too_few); }
 
-KERNEL(never_waits) {
+__global__ void never_waits(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
     __shared__ alignas(128) float tile[32][32];
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;
     ptx::fence_proxy_async(ptx::space_shared);
@@ -221,7 +219,7 @@ KERNEL(never_waits) {
 
 void store_that_nobody_waits_for() { run(never_waits); }
 
-KERNEL(never_committed) {
+__global__ void never_committed(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
     __shared__ alignas(128) float tile[32][32];
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;
     ptx::fence_proxy_async(ptx::space_shared);
@@ -235,7 +233,7 @@ KERNEL(never_committed) {
 
 void store_without_a_commit() { run(never_committed); }
 
-KERNEL(box_at_64) {
+__global__ void box_at_64(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float*) {
     __shared__ alignas(128) float tile[33][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -250,7 +248,7 @@ KERNEL(box_at_64) {
 
 void box_between_two_multiples() { run(box_at_64); }
 
-KERNEL(copies_100_bytes) {
+__global__ void copies_100_bytes(const __grid_constant__ Map, const __grid_constant__ Map, const float* from, float*) {
     __shared__ alignas(16) float tile[32];
     __shared__ Bar filled;
     begin(&filled);
@@ -265,7 +263,7 @@ KERNEL(copies_100_bytes) {
 
 void bulk_copy_of_100_bytes() { run(copies_100_bytes); }
 
-KERNEL(source_at_a_float) {
+__global__ void source_at_a_float(const __grid_constant__ Map, const __grid_constant__ Map, const float* from, float*) {
     __shared__ alignas(16) float tile[32];
     __shared__ Bar filled;
     begin(&filled);
@@ -280,7 +278,7 @@ KERNEL(source_at_a_float) {
 
 void bulk_copy_from_the_second_float() { run(source_at_a_float); }
 
-KERNEL(too_early) {
+__global__ void too_early(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -298,7 +296,7 @@ KERNEL(too_early) {
 
 void next_box_over_a_tile_in_use() { run(too_early); }
 
-KERNEL(unused_box) {
+__global__ void unused_box(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -312,7 +310,8 @@ KERNEL(unused_box) {
 
 void box_that_nobody_waits_for() { run(unused_box); }
 
-KERNEL(multicast_in_use) {
+__global__ void multicast_in_use(const __grid_constant__ Map, const __grid_constant__ Map, const float* from,
+                                 float* out) {
     __shared__ alignas(128) float tile[32];
     __shared__ Bar filled;
     begin(&filled);
@@ -336,7 +335,8 @@ KERNEL(multicast_in_use) {
 
 void multicast_over_a_tile_in_use() { run(multicast_in_use, 2); }
 
-KERNEL(multicast_too_early) {
+__global__ void multicast_too_early(const __grid_constant__ Map, const __grid_constant__ Map, const float* from,
+                                    float* out) {
     __shared__ alignas(128) float tile[32];
     __shared__ Bar filled;
     begin(&filled);
@@ -355,7 +355,7 @@ KERNEL(multicast_too_early) {
 
 void multicast_before_all_barriers_are_initialized() { run(multicast_too_early, 2); }
 
-KERNEL(map_by_value) {
+__global__ void map_by_value(const __grid_constant__ Map, const __grid_constant__ Map, const float*, float*) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
