@@ -159,7 +159,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
     const unsigned element_bytes = element_bytes_of(type);
     const bool known = swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
                        fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
-    if (map == nullptr || reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || element_bytes == 0 || !known ||
+    if (map == nullptr || element_bytes == 0 || !known ||
         (fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && !is_float_type(type)) ||
         !is_valid_map(element_bytes, rank, memory, extent, stride, box, element_strides, swizzle)) {
         return CUDA_ERROR_INVALID_VALUE;

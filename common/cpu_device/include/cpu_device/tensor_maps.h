@@ -14,8 +14,10 @@ typedef std::uint64_t cuuint64_t;
 
 #define CU_TENSOR_MAP_NUM_QWORDS 16
 
+// In CUDA it is aligned to 128 bytes. Here kernels get it on their stack, and a frame that is aligned more than others
+// would lie differently deep in each thread: by the depth the counters tell which lanes go together.
 struct CUtensorMap_st {
-    alignas(128) cuuint64_t opaque[CU_TENSOR_MAP_NUM_QWORDS];
+    alignas(16) cuuint64_t opaque[CU_TENSOR_MAP_NUM_QWORDS];
 };
 typedef CUtensorMap_st CUtensorMap;
 

@@ -170,7 +170,7 @@ void ring_of_three_bulk_buffers() {
     DeviceBuffer<float> d_in(ascending(64 * 11)), d_out(64 * 11);
     ring_of_three<<<1, 64>>>(d_in.data(), d_out.data(), 11);
     check_finished();
-    expect_equal(d_out.download(), sequence<double>(64 * 11, [](int i) { return i + 1.5; }));
+    expect_equal(d_out.download(), sequence<float>(64 * 11, [](int i) { return i + 1.5f; }));
 }
 
 /// The thread that stores fences for all: after the barrier it knows what the others have written.
