@@ -27,15 +27,10 @@
 
 #include <cublas_v2.h>
 #include <cuda.h>  // types of tensor maps; no function of the driver is linked
-#include <cudaTypedefs.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <limits>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "chapters/4_examples/matrix_multiply/tensor_operands.cuh"
@@ -47,6 +42,7 @@
 #include "common/helpers/cublas.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/launch_shape.h"
+#include "common/helpers/tensor_map.h"
 
 namespace examples {
 namespace {
@@ -135,37 +131,18 @@ void cp_async(Product<precision>& problem) {
 // ---- steps 3 and 4 ----------------------------------------------------------------------
 
 // Describes a row-major matrix, and boxes of it that are 128 bytes wide, to the tensor
-// memory accelerator. The function of the driver that does so is looked up rather than
-// linked, so that the program also starts where there is no driver.
+// memory accelerator.
 CUtensorMap map_of(CUtensorMapDataType type, unsigned element_bytes, const void* data,
                    std::size_t rows, std::size_t row_bytes, unsigned box_rows) {
-    static const auto encode = [] {
-        constexpr auto name = "cuTensorMapEncodeTiled";
-        constexpr unsigned version = 12000;  // as it was in CUDA 12.0
-        void* function = nullptr;
-        cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-        check(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault,
-                                               &found));
-        if (found != cudaDriverEntryPointSuccess)
-            throw std::runtime_error("this driver has no tensor maps");
-        return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
-    }();
-    constexpr std::size_t largest = std::numeric_limits<int>::max();
-    if (rows > largest || row_bytes / element_bytes > largest)
-        throw std::length_error(
-            "the tensor memory accelerator counts rows and columns in 31 bits");
-    CUtensorMap map;
-    const std::array<cuuint64_t, 2> extents = {row_bytes / element_bytes, rows};
-    const std::array<cuuint64_t, 1> pitch = {row_bytes};  // a multiple of 16
-    const std::array<cuuint32_t, 2> box = {kSliceBytes / element_bytes, box_rows},
-                                    every = {1, 1};
-    const CUresult result = encode(
-        &map, type, 2, const_cast<void*>(data), extents.data(), pitch.data(), box.data(),
-        every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        throw std::runtime_error("cuTensorMapEncodeTiled: " + std::to_string(result));
-    return map;
+    return warpwise::tensor_map({.type = type,
+                                 .element_bytes = element_bytes,
+                                 .data = data,
+                                 .rows = rows,
+                                 .cols = row_bytes / element_bytes,
+                                 .pitch = row_bytes,
+                                 .box_rows = box_rows,
+                                 .box_cols = kSliceBytes / element_bytes,
+                                 .swizzle = CU_TENSOR_MAP_SWIZZLE_128B});
 }
 
 template <Precision precision>

@@ -283,10 +283,21 @@ bool Block::report_missing_arrivals() {
         found.other = OtherSide{group.site, index_, thread_index(group.threads.front()), "waits here"};
         break;
     }
-    found.message = "phase " + std::to_string(barrier.phase) + " of the barrier that was initialized at " +
-                    at(barrier.site) + " waits for ever: of " + std::to_string(barrier.expected) + " arrivals " +
-                    std::to_string(barrier.expected - barrier.missing) + " have come. " + text_of(groups) +
-                    (exited > 0 ? ", " + counted(exited, "thread") + (exited == 1 ? " has" : " have") + " exited" : "");
+    found.message =
+        "phase " + std::to_string(barrier.phase) + " of the barrier that was initialized at " + at(barrier.site) +
+        " waits for ever: of " + std::to_string(barrier.expected) + " arrivals " +
+        std::to_string(barrier.expected - barrier.missing) + " have come" +
+        (barrier.bytes > 0 ? ", and of the bytes that were announced " + std::to_string(barrier.bytes) + " have not"
+                           : "") +
+        ". " + text_of(groups) +
+        (exited > 0 ? ", " + counted(exited, "thread") + (exited == 1 ? " has" : " have") + " exited" : "");
+    if (barrier.missing == 0 && barrier.bytes > 0) {
+        found.hint =
+            "the bytes that a phase is told to expect have to be the sum of the sizes of its copies: is the number "
+            "right, is it in bytes and not in elements, and does every copy begin that it counts?";
+        report(std::move(found));
+        return true;
+    }
     found.hint =
         "init() has to be told how many arrivals come in each phase: is the number right, does every thread that it "
         "counts call arrive() (of a pipeline: producer_commit() or consumer_release()) in each round, and does a "

@@ -156,6 +156,7 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
                            kind,
                            copies,
                            false,
+                           false,
                            scope,
                            memory_order,
                            code};

@@ -24,6 +24,7 @@ CaseList stream_order_kept();
 CaseList correct_graphs();
 CaseList correct_clusters();
 CaseList correct_ranges();
+CaseList correct_bulk_copies();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -47,7 +48,8 @@ std::vector<CaseList> correct() {
             stream_order_kept(),
             correct_graphs(),
             correct_clusters(),
-            correct_ranges()};
+            correct_ranges(),
+            correct_bulk_copies()};
 }
 
 }  // namespace corpus

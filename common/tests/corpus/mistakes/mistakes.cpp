@@ -29,7 +29,8 @@ std::vector<CaseList> diagnostics() {
             stream_order(),
             graphs(),
             cluster_mistakes(),
-            ranges_of_nvtx()};
+            ranges_of_nvtx(),
+            bulk_copies()};
 }
 
 }  // namespace corpus

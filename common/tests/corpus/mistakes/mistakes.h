@@ -32,5 +32,6 @@ CaseList stream_order();  // streams, pools, managed memory, and the host
 CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
 CaseList ranges_of_nvtx();
+CaseList bulk_copies();  // by the tensor memory accelerator
 
 }  // namespace corpus

@@ -681,6 +681,22 @@ test('both languages have all words, and none is left in English', () => {
     }
 });
 
+test('chunks of a row lie in the banks as the counters of the lesson say', () => {
+    for (const layout of ['dense', 'padded', 'swizzled']) {
+        for (const row of model.upTo(32)) {
+            const places = model.upTo(8).map((chunk) => model.placeOfChunk(row, chunk, layout));
+            assert.equal(new Set(places).size, 8);
+            for (const chunk of model.upTo(8)) assert.equal(model.chunkAt(row, places[chunk], layout), chunk);
+        }
+    }
+    assert.equal(model.placeOfChunk(5, 2, 'swizzled'), 7);
+    assert.equal(model.chunkWavefronts('dense', 4), 32);
+    assert.equal(model.chunkWavefronts('padded', 4), 4);
+    assert.equal(model.chunkWavefronts('swizzled', 4), 4);
+    assert.equal(model.chunkWavefronts('dense', 16), 32);
+    assert.equal(model.chunkWavefronts('swizzled', 16), 4);
+});
+
 test('bins are dealt out to the blocks of a cluster in turn', () => {
     assert.deepEqual(model.ownerOf(6, 4), { rank: 2, place: 1 });
     const owners = model.upTo(16).map((key) => model.ownerOf(key, 4));

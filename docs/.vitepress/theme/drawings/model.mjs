@@ -598,3 +598,19 @@ export function perInstruction(rows) {
     const waits = count((state) => state !== 'issued' && state !== 'ready');
     return { issued, waits: waits / issued, ready: count((state) => state === 'ready') / issued };
 }
+
+/// The chunks of 16 bytes of a row of 128 bytes: which eighth of the banks chunk `chunk` of a row lies in. Rows are dense, or
+/// padded by one chunk, or the accelerator has swizzled them.
+export const placeOfChunk = (row, chunk, layout) => (layout === 'padded' ? (chunk + row) % 8 : layout === 'swizzled' ? chunk ^ (row % 8) : chunk);
+/// The chunk of the row that lies there.
+export const chunkAt = (row, place, layout) => upTo(8).find((chunk) => placeOfChunk(row, chunk, layout) === place);
+/// 32 lanes read one chunk of 32 rows, each 4 bytes of it or all 16. Lanes with 16 bytes are served eight at a time.
+export const chunkWavefronts = (layout, bytes) => {
+    const together = bytes === 16 ? 8 : 32;
+    let all = 0;
+    for (let first = 0; first < 32; first += together) {
+        const counts = upTo(8).map((place) => upTo(together).filter((k) => placeOfChunk(first + k, 0, layout) === place).length);
+        all += Math.max(...counts);
+    }
+    return all;
+};

@@ -507,6 +507,20 @@ const en = {
         says: (blocks, by, limits, share) =>
             `${counted(blocks, 'block fits', 'blocks fit')} on an SM, limited by: ${limits}. ${share} of the threads that an SM can hold are resident.`,
     },
+    chunks: {
+        title: 'Where the accelerator puts the chunks of a row',
+        alt: 'Eight rows of a tile, each of 128 bytes, as eight chunks of 16 bytes in the 32 banks. In dense rows the same chunk of all rows lies in the same four banks. With 16 bytes of padding per row, or with the swizzle of 128 bytes, it lies in other banks for each of the eight rows. A lane that takes 4 bytes uses one of the four banks of its chunk.',
+        banks: 'banks',
+        row: (row) => `row ${row}`,
+        below: 'Rows 8 to 31 repeat this.',
+        layout: 'Layout',
+        layouts: { dense: 'dense', padded: '16 bytes of padding', swizzled: 'swizzle of 128 bytes' },
+        load: 'What a lane loads',
+        loads: { 4: '4 bytes', 16: '16 bytes' },
+        chunk: 'Chunk',
+        says: (chunk, layout, places, bytes, wavefronts) =>
+            `Chunk ${chunk} of eight rows lies in ${counted(places, 'place')} of four banks. 32 lanes that load ${bytes} bytes each from chunk ${chunk} of 32 rows take ${counted(wavefronts, 'wavefront')}; the least is ${Number(bytes) / 4}.`,
+    },
     cluster: {
         title: 'Four blocks share sixteen counters',
         alt: 'Four blocks of a cluster, of the ranks 0 to 3, each on an SM of its own. Each has four counters in its shared memory, and the bins are dealt out in turn: rank 1 has bins 1, 5, 9, and 13. A thread of the block of rank 1 counts a key. If the counter is in another block, the increment travels over the network between the SMs.',
@@ -1111,6 +1125,20 @@ const zh = {
         names: { threads: '线程', registers: '寄存器', shared_memory: '共享内存', blocks: '每个 SM 的线程块数' },
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}：放得下 ${blocks}`,
         says: (blocks, by, limits, share) => `一个 SM 放得下 ${blocks} 个线程块，受限于：${limits}。驻留的线程是 SM 能放下的 ${share}。`,
+    },
+    chunks: {
+        title: '加速器把一行的小块放在哪里',
+        alt: '分块的八行，每行 128 字节，分成八个 16 字节的小块，画在 32 个存储体里。行紧密相连时，各行的同一个小块都在同样的四个存储体里。每行填充 16 字节，或者用 128 字节的异或换位，八行的这个小块就各在不同的存储体里。取 4 字节的 lane 只用小块的四个存储体之一。',
+        banks: '存储体',
+        row: (row) => `第 ${row} 行`,
+        below: '第 8 到 31 行重复以上各行。',
+        layout: '布局',
+        layouts: { dense: '紧密', padded: '填充 16 字节', swizzled: '128 字节的异或换位' },
+        load: '一个 lane 读多少',
+        loads: { 4: '4 字节', 16: '16 字节' },
+        chunk: '小块',
+        says: (chunk, layout, places, bytes, wavefronts) =>
+            `八行的第 ${chunk} 小块在 ${places} 个地方，每处四个存储体。32 个 lane 各从一行的第 ${chunk} 小块读 ${bytes} 字节，要 ${wavefronts} 个波前；最少是 ${Number(bytes) / 4} 个。`,
     },
     cluster: {
         title: '四个线程块分担十六个计数器',
