@@ -141,7 +141,7 @@ struct alignas(8) __frag_base {
 
     CPU_DEVICE_UNSEEN __frag_base() {
         constexpr std::uint64_t nothing = cpu_device::unfilled(cpu_device::matrix_number<T>());
-        for (storage_element_type& element : x) __builtin_memcpy(&element, &nothing, sizeof element);
+        for (storage_element_type& element : x) __builtin_memcpy(static_cast<void*>(&element), &nothing, sizeof element);
     }
 };
 
@@ -183,7 +183,7 @@ CPU_DEVICE_INLINE void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f,
         for (unsigned i = 0; i < count; i += per_word) {
             const auto [row, col] = cpu_device::element_place(lane, i, rows, per_word);
             const Word word = *reinterpret_cast<const Word*>(p + std::size_t{row} * ldm + col);
-            __builtin_memcpy(&f.x[i], &word, sizeof word);
+            __builtin_memcpy(static_cast<void*>(&f.x[i]), &word, sizeof word);
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {
@@ -207,7 +207,7 @@ CPU_DEVICE_INLINE void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, co
         for (unsigned i = 0; i < count; i += 2) {
             const auto [row, col] = cpu_device::element_place(lane, i, m, 2);
             const Pair pair = *reinterpret_cast<const Pair*>(p + std::size_t{row} * ldm + col);
-            __builtin_memcpy(&f.x[i], &pair, sizeof pair);
+            __builtin_memcpy(static_cast<void*>(&f.x[i]), &pair, sizeof pair);
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {
