@@ -171,8 +171,9 @@ void check_product(wmma::layout_t layout) {
     constexpr bool rows_of_b = std::is_same_v<LayoutB, wmma::row_major>;
     const bool rows_of_d = layout == wmma::mem_row_major;
     // Rows lie further apart than they are long, by multiples of 16 bytes.
-    const unsigned distance_a = (rows_of_a ? k : m) + 16, distance_b = (rows_of_b ? n : k) + 32;
-    const unsigned distance_d = (rows_of_d ? n : m) + 8;
+    const auto after = [](int length) { return static_cast<unsigned>(length + 15) / 16 * 16 + 16; };
+    const unsigned distance_a = after(rows_of_a ? k : m), distance_b = after(rows_of_b ? n : k);
+    const unsigned distance_d = after(rows_of_d ? n : m);
     const int least = std::is_same_v<Element, unsigned char> ? 0 : -3;
     const auto a = whole_numbers<Element>((rows_of_a ? m : k) * distance_a, least, 4, 1);
     const auto b = whole_numbers<Element>((rows_of_b ? k : n) * distance_b, least, 4, 2);

@@ -66,7 +66,7 @@ CPU_DEVICE_UNSEEN inline std::uint32_t rounded_to_tf32(float value) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
     constexpr std::uint32_t infinity = 0x7F800000u;
-    if ((bits & infinity) == infinity) return (bits & ~infinity << 1) == 0 ? bits : 0x7FFFFFFFu;
+    if ((bits & infinity) == infinity) return (bits & 0x007FFFFFu) == 0 ? bits : 0x7FFFFFFFu;
     return (bits + 0x1000u) & ~0x1FFFu;
 }
 
