@@ -223,14 +223,8 @@ CPU_DEVICE_UNSEEN inline void mma_m16n8k32_s8(int (&d)[4], const unsigned (&a)[4
     using Number = cpu_device::MatrixNumber;
     cpu_device::multiply_fragments({16, 8, 32, Number::s8, Number::s32, Number::s32}, d, a, b, site);
 }
-template <unsigned count>
-CPU_DEVICE_INLINE void ldmatrix(unsigned (&fragment)[count], unsigned row, CPU_DEVICE_CALL_SITE) {
-    cpu_device::load_matrices(fragment, row, false, site);
-}
-template <unsigned count>
-CPU_DEVICE_INLINE void ldmatrix_trans(unsigned (&fragment)[count], unsigned row, CPU_DEVICE_CALL_SITE) {
-    cpu_device::load_matrices(fragment, row, true, site);
-}
+using cpu_device::ldmatrix;
+using cpu_device::ldmatrix_trans;
 inline unsigned to_tf32(float value) { return cpu_device::rounded_to_tf32(value); }
 
 #endif

@@ -233,10 +233,11 @@ void Block::report_missing_lanes() {
                     (std::popcount(missing) == 1 ? "comes" : "come") + ": " + text_of(elsewhere) +
                     where_they_parted(witness.linear_thread, absent);
     found.other = OtherSide{elsewhere.front().site, index_, thread_index(absent), "waits here"};
-    found.hint = meeting.operation == matrix_collective
-                     ? "all 32 lanes of a warp have to reach it together: move it out of the branch"
-                     : "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
-                       "all lanes reach it";
+    found.hint =
+        meeting.operation == matrix_collective
+            ? "all 32 lanes of a warp have to reach it together: move it out of the branch"
+            : "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
+              "all lanes reach it";
     report(std::move(found));
 }
 

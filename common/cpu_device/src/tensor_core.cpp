@@ -31,7 +31,7 @@ std::string lanes_text(std::uint32_t lanes) {
         if ((lanes >> lane & 1) == 0) continue;
         unsigned last = lane;
         while (last + 1 < kWarpSize && (lanes >> (last + 1) & 1) != 0) ++last;
-        if (++parts == 5) return text + ", and more";
+        if (++parts == 5) return "lanes " + text + ", and more";
         text += (text.empty() ? "" : ", ") + std::to_string(lane);
         if (last > lane) text += " to " + std::to_string(last);
         lane = last;

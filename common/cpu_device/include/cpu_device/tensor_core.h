@@ -60,6 +60,14 @@ CPU_DEVICE_INLINE void load_matrices(unsigned (&fragment)[count], unsigned addre
     }
     exchange_matrices(count, transposed, from, row, fragment, site);
 }
+template <unsigned count>
+CPU_DEVICE_INLINE void ldmatrix(unsigned (&fragment)[count], unsigned row, CPU_DEVICE_CALL_SITE) {
+    load_matrices(fragment, row, false, site);
+}
+template <unsigned count>
+CPU_DEVICE_INLINE void ldmatrix_trans(unsigned (&fragment)[count], unsigned row, CPU_DEVICE_CALL_SITE) {
+    load_matrices(fragment, row, true, site);
+}
 
 /// cvt.rna.tf32.f32: to the nearest number with 10 bits of fraction, ties away from zero.
 CPU_DEVICE_UNSEEN inline std::uint32_t rounded_to_tf32(float value) {

@@ -100,6 +100,8 @@ void own_rows_without_syncwarp() {
 
 __global__ void rows_of_other_warps_without_barrier(const __half* in, float* out) {
     __shared__ __align__(16) __half tile[64][8];
+    for (unsigned i = 0; i < 8; ++i) tile[threadIdx.x][i] = __half(0.0f);
+    __syncthreads();
     for (unsigned i = 0; i < 8; ++i) tile[threadIdx.x][i] = in[threadIdx.x * 8 + i];  // OTHER: another warp reads it
     __syncwarp();
     unsigned a[4];
