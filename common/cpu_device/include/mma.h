@@ -123,8 +123,9 @@ constexpr int elements_of_fragment =
 
 /// A word of memory, whatever lies there.
 template <std::size_t bytes>
-using MemoryWord __attribute__((may_alias)) =
-    std::conditional_t<bytes == 8, std::uint64_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint16_t>>;
+struct __attribute__((may_alias)) MemoryWord {
+    std::conditional_t<bytes == 8, std::uint64_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint16_t>> bits;
+};
 
 }  // namespace cpu_device
 
@@ -141,7 +142,8 @@ struct alignas(8) __frag_base {
 
     CPU_DEVICE_UNSEEN __frag_base() {
         constexpr std::uint64_t nothing = cpu_device::unfilled(cpu_device::matrix_number<T>());
-        for (storage_element_type& element : x) __builtin_memcpy(static_cast<void*>(&element), &nothing, sizeof element);
+        for (storage_element_type& element : x)
+            __builtin_memcpy(static_cast<void*>(&element), &nothing, sizeof element);
     }
 };
 
@@ -182,8 +184,8 @@ CPU_DEVICE_INLINE void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f,
         using Word = cpu_device::MemoryWord<per_word * sizeof(Element)>;
         for (unsigned i = 0; i < count; i += per_word) {
             const auto [row, col] = cpu_device::element_place(lane, i, rows, per_word);
-            const Word word = *reinterpret_cast<const Word*>(p + std::size_t{row} * ldm + col);
-            __builtin_memcpy(static_cast<void*>(&f.x[i]), &word, sizeof word);
+            const auto bits = reinterpret_cast<const Word*>(p + std::size_t{row} * ldm + col)->bits;
+            __builtin_memcpy(static_cast<void*>(&f.x[i]), &bits, sizeof bits);
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {
@@ -206,8 +208,8 @@ CPU_DEVICE_INLINE void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, co
         using Pair = cpu_device::MemoryWord<sizeof(T) < 8 ? 2 * sizeof(T) : 8>;
         for (unsigned i = 0; i < count; i += 2) {
             const auto [row, col] = cpu_device::element_place(lane, i, m, 2);
-            const Pair pair = *reinterpret_cast<const Pair*>(p + std::size_t{row} * ldm + col);
-            __builtin_memcpy(static_cast<void*>(&f.x[i]), &pair, sizeof pair);
+            const auto bits = reinterpret_cast<const Pair*>(p + std::size_t{row} * ldm + col)->bits;
+            __builtin_memcpy(static_cast<void*>(&f.x[i]), &bits, sizeof bits);
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {
@@ -227,9 +229,9 @@ CPU_DEVICE_INLINE void store_matrix_sync(std::type_identity_t<T>* p, const fragm
         using Pair = cpu_device::MemoryWord<sizeof(T) < 8 ? 2 * sizeof(T) : 8>;
         for (unsigned i = 0; i < count; i += 2) {
             const auto [row, col] = cpu_device::element_place(lane, i, m, 2);
-            Pair pair;
-            __builtin_memcpy(&pair, &f.x[i], sizeof pair);
-            *reinterpret_cast<Pair*>(p + std::size_t{row} * ldm + col) = pair;
+            decltype(Pair::bits) bits;
+            __builtin_memcpy(&bits, &f.x[i], sizeof bits);
+            reinterpret_cast<Pair*>(p + std::size_t{row} * ldm + col)->bits = bits;
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {

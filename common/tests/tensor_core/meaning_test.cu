@@ -77,18 +77,6 @@ void check_fragments() {
     }
 }
 
-TEST_CASE("ldmatrix gives each lane its words of one, two, and four matrices") {
-    check_fragments<1, false>();
-    check_fragments<2, false>();
-    check_fragments<4, false>();
-}
-
-TEST_CASE("ldmatrix.trans gives each lane the elements of its columns") {
-    check_fragments<1, true>();
-    check_fragments<2, true>();
-    check_fragments<4, true>();
-}
-
 // ---- cvt.rna.tf32 ------------------------------------------------------------------------------------------------
 
 struct ToTf32 {
@@ -99,34 +87,6 @@ struct WmmaToTf32 {
         return __float_as_uint(wmma::__float_to_tf32(__uint_as_float(bits)));
     }
 };
-
-TEST_CASE("to_tf32 rounds to ten bits of fraction, ties away from zero") {
-    const std::vector<unsigned> inputs = {0x3F800000u,   // 1
-                                          0x3F800FFFu,   // just below a tie
-                                          0x3F801000u,   // a tie, away from zero
-                                          0x3F803000u,   // a tie next to an odd neighbor
-                                          0xBF801000u,   // negative
-                                          0x3FFFF000u,   // up to 2
-                                          0x7F7FFFFFu,   // to infinity
-                                          0x7F800000u,   // infinity
-                                          0xFF800000u,   // -infinity
-                                          0x00000000u,   // 0
-                                          0x80000000u,   // -0
-                                          0x00001000u,   // the tie between 0 and the smallest
-                                          0x00000FFFu,   // below it
-                                          0x007FF000u};  // the largest subnormal numbers become normal
-    const std::vector<unsigned> expected = {0x3F800000u, 0x3F800000u, 0x3F802000u, 0x3F804000u, 0xBF802000u,
-                                            0x40000000u, 0x7F800000u, 0x7F800000u, 0xFF800000u, 0x00000000u,
-                                            0x80000000u, 0x00002000u, 0x00000000u, 0x00800000u};
-    CHECK(map_on_device<ToTf32>(inputs) == expected);
-    CHECK(map_on_device<WmmaToTf32>(inputs) == expected);
-}
-
-TEST_CASE("to_tf32 of NaN is NaN") {
-    for (const unsigned bits : map_on_device<ToTf32>(std::vector<unsigned>{0x7FC00000u, 0xFFFFFFFFu, 0x7F800001u})) {
-        CHECK((bits & 0x7FFFFFFFu) > 0x7F800000u);
-    }
-}
 
 // ---- nvcuda::wmma ------------------------------------------------------------------------------------------------
 
@@ -220,6 +180,76 @@ using Unsigned = Types<16, 16, 16, unsigned char, unsigned char, int>;
 using UnsignedWide = Types<8, 32, 16, unsigned char, unsigned char, int>;
 using Double = Types<8, 8, 4, double, double, double>;
 
+__global__ void half_and_float_sums(const __half* a, float* out) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> of_a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> of_b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, __half> in_half;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> in_float;
+    wmma::load_matrix_sync(of_a, a, 16);
+    wmma::fill_fragment(of_b, __half(1.0f));
+    wmma::fill_fragment(in_half, __half(0.0f));
+    wmma::mma_sync(in_half, of_a, of_b, in_half);
+    wmma::mma_sync(in_float, of_a, of_b, in_half);  // from one to the other
+    wmma::mma_sync(in_half, of_a, of_b, in_float);
+    for (int i = 0; i < in_half.num_elements; ++i) in_float.x[i] += __half2float(in_half.x[i]);
+    wmma::store_matrix_sync(out, in_float, 16, wmma::mem_row_major);
+}
+
+__global__ void sums_at_their_limits(int* out) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, int> c, d;
+    wmma::fill_fragment(a, static_cast<signed char>(100));
+    wmma::fill_fragment(b, static_cast<signed char>(1));
+    wmma::fill_fragment(c, 2147483647 - 1599);  // 16 * 100 is one more than there is room for
+    wmma::mma_sync(d, a, b, c);
+    wmma::store_matrix_sync(out, d, 16, wmma::mem_row_major);
+    wmma::mma_sync(d, a, b, c, true);
+    wmma::store_matrix_sync(out + 256, d, 16, wmma::mem_row_major);
+}
+
+}  // namespace
+
+TEST_CASE("ldmatrix gives each lane its words of one, two, and four matrices") {
+    check_fragments<1, false>();
+    check_fragments<2, false>();
+    check_fragments<4, false>();
+}
+
+TEST_CASE("ldmatrix.trans gives each lane the elements of its columns") {
+    check_fragments<1, true>();
+    check_fragments<2, true>();
+    check_fragments<4, true>();
+}
+
+TEST_CASE("to_tf32 rounds to ten bits of fraction, ties away from zero") {
+    const std::vector<unsigned> inputs = {0x3F800000u,   // 1
+                                          0x3F800FFFu,   // just below a tie
+                                          0x3F801000u,   // a tie, away from zero
+                                          0x3F803000u,   // a tie next to an odd neighbor
+                                          0xBF801000u,   // negative
+                                          0x3FFFF000u,   // up to 2
+                                          0x7F7FFFFFu,   // to infinity
+                                          0x7F800000u,   // infinity
+                                          0xFF800000u,   // -infinity
+                                          0x00000000u,   // 0
+                                          0x80000000u,   // -0
+                                          0x00001000u,   // the tie between 0 and the smallest
+                                          0x00000FFFu,   // below it
+                                          0x007FF000u};  // the largest subnormal numbers become normal
+    const std::vector<unsigned> expected = {0x3F800000u, 0x3F800000u, 0x3F802000u, 0x3F804000u, 0xBF802000u,
+                                            0x40000000u, 0x7F800000u, 0x7F800000u, 0xFF800000u, 0x00000000u,
+                                            0x80000000u, 0x00002000u, 0x00000000u, 0x00800000u};
+    CHECK(map_on_device<ToTf32>(inputs) == expected);
+    CHECK(map_on_device<WmmaToTf32>(inputs) == expected);
+}
+
+TEST_CASE("to_tf32 of NaN is NaN") {
+    for (const unsigned bits : map_on_device<ToTf32>(std::vector<unsigned>{0x7FC00000u, 0xFFFFFFFFu, 0x7F800001u})) {
+        CHECK((bits & 0x7FFFFFFFu) > 0x7F800000u);
+    }
+}
+
 TEMPLATE_TEST_CASE("wmma multiplies matrices in rows and in columns", "", Half16, Half32, Half8, HalfSums, Bf16,
                    Bf16Tall, Bf16Wide, Tf32, Signed, SignedTall, Unsigned, UnsignedWide, Double) {
     using wmma::col_major, wmma::row_major;
@@ -243,21 +273,6 @@ TEST_CASE("fragments have as many elements as CUDA's") {
     CHECK(fragment<accumulator, 8, 8, 4, double>::num_elements == 2);
 }
 
-__global__ void half_and_float_sums(const __half* a, float* out) {
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> of_a;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> of_b;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, __half> in_half;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> in_float;
-    wmma::load_matrix_sync(of_a, a, 16);
-    wmma::fill_fragment(of_b, __half(1.0f));
-    wmma::fill_fragment(in_half, __half(0.0f));
-    wmma::mma_sync(in_half, of_a, of_b, in_half);
-    wmma::mma_sync(in_float, of_a, of_b, in_half);  // from one to the other
-    wmma::mma_sync(in_half, of_a, of_b, in_float);
-    for (int i = 0; i < in_half.num_elements; ++i) in_float.x[i] += __half2float(in_half.x[i]);
-    wmma::store_matrix_sync(out, in_float, 16, wmma::mem_row_major);
-}
-
 TEST_CASE("sums in half and in float can be mixed") {
     const auto a = whole_numbers<__half>(256, -3, 4, 5);
     __half* const d_a = on_device(a);
@@ -270,19 +285,6 @@ TEST_CASE("sums in half and in float can be mixed") {
     }
 }
 
-__global__ void sums_at_their_limits(int* out) {
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> a;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::col_major> b;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, int> c, d;
-    wmma::fill_fragment(a, static_cast<signed char>(100));
-    wmma::fill_fragment(b, static_cast<signed char>(1));
-    wmma::fill_fragment(c, 2147483647 - 1599);  // 16 * 100 is one more than there is room for
-    wmma::mma_sync(d, a, b, c);
-    wmma::store_matrix_sync(out, d, 16, wmma::mem_row_major);
-    wmma::mma_sync(d, a, b, c, true);
-    wmma::store_matrix_sync(out + 256, d, 16, wmma::mem_row_major);
-}
-
 TEST_CASE("sums of integers wrap around, or stay at the limit where that is asked for") {
     device_or_skip();
     const auto out = results_of<int>(512, [](int* d_out) { sums_at_their_limits<<<1, 32>>>(d_out); });
@@ -291,5 +293,3 @@ TEST_CASE("sums of integers wrap around, or stay at the limit where that is aske
         CHECK(out[256 + i] == std::numeric_limits<int>::max());
     }
 }
-
-}  // namespace
