@@ -25,6 +25,7 @@ CaseList correct_graphs();
 CaseList correct_clusters();
 CaseList correct_ranges();
 CaseList correct_bulk_copies();
+CaseList correct_tensor_cores();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -49,7 +50,8 @@ std::vector<CaseList> correct() {
             correct_graphs(),
             correct_clusters(),
             correct_ranges(),
-            correct_bulk_copies()};
+            correct_bulk_copies(),
+            correct_tensor_cores()};
 }
 
 }  // namespace corpus

@@ -30,7 +30,8 @@ std::vector<CaseList> diagnostics() {
             graphs(),
             cluster_mistakes(),
             ranges_of_nvtx(),
-            bulk_copies()};
+            bulk_copies(),
+            tensor_core_mistakes()};
 }
 
 }  // namespace corpus

@@ -33,5 +33,6 @@ CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
 CaseList ranges_of_nvtx();
 CaseList bulk_copies();  // by the tensor memory accelerator
+CaseList tensor_core_mistakes();
 
 }  // namespace corpus
