@@ -517,7 +517,7 @@ ncclResult_t begin(ncclComm_t handle, Request request, const void* send, void* r
         (void)unsupported("the capture of an operation of NCCL", place_of(call));
         return note(ncclInvalidUsage);
     }
-    if (const int of = device_of(stream); of != comm->device) {
+    if (const int of = device_of_stream(stream); of != comm->device) {
         return note(refuse(ncclInvalidArgument, DiagnosticKind::wrong_device, call,
                            "for rank " + std::to_string(comm->rank) + ", on device " + std::to_string(comm->device) +
                                ", names a stream of device " + std::to_string(of),

@@ -153,7 +153,7 @@ public:
             std::atomic<bool> overdue = false;
         };
         auto running = std::make_shared<Running>();
-        const int device = device_of(stream);
+        const int device = device_of_stream(stream);
         const Lock lock(mutex_);
         (void)give(stream, [this, device, running, run = std::move(run)](bool overdue) {
             if (overdue) running->overdue = true;
@@ -201,7 +201,7 @@ public:
     }
 
     cudaError_t finish(cudaStream_t stream) override {
-        return finish_all(device_of(stream), [&](const Work& work) { return waits_for(stream, work); });
+        return finish_all(device_of_stream(stream), [&](const Work& work) { return waits_for(stream, work); });
     }
 
     cudaError_t finish(cudaEvent_t event) override {
@@ -242,7 +242,7 @@ public:
 private:
     /// Whether what the stream is given now comes after that work.
     static bool waits_for(cudaStream_t stream, const Work& work) {
-        if (work.device != device_of(stream)) return false;
+        if (work.device != device_of_stream(stream)) return false;
         const auto plain = [](cudaStream_t one) { return one == cudaStreamLegacy ? nullptr : one; };
         if (plain(work.stream) == plain(stream)) return true;
         return (is_legacy(stream) && stream_is_blocking(work.stream)) ||
@@ -251,7 +251,7 @@ private:
 
     std::shared_ptr<Work> give(cudaStream_t stream, Step step, const std::shared_ptr<Work>& also_after = nullptr) {
         auto work = std::make_shared<Work>();
-        work->device = device_of(stream);
+        work->device = device_of_stream(stream);
         work->stream = stream;
         work->step = std::move(step);
         for (const auto& other : waiting_) {

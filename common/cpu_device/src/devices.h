@@ -36,7 +36,7 @@ bool is_peer(int device, int owner);
 bool set_peer(int device, int owner, bool allowed);
 
 /// The device of the stream; the present one for default streams and for what is no stream.
-int device_of(cudaStream_t stream);
+int device_of_stream(cudaStream_t stream);
 
 /// Whether the device may use memory that a pool has given; null in programs without pools.
 [[gnu::weak]] bool pool_allows(const void* address, int device);

@@ -33,7 +33,7 @@ bool event_exists(cudaEvent_t event) {
     return events().with(event, [](const Event&) {});
 }
 
-int device_of(cudaEvent_t event) {
+int device_of_event(cudaEvent_t event) {
     int device = current_device;
     events().with(event, [&](const Event& found) { device = found.device; });
     return device;
@@ -79,7 +79,7 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
             if (const auto captured = capture->record(event, stream)) return *captured;
         }
         if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
-        if (const int of = device_of(event), on = cpu_device::device_of(stream); of != on) {
+        if (const int of = device_of_event(event), on = device_of_stream(stream); of != on) {
             report_misuse(DiagnosticKind::wrong_device, call,
                           "records an event of device " + std::to_string(of) + " in a stream of device " +
                               std::to_string(on),
@@ -182,10 +182,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     const ApiCall call{"cudaEventElapsedTime", {}, __builtin_return_address(0)};
     const auto measure = [&]() -> cudaError_t {
         if (milliseconds == nullptr) return cudaErrorInvalidValue;
-        if (event_exists(start) && event_exists(end) && device_of(start) != device_of(end)) {
+        if (event_exists(start) && event_exists(end) && device_of_event(start) != device_of_event(end)) {
             report_misuse(DiagnosticKind::wrong_device, call,
-                          "measures from an event of device " + std::to_string(device_of(start)) +
-                              " to an event of device " + std::to_string(device_of(end)),
+                          "measures from an event of device " + std::to_string(device_of_event(start)) +
+                              " to an event of device " + std::to_string(device_of_event(end)),
                           "devices have no common clock: measure with two events of one device, or with the clock of "
                           "the host around work that has ended");
             return cudaErrorInvalidResourceHandle;

@@ -444,7 +444,7 @@ void set_cores(unsigned cores) { launch_settings().cores = std::clamp(cores, 1u,
 namespace {
 
 /// A launch that the device does not refuse. `park`: see Launch.
-void carry_out(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative,
+void run_launch(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative,
                const dim3& cluster, const std::function<void()>& park, std::atomic<bool>* overdue) {
     const bool instrumented = can_instrument() && (instrumenting().counters || instrumenting().diagnostics);
     const LaunchSite named = instrumented ? with_kernel_name(site) : site;
@@ -516,7 +516,7 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     if (!stream_exists(config.stream)) {
         return launch_refused(cudaErrorInvalidResourceHandle, site, "the stream does not exist");
     }
-    if (const int of = device_of(config.stream); of != current_device && !config.in_graph) {
+    if (const int of = device_of_stream(config.stream); of != current_device && !config.in_graph) {
         const std::string device = std::to_string(current_device);
         report_misuse(DiagnosticKind::wrong_device, {"a launch", site.site},
                       std::string("of ") + site.kernel + " on device " + device +
@@ -552,10 +552,10 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     if (kept == nullptr) {
         if (!config.in_graph) (void)finish_stream(config.stream);
         const DeviceWork::Lock alone = enter_device();
-        return carry_out(site, config, code, cooperative, cluster, {}, nullptr);
+        return run_launch(site, config, code, cooperative, cluster, {}, nullptr);
     }
     work->launch(config.stream, [=](const std::function<void()>& park, std::atomic<bool>& overdue) {
-        if (!device_is_lost()) carry_out(site, config, kept->launch, cooperative, cluster, park, &overdue);
+        if (!device_is_lost()) run_launch(site, config, kept->launch, cooperative, cluster, park, &overdue);
         kept->destroy(kept);
     });
 }

@@ -147,7 +147,7 @@ cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t 
             std::uintptr_t number = 0;
             {
                 const RuntimeLock lock(all.mutex);
-                number = handle == nullptr ? all.current_of(device_of(stream)) : reinterpret_cast<std::uintptr_t>(handle);
+                number = handle == nullptr ? all.current_of(device_of_stream(stream)) : reinterpret_cast<std::uintptr_t>(handle);
                 const MemoryPool* pool = all.find(handle_of(number));
                 if (pool == nullptr) return cudaErrorInvalidValue;
                 if (pool->limit != 0 && rounded(bytes) > pool->limit - std::min(pool->limit, pool->used))

@@ -78,7 +78,7 @@ void set_stream_priority(cudaStream_t stream, int priority) {
 
 bool is_legacy(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy; }
 
-int device_of(cudaStream_t stream) {
+int device_of_stream(cudaStream_t stream) {
     int device = current_device;
     if (!is_default(stream)) streams().with(stream, [&](const Stream& found) { device = found.device; });
     return device;

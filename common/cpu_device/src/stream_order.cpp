@@ -99,7 +99,7 @@ public:
 
     /// Its work goes on. A later stream may take its index, and then counts as one that comes after it.
     void destroy(cudaStream_t handle) {
-        const auto found = streams_.find({device_of(handle), handle});
+        const auto found = streams_.find({device_of_stream(handle), handle});
         if (found == streams_.end()) return;
         free_indices_.push_back(found->second.index);
         streams_.erase(found);
@@ -122,10 +122,10 @@ public:
 private:
     OrderedStream& stream_of(cudaStream_t handle) {
         if (handle == cudaStreamLegacy) handle = nullptr;
-        const auto [found, is_new] = streams_.try_emplace({device_of(handle), handle});
+        const auto [found, is_new] = streams_.try_emplace({device_of_stream(handle), handle});
         OrderedStream& stream = found->second;
         if (!is_new) return stream;
-        stream.device = device_of(handle);
+        stream.device = device_of_stream(handle);
         stream.blocking = stream_is_blocking(handle);
         stream.index = counts_.size();
         if (free_indices_.empty()) {
