@@ -94,6 +94,12 @@ struct Launch {
     std::mutex mutex;  ///< guards what follows
     std::size_t static_bytes = 0;
     std::vector<SharedVariable*> shared_variables;      ///< those met so far; filled while the launch is instrumented
+    /// Where they lie in the arena, of a launch that others may interrupt: then the variables hold those others' places.
+    std::map<const SharedVariable*, std::size_t> places_of_shared;
+    std::size_t place_of(const SharedVariable& variable) const {
+        const auto found = places_of_shared.find(&variable);
+        return found == places_of_shared.end() ? variable.offset : found->second;
+    }
     Tally tally;                                        ///< of the host threads that are done
     std::set<std::pair<DiagnosticKind, int>> reported;  ///< kinds and lines: one report each
 

@@ -55,7 +55,8 @@ const SharedRange* LaunchDiagnoser::State::shared_range(std::size_t offset, std:
         if (shared_ranges.empty()) shared_ranges.push_back({0, launch.dynamic_bytes, nullptr});
         for (std::size_t i = shared_ranges.size() - 1; i < launch.shared_variables.size(); ++i) {
             const SharedVariable* variable = launch.shared_variables[i];
-            shared_ranges.push_back({variable->offset, variable->offset + variable->bytes, variable});
+            const std::size_t begin = launch.place_of(*variable);
+            shared_ranges.push_back({begin, begin + variable->bytes, variable});
         }
     }
     return nullptr;
