@@ -65,6 +65,8 @@ struct BackToFirst {
     }
 };
 
+}  // namespace
+
 TEST_CASE("devices are numbered, and each thread has its own current one") {
     const BackToFirst after;
     const int count = device_count();
@@ -284,6 +286,8 @@ TEST_CASE("streams and events belong to a device") {
 
 // ---- kernels that wait for each other ------------------------------------------------------------------------------
 
+namespace {
+
 using Flag = unsigned;
 
 __device__ void set_flag(Flag* flag, Flag value) {
@@ -363,6 +367,8 @@ struct Ring {
         for (const float value : found) REQUIRE(value == expected);
     }
 };
+
+}  // namespace
 
 TEST_CASE("kernels of all devices pass data round, launched by one thread in any order") {
     const BackToFirst after;
@@ -483,4 +489,3 @@ TEST_CASE("pools belong to devices") {
     }
 }
 
-}  // namespace

@@ -139,6 +139,8 @@ void check_all_reduce(const Ranks& ranks, int n, ncclDataType_t type, ncclRedOp_
     }
 }
 
+}  // namespace
+
 TEST_CASE("ncclAllReduce of all sizes") {
     const Ranks ranks;
     for (const int n : kSizes) {
@@ -267,9 +269,13 @@ TEST_CASE("sends and receives in a group go on at the same time") {
     }
 }
 
+namespace {
+
 __global__ void fill_with(float* data, int n, float value) {
     for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) data[i] = value;
 }
+
+}  // namespace
 
 TEST_CASE("an operation comes after what its stream was given, and before what follows") {
     const Ranks ranks;
@@ -398,6 +404,8 @@ TEST_CASE("wrong arguments") {
 
 // ---- processes -------------------------------------------------------------------------------------------------
 
+namespace {
+
 /// Runs `body(rank)` in a process for each rank, and returns what the processes ended with; -1: by a signal.
 template <class Body>
 std::vector<int> in_processes(int ranks, const Body& body) {
@@ -489,6 +497,7 @@ int processes_test() {
     return 0;
 }
 
+}  // namespace
+
 TEST_CASE("ranks that are processes") { CHECK(in_processes(1, [](int) { return processes_test(); })[0] == 0); }
 
-}  // namespace
