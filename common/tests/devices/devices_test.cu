@@ -434,6 +434,7 @@ TEST_CASE("what a stream is given behind a waiting kernel waits with it") {
     REQUIRE(cudaEventRecord(events[of(last)], streams[of(last)]) == cudaSuccess);
     CHECK(cudaEventQuery(events[of(last)]) == cudaErrorNotReady);
     CHECK(cudaStreamQuery(streams[of(last)]) == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaErrorNotReady);
     CHECK(calls == 0);
     CHECK(pinned[99] == -1);
     // Another device's stream waits for the event.
@@ -444,6 +445,7 @@ TEST_CASE("what a stream is given behind a waiting kernel waits with it") {
     REQUIRE(cudaStreamWaitEvent(other, events[of(last)], 0) == cudaSuccess);
     REQUIRE(cudaMemcpyPeerAsync(after_event, 0, ring.data[of(last)], last, 400, other) == cudaSuccess);
     CHECK(cudaStreamQuery(other) == cudaErrorNotReady);
+    (void)cudaGetLastError();
     for (int device = 0; device < last; ++device) ring.launch(device, streams[of(device)]);
     (void)cudaSetDevice(0);
     REQUIRE(cudaStreamSynchronize(other) == cudaSuccess);
