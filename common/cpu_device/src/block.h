@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -74,6 +75,10 @@ struct Launch {
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
     cudaStream_t stream = nullptr;
+    int device = 0;
+    /// With several devices: sets the launch aside while all its blocks only wait; null: there is nobody else.
+    std::function<void()> park;
+    std::atomic<bool>* overdue = nullptr;  ///< it was set aside for too long
     bool programmatic = false;  ///< may begin before the launch ahead of it in the stream has ended
     InstrumentOptions instrument;
     bool sampled = false;                        ///< some blocks are not instrumented
@@ -90,6 +95,12 @@ struct Launch {
     std::mutex mutex;  ///< guards what follows
     std::size_t static_bytes = 0;
     std::vector<SharedVariable*> shared_variables;      ///< those met so far; filled while the launch is instrumented
+    /// Where they lie in the arena, of a launch that others may interrupt: then the variables hold those others' places.
+    std::map<const SharedVariable*, std::size_t> places_of_shared;
+    std::size_t place_of(const SharedVariable& variable) const {
+        const auto found = places_of_shared.find(&variable);
+        return found == places_of_shared.end() ? variable.offset : found->second;
+    }
     Tally tally;                                        ///< of the host threads that are done
     std::set<std::pair<DiagnosticKind, int>> reported;  ///< kinds and lines: one report each
 

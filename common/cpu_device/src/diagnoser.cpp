@@ -55,7 +55,8 @@ const SharedRange* LaunchDiagnoser::State::shared_range(std::size_t offset, std:
         if (shared_ranges.empty()) shared_ranges.push_back({0, launch.dynamic_bytes, nullptr});
         for (std::size_t i = shared_ranges.size() - 1; i < launch.shared_variables.size(); ++i) {
             const SharedVariable* variable = launch.shared_variables[i];
-            shared_ranges.push_back({variable->offset, variable->offset + variable->bytes, variable});
+            const std::size_t begin = launch.place_of(*variable);
+            shared_ranges.push_back({begin, begin + variable->bytes, variable});
         }
     }
     return nullptr;
@@ -658,7 +659,12 @@ LaunchDiagnoser::LaunchDiagnoser(Launch& launch) : state_(std::make_unique<State
         std::lock_guard lock(last_launch().mutex);
         if (last_launch().launch.stream == launch.stream) state_->ahead = last_launch().launch;
     }
-    keep_shadows([this](std::uintptr_t begin, std::size_t bytes) { return state_->map.has(begin, bytes); });
+    keep_shadows([this](std::uintptr_t begin, std::size_t bytes) {
+        if (state_->map.has(begin, bytes)) return true;
+        // What this device has no access to lives all the same.
+        const auto other = find_allocation(reinterpret_cast<const void*>(begin));
+        return other && number_of(other->address) == begin && other->bytes == bytes;
+    });
 }
 
 std::uint64_t LaunchDiagnoser::accesses() const { return state_->accesses; }

@@ -210,7 +210,8 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
                                                                   : DiagnosticKind::illegal_access;
     const Region& region = stray.region;
     if (stray.place == Place::near_region && writes(access.kind)) note_reported(region.allocation.address);
-    if (report_again(kind, access.code)) return !is_wild;
+    const bool goes_on = !is_wild && stray.place != Place::peer;
+    if (report_again(kind, access.code)) return goes_on;
     Diagnostic found = diagnostic(kind, thread, access);
     found.array = region.name;
     switch (stray.place) {
@@ -232,6 +233,20 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
                       "stream, must not use it"
                     : "free the memory after the last kernel that uses it has run";
             break;
+        case Place::peer: {
+            const std::string owner = std::to_string(region.allocation.device);
+            const std::string device = std::to_string(launch.launch.device);
+            found.message = std::string("a thread of a kernel on device ") + device +
+                            (writes(access.kind) ? " writes" : " reads") + " memory of device " + owner +
+                            ", to which device " + device + " has no access";
+            found.memory = byte_range(address - region.begin, access.bytes) + " of " + region_text(region);
+            found.hint = region.allocation.is_of_pool
+                             ? "memory of a pool is opened to another device by cudaMemPoolSetAccess"
+                             : "ask cudaDeviceCanAccessPeer, then, while device " + device +
+                                   " is the current one, call cudaDeviceEnablePeerAccess(" + owner +
+                                   ", 0); or copy the data with cudaMemcpyPeer, which needs no access";
+            break;
+        }
         case Place::inaccessible: {
             char text[80];
             std::snprintf(text, sizeof text, "access to address %#zx, which belongs to no allocation",
@@ -256,7 +271,7 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
             break;
     }
     report(std::move(found));
-    return !is_wild;
+    return goes_on;
 }
 
 void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& doing, bool is_shared,

@@ -452,7 +452,8 @@ int Recorder::shared_array(std::uint64_t offset) {
         if (launch_->dynamic_bytes > 0) shared_.push_back({0, launch_->dynamic_bytes, kFirstSharedArray});
         int array = kFirstSharedArray;
         for (const SharedVariable* variable : launch_->shared_variables) {
-            shared_.push_back({variable->offset, variable->offset + variable->bytes, ++array});
+            const std::size_t begin = launch_->place_of(*variable);
+            shared_.push_back({begin, begin + variable->bytes, ++array});
         }
     }
     return kFirstSharedArray;

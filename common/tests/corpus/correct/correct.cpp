@@ -26,6 +26,7 @@ CaseList correct_clusters();
 CaseList correct_ranges();
 CaseList correct_bulk_copies();
 CaseList correct_tensor_cores();
+CaseList several_devices();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -51,7 +52,8 @@ std::vector<CaseList> correct() {
             correct_clusters(),
             correct_ranges(),
             correct_bulk_copies(),
-            correct_tensor_cores()};
+            correct_tensor_cores(),
+            several_devices()};
 }
 
 }  // namespace corpus

@@ -31,7 +31,8 @@ std::vector<CaseList> diagnostics() {
             cluster_mistakes(),
             ranges_of_nvtx(),
             bulk_copies(),
-            tensor_core_mistakes()};
+            tensor_core_mistakes(),
+            mistakes_with_several_devices()};
 }
 
 }  // namespace corpus

@@ -34,5 +34,6 @@ CaseList cluster_mistakes();
 CaseList ranges_of_nvtx();
 CaseList bulk_copies();  // by the tensor memory accelerator
 CaseList tensor_core_mistakes();
+CaseList mistakes_with_several_devices();
 
 }  // namespace corpus
