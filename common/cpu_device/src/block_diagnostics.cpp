@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "block.h"
+#include "cpu_device/tensor_core.h"
 #include "instrumented_code.h"
 #include "source_lines.h"
 
@@ -22,6 +23,7 @@ std::string at(const Site& site) { return short_name(site.file) + ":" + std::to_
 std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 const char* name_of(Collective operation) {
+    if (operation == matrix_collective) return "a tensor core instruction";
     switch (operation) {
         case Collective::syncwarp:
             return "__syncwarp";
@@ -231,9 +233,10 @@ void Block::report_missing_lanes() {
                     (std::popcount(missing) == 1 ? "comes" : "come") + ": " + text_of(elsewhere) +
                     where_they_parted(witness.linear_thread, absent);
     found.other = OtherSide{elsewhere.front().site, index_, thread_index(absent), "waits here"};
-    found.hint =
-        "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let all lanes "
-        "reach it";
+    found.hint = meeting.operation == matrix_collective
+                     ? "all 32 lanes of a warp have to reach it together: move it out of the branch"
+                     : "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
+                       "all lanes reach it";
     report(std::move(found));
 }
 

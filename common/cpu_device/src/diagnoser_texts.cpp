@@ -325,6 +325,7 @@ const char* BlockDiagnoser::State::exchange_between(Stamp me, Stamp event) const
     if (block_of(me) != block_of(event) || thread_of(event) / 32 != warp || warp >= exchanges.size()) return nullptr;
     const Exchange& last = exchanges[warp][thread_of(me) % 32];
     if ((last.lanes >> thread_of(event) % 32 & 1) == 0 || last.time <= time_of(event)) return nullptr;
+    if (last.operation == matrix_collective) return "a tensor core instruction";
     switch (last.operation) {
         case Collective::shuffle:
             return "a shuffle";
