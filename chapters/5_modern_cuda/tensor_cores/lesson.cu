@@ -14,9 +14,9 @@
 //
 // The kernels are in step_01_wmma_global.cuh to step_09_wgmma_tuned.cuh, one step per file,
 // to be read in this order. Steps 1 to 5 run from sm_80 on and on the CPU device, the
-// others on sm_90a alone. operands.cuh, tiles.cuh, instructions.cuh, memory_access.cuh, and
-// warpgroups.cuh have what they share. launches.cuh launches them, and vendor.cuh what they
-// are compared with.
+// others on sm_90a alone. operands.cuh, tiles.cuh, instructions.cuh, async_copies.cuh,
+// wgmma.cuh, memory_access.cuh, and warpgroups.cuh have what they share. launches.cuh
+// launches them, and vendor.cuh what they are compared with.
 #include <cuda_runtime.h>
 
 #include <algorithm>

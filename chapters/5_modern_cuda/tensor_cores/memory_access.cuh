@@ -1,49 +1,18 @@
-// How the steps on tensor cores move data between global and shared memory: asynchronous
-// copies (cp.async, since sm_80), and the tensor memory accelerator with its barriers
-// (sm_90a).
+// How the steps with wgmma move data between global and shared memory: the tensor memory
+// accelerator with its barriers (sm_90a).
 #pragma once
 
-#include <cuda_runtime.h>
-
-#ifndef __CPU_DEVICE__
 #include <cuda.h>  // types of tensor maps; no function of the driver is linked
-#endif
+#include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "chapters/5_modern_cuda/tensor_cores/instructions.cuh"
-#include "chapters/5_modern_cuda/tensor_cores/operands.cuh"
 #include "common/helpers/tensor_core.cuh"
 
 namespace modern_cuda {
 namespace {
 
 using warpwise::shared_address;
-
-// Starts a copy of 16 bytes to shared memory, or of as many zeros.
-__device__ void copy_chunk(unsigned to, const unsigned char* from, bool inside) {
-#if __CUDA_ARCH__ >= 800
-    const unsigned bytes = inside ? kChunk : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(bytes)
-                 : "memory");
-#endif
-}
-
-// Ends a group of copies, which may be empty.
-__device__ void close_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Waits until no more than the last `pending` groups are in flight.
-template <unsigned pending>
-__device__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-#endif
-}
 
 #if WARPWISE_SM_90A
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "chapters/5_modern_cuda/tensor_cores/memory_access.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/async_copies.cuh"
 #include "chapters/5_modern_cuda/tensor_cores/step_04_mma_ldmatrix.cuh"
 #include "chapters/5_modern_cuda/tensor_cores/tiles.cuh"
 

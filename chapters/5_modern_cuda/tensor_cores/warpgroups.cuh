@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "chapters/5_modern_cuda/tensor_cores/instructions.cuh"
 #include "chapters/5_modern_cuda/tensor_cores/tiles.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/wgmma.cuh"
 
 namespace modern_cuda {
 namespace {
