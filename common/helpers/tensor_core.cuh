@@ -29,6 +29,10 @@
 
 #include <cstdint>
 
+#ifdef __CPU_DEVICE__
+#include "cpu_device/tensor_core.h"
+#endif
+
 // wgmma is an instruction of sm_90a: of this chip, and of no later one. `nvcc -arch=sm_90` does not know it.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define WARPWISE_SM_90A 1
@@ -143,8 +147,6 @@ __device__ inline unsigned to_tf32(float value) {
 #undef WARPWISE_IF_ARCH_800
 #undef WARPWISE_IF_ARCH_890
 
-#endif
-
 // ---- wgmma: what all its users share -------------------------------------------------------------------------------
 
 #if WARPWISE_SM_90A
@@ -193,6 +195,43 @@ __device__ void wgmma_wait_group(float (&sums)[128]) {
 /// wgmma and the tensor memory accelerator read shared memory by another way (the asynchronous proxy) than the threads
 /// write it. This makes visible to them what the calling thread has written.
 __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+#endif
+
+#else
+
+// The same on the CPU device.
+#define WARPWISE_MMA(name, n, k, input)                                                                     \
+    CPU_DEVICE_UNSEEN inline void name(float(&d)[4], const unsigned(&a)[4], const unsigned(&b)[2],          \
+                                       CPU_DEVICE_CALL_SITE) {                                              \
+        using Number = cpu_device::MatrixNumber;                                                            \
+        cpu_device::multiply_fragments({16, n, k, Number::input, Number::f32, Number::f32}, d, a, b, site); \
+    }
+WARPWISE_MMA(mma_m16n8k16_f16, 8, 16, f16)
+WARPWISE_MMA(mma_m16n8k16_bf16, 8, 16, bf16)
+WARPWISE_MMA(mma_m16n8k8_tf32, 8, 8, tf32)
+WARPWISE_MMA(mma_m16n8k32_e4m3, 8, 32, e4m3)
+WARPWISE_MMA(mma_m16n8k32_e5m2, 8, 32, e5m2)
+#undef WARPWISE_MMA
+CPU_DEVICE_UNSEEN inline void mma_m16n8k16_f16(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2],
+                                               CPU_DEVICE_CALL_SITE) {
+    using Number = cpu_device::MatrixNumber;
+    cpu_device::multiply_fragments({16, 8, 16, Number::f16, Number::f16, Number::f16}, d, a, b, site);
+}
+CPU_DEVICE_UNSEEN inline void mma_m16n8k32_s8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                                              CPU_DEVICE_CALL_SITE) {
+    using Number = cpu_device::MatrixNumber;
+    cpu_device::multiply_fragments({16, 8, 32, Number::s8, Number::s32, Number::s32}, d, a, b, site);
+}
+template <unsigned count>
+CPU_DEVICE_INLINE void ldmatrix(unsigned (&fragment)[count], unsigned row, CPU_DEVICE_CALL_SITE) {
+    cpu_device::load_matrices(fragment, row, false, site);
+}
+template <unsigned count>
+CPU_DEVICE_INLINE void ldmatrix_trans(unsigned (&fragment)[count], unsigned row, CPU_DEVICE_CALL_SITE) {
+    cpu_device::load_matrices(fragment, row, true, site);
+}
+inline unsigned to_tf32(float value) { return cpu_device::rounded_to_tf32(value); }
 
 #endif
 

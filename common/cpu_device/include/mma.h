@@ -112,15 +112,14 @@ constexpr unsigned rows_of_fragment = std::is_same_v<Use, wmma::matrix_b> ? n : 
 
 /// Different elements of a lane.
 template <class Use, int m, int n, int k>
-constexpr int different_elements = std::is_same_v<Use, wmma::accumulator> ? m * n / 32
-                                   : std::is_same_v<Use, wmma::matrix_a>  ? m * k / 32
-                                                                          : n * k / 32;
+constexpr int different_elements = std::is_same_v<Use, wmma::accumulator> ? m* n / 32
+                                   : std::is_same_v<Use, wmma::matrix_a>  ? m* k / 32
+                                                                          : n* k / 32;
 
 /// num_elements. Fragments of half factors hold each element several times, as those of the first tensor cores did.
 template <class Use, int m, int n, int k, class T>
-constexpr int elements_of_fragment = std::is_same_v<T, __half> && !std::is_same_v<Use, wmma::accumulator>
-                                         ? 16
-                                         : different_elements<Use, m, n, k>;
+constexpr int elements_of_fragment =
+    std::is_same_v<T, __half> && !std::is_same_v<Use, wmma::accumulator> ? 16 : different_elements<Use, m, n, k>;
 
 /// A word of memory, whatever lies there.
 template <std::size_t bytes>
@@ -142,14 +141,14 @@ struct alignas(8) __frag_base {
 
     CPU_DEVICE_UNSEEN __frag_base() {
         constexpr std::uint64_t nothing = cpu_device::unfilled(cpu_device::matrix_number<T>());
-        for (storage_element_type& element : x) __builtin_memcpy(&element, &nothing, sizeof element);
+        for (storage_element_type& element : x) __builtin_memcpy(static_cast<void*>(&element), &nothing, sizeof element);
     }
 };
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
-class fragment : public __frag_base<T, cpu_device::is_small_matrix_number<T>
-                                           ? 1
-                                           : cpu_device::elements_of_fragment<Use, m, n, k, T>> {
+class fragment
+    : public __frag_base<T, cpu_device::is_small_matrix_number<T> ? 1
+                                                                  : cpu_device::elements_of_fragment<Use, m, n, k, T>> {
     static_assert(!cpu_device::is_small_matrix_number<T>,
                   "the CPU device does not support fragments of 4-bit and 1-bit numbers (wmma::experimental)");
     static_assert(cpu_device::is_small_matrix_number<T> || cpu_device::fragment_exists<Use, m, n, k, T, Layout>(),
@@ -166,9 +165,9 @@ CPU_DEVICE_UNSEEN void fill_fragment(__frag_base<T, size, packed_size>& f,
 // ---- factors -----------------------------------------------------------------------------------------------------
 
 template <class Use, int m, int n, int k, class T, class Layout>
-CPU_DEVICE_INLINE void load_matrix_sync(
-    fragment<Use, m, n, k, T, Layout>& f,
-    const typename fragment<Use, m, n, k, T, Layout>::storage_element_type* p, unsigned ldm, CPU_DEVICE_CALL_SITE) {
+CPU_DEVICE_INLINE void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f,
+                                        const typename fragment<Use, m, n, k, T, Layout>::storage_element_type* p,
+                                        unsigned ldm, CPU_DEVICE_CALL_SITE) {
     static_assert(!std::is_same_v<Use, accumulator>,
                   "load_matrix_sync of an accumulator needs a layout: mem_row_major or mem_col_major");
     using Element = typename fragment<Use, m, n, k, T, Layout>::storage_element_type;
@@ -184,7 +183,7 @@ CPU_DEVICE_INLINE void load_matrix_sync(
         for (unsigned i = 0; i < count; i += per_word) {
             const auto [row, col] = cpu_device::element_place(lane, i, rows, per_word);
             const Word word = *reinterpret_cast<const Word*>(p + std::size_t{row} * ldm + col);
-            __builtin_memcpy(&f.x[i], &word, sizeof word);
+            __builtin_memcpy(static_cast<void*>(&f.x[i]), &word, sizeof word);
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {
@@ -208,7 +207,7 @@ CPU_DEVICE_INLINE void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, co
         for (unsigned i = 0; i < count; i += 2) {
             const auto [row, col] = cpu_device::element_place(lane, i, m, 2);
             const Pair pair = *reinterpret_cast<const Pair*>(p + std::size_t{row} * ldm + col);
-            __builtin_memcpy(&f.x[i], &pair, sizeof pair);
+            __builtin_memcpy(static_cast<void*>(&f.x[i]), &pair, sizeof pair);
         }
     } else {
         for (unsigned i = 0; i < count; ++i) {
@@ -256,12 +255,14 @@ CPU_DEVICE_UNSEEN void mma_sync(fragment<accumulator, m, n, k, D>& d, const frag
         using Sum = std::conditional_t<floats, float, std::conditional_t<std::is_same_v<T, double>, double, int>>;
         static_assert(std::is_same_v<D, Sum> && std::is_same_v<C, Sum>, "these factors have sums of another type");
     }
+    // TF32 fragments are multiplied by instructions of half their depth.
     const cpu_device::MatrixShape shape = {m,
                                            n,
                                            k,
                                            cpu_device::matrix_number<T>(),
                                            cpu_device::matrix_number<D>(),
                                            cpu_device::matrix_number<C>(),
+                                           std::is_same_v<T, precision::tf32> ? 4u : 16u,
                                            satf};
     const auto view = [](auto& f, int different) CPU_DEVICE_UNSEEN {
         const auto count = static_cast<unsigned>(f.num_elements);

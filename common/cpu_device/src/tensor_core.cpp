@@ -64,11 +64,12 @@ void check_lanes(const Calls& calls, std::uint32_t came) {
         const std::string why = first_absent >= current_thread.block_threads
                                     ? "the block has only " + std::to_string(current_thread.block_threads) + " threads"
                                     : lanes_text(~came) + (std::popcount(~came) == 1 ? " has exited" : " have exited");
-        end_for(DiagnosticKind::missing_lane, own.site,
-                std::string(own.name) + " by " + lanes_text(came) + " of warp " + std::to_string(warp_id()) + ": " + why,
-                "all 32 lanes of a warp have to make the call together: let lanes without work of their own go on with "
-                "the others, and start whole warps",
-                cudaErrorLaunchFailure);
+        end_for(
+            DiagnosticKind::missing_lane, own.site,
+            std::string(own.name) + " by " + lanes_text(came) + " of warp " + std::to_string(warp_id()) + ": " + why,
+            "all 32 lanes of a warp have to make the call together: let lanes without work of their own go on with "
+            "the others, and start whole warps",
+            cudaErrorLaunchFailure);
     }
     std::uint32_t elsewhere = 0;
     const Call* other = nullptr;
@@ -79,9 +80,9 @@ void check_lanes(const Calls& calls, std::uint32_t came) {
     }
     if (other == nullptr) return;
     end_for(DiagnosticKind::missing_lane, own.site,
-            "the lanes of warp " + std::to_string(warp_id()) + " are at different tensor core instructions: " +
-                lanes_text(~elsewhere) + " at " + own.name + " (" + at(own.site) + "), " + lanes_text(elsewhere) + " at " +
-                other->name + " (" + at(other->site) + ")",
+            "the lanes of warp " + std::to_string(warp_id()) +
+                " are at different tensor core instructions: " + lanes_text(~elsewhere) + " at " + own.name + " (" +
+                at(own.site) + "), " + lanes_text(elsewhere) + " at " + other->name + " (" + at(other->site) + ")",
             "all 32 lanes of a warp have to make the same call together: move it out of the branch",
             cudaErrorLaunchFailure);
 }
@@ -205,12 +206,13 @@ void exchange_matrices(unsigned matrices, bool transposed, const void* address, 
 }
 
 void end_for_row(const void* address, Site site) {
-    end_for(DiagnosticKind::misaligned_access, site,
-            "ldmatrix with a row at an address that is no multiple of 16 bytes (" +
-                std::to_string(reinterpret_cast<std::uintptr_t>(address) % 16) + " bytes past one)",
-            "start each row at a multiple of 16 bytes: declare the array __align__(16), and pad rows by multiples of 16 "
-            "bytes",
-            cudaErrorMisalignedAddress);
+    end_for(
+        DiagnosticKind::misaligned_access, site,
+        "ldmatrix with a row at an address that is no multiple of 16 bytes (" +
+            std::to_string(reinterpret_cast<std::uintptr_t>(address) % 16) + " bytes past one)",
+        "start each row at a multiple of 16 bytes: declare the array __align__(16), and pad rows by multiples of 16 "
+        "bytes",
+        cudaErrorMisalignedAddress);
 }
 
 // ---- nvcuda::wmma ----------------------------------------------------------------------------------------------
@@ -239,7 +241,8 @@ void gather(const ViewOf& view_of, unsigned rows, unsigned cols, unsigned bytes,
     }
 }
 template <class ViewOf>
-void scatter(const void* matrix, unsigned rows, unsigned cols, unsigned bytes, unsigned per_word, const ViewOf& view_of) {
+void scatter(const void* matrix, unsigned rows, unsigned cols, unsigned bytes, unsigned per_word,
+             const ViewOf& view_of) {
     for (unsigned lane = 0; lane < kWarpSize; ++lane) {
         const FragmentView& view = view_of(lane);
         for (unsigned i = 0; i < view.count / view.copies; ++i) {

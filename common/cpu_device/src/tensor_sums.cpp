@@ -11,13 +11,14 @@ namespace {
 
 constexpr unsigned kMostK = 32;
 constexpr unsigned kMostRows = 32;
-constexpr SumModel model;
+constexpr int kBits = 25;             // that are kept below the largest exponent
+constexpr int kLeastExponent = -133;  // alignment goes no further down
 
 struct NumberFormat {
     int exponent_bits;
     int fraction_bits;
-    int unused_bits;     ///< below the fraction
-    bool has_infinity;   ///< else the largest exponent is one of numbers, and only all ones are NaN
+    int unused_bits;    ///< below the fraction
+    bool has_infinity;  ///< else the largest exponent is one of numbers, and only all ones are NaN
 };
 
 constexpr NumberFormat format_of(MatrixNumber number) {
@@ -81,18 +82,28 @@ std::uint32_t load(const void* memory, unsigned index) {
     return bits;
 }
 
+/// Which factor of a row is the i-th that is multiplied. On Hopper, mma.sync of FP8 is no instruction: a lane turns the
+/// lower two bytes of its registers into FP16 for one product of 16 x 8 x 16, and the upper two for another one.
+template <class Bits>
+constexpr unsigned turn(unsigned i) {
+    if constexpr (sizeof(Bits) == 1) return i % 16 / 2 * 4 + i / 16 * 2 + i % 2;
+    return i;
+}
+
 template <MatrixNumber number, class Bits>
 void take_apart(const void* memory, unsigned rows, unsigned k, Factors& factors) {
     for (unsigned row = 0; row < rows; ++row) {
         factors.special[row] = Special::none;
         for (unsigned i = 0; i < k; ++i) {
-            const Number found = number_of<number>(load<Bits>(memory, row * k + i), factors.special[row]);
+            const std::uint32_t bits = load<Bits>(memory, row * k + turn<Bits>(i));
+            const Number found = number_of<number>(bits, factors.special[row]);
             factors.significand[row][i] = found.significand;
             factors.exponent[row][i] = found.exponent;
         }
     }
 }
 
+/// Toward zero. A sum that becomes 0 has no sign.
 std::uint32_t round_to_f32(std::int64_t sum, int unit) {
     const std::uint32_t sign = sum < 0 ? 0x80000000u : 0;
     const std::uint64_t magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
@@ -101,10 +112,12 @@ std::uint32_t round_to_f32(std::int64_t sum, int unit) {
     if (exponent > 127) return sign | 0x7F800000u;
     const int shift = exponent - 23 - unit;  // to units in the last place
     const std::uint64_t significand = shift <= 0 ? magnitude << -shift : shift > 63 ? 0 : magnitude >> shift;
+    if (significand == 0) return 0;
     const std::uint32_t stored = significand >> 23 != 0 ? static_cast<std::uint32_t>(exponent + 127) : 0;
     return sign | stored << 23 | (static_cast<std::uint32_t>(significand) & 0x7FFFFFu);
 }
 
+/// To the nearest, ties to even.
 std::uint32_t round_to_f16(std::int64_t sum, int unit) {
     const std::uint32_t sign = sum < 0 ? 0x8000u : 0;
     const std::uint64_t magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
@@ -117,18 +130,16 @@ std::uint32_t round_to_f16(std::int64_t sum, int unit) {
         significand = magnitude << -shift;
     } else if (shift <= 63) {
         significand = magnitude >> shift;
-        const std::uint64_t rest = magnitude & ((std::uint64_t{1} << shift) - 1), half = std::uint64_t{1} << (shift - 1);
+        const std::uint64_t rest = magnitude & ((std::uint64_t{1} << shift) - 1),
+                            half = std::uint64_t{1} << (shift - 1);
         if (rest > half || (rest == half && (significand & 1) != 0)) ++significand;
     }
+    if (significand == 0) return 0;
     const std::uint32_t stored = significand >> 10 != 0 ? static_cast<std::uint32_t>(exponent + 15) : 0;
     // A significand of 2^11 carries into the exponent.
     if (significand >> 11 != 0) return sign | (stored + 1) << 10;
     return sign | (stored << 10) | (static_cast<std::uint32_t>(significand) & 0x3FFu);
 }
-
-/// Whether anything is infinite or no number: what the sum is then. The multiplication is of the values as doubles.
-template <MatrixNumber input, class Bits>
-double special_sum(const void* a, const void* b, unsigned k, unsigned row, unsigned col, double c);
 
 double value_of(const NumberFormat& format, std::uint32_t bits) {
     const int bias = (1 << (format.exponent_bits - 1)) - 1;
@@ -138,13 +149,16 @@ double value_of(const NumberFormat& format, std::uint32_t bits) {
     const double sign = (bits >> (format.exponent_bits + format.fraction_bits) & 1) != 0 ? -1.0 : 1.0;
     const std::uint32_t largest = (1u << format.exponent_bits) - 1;
     if (stored == largest && format.has_infinity) {
-        return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+        return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                             : std::numeric_limits<double>::quiet_NaN();
     }
-    if (stored == largest && fraction == (1u << format.fraction_bits) - 1) return std::numeric_limits<double>::quiet_NaN();
+    if (stored == largest && fraction == (1u << format.fraction_bits) - 1)
+        return std::numeric_limits<double>::quiet_NaN();
     const std::uint32_t significand = stored == 0 ? fraction : fraction | 1u << format.fraction_bits;
     return sign * std::ldexp(significand, static_cast<int>(stored == 0 ? 1 : stored) - bias - format.fraction_bits);
 }
 
+/// The sum where a factor of the row or the column, or c, is infinite or no number.
 template <MatrixNumber input, class Bits>
 double special_sum(const void* a, const void* b, unsigned k, unsigned row, unsigned col, double c) {
     constexpr NumberFormat format = format_of(input);
@@ -168,10 +182,10 @@ std::int64_t add_group(const Factors& a, const Factors& b, unsigned row, unsigne
     const std::int32_t* const b_exponent = &b.exponent[col][first];
     const std::int32_t* const a_significand = &a.significand[row][first];
     const std::int32_t* const b_significand = &b.significand[col][first];
-    std::int32_t largest = c.exponent;
+    std::int32_t largest = std::max(c.exponent, kLeastExponent);
     for (unsigned i = 0; i < count; ++i) largest = std::max(largest, a_exponent[i] + b_exponent[i]);
     std::int64_t sum = 0;
-    constexpr int up = model.bits - 2 * fraction_bits;
+    constexpr int up = kBits - 2 * fraction_bits;
     static_assert(up >= 0);
     for (unsigned i = 0; i < count; ++i) {
         const std::int32_t product = a_significand[i] * b_significand[i];
@@ -183,52 +197,66 @@ std::int64_t add_group(const Factors& a, const Factors& b, unsigned row, unsigne
     }
     if (c.significand != 0) {
         const std::int64_t magnitude = std::abs(static_cast<std::int64_t>(c.significand))
-                                       << (model.bits - c_fraction_bits) >> std::min(largest - c.exponent, 63);
+                                           << (kBits - c_fraction_bits) >>
+                                       std::min(largest - c.exponent, 63);
         sum += c.significand < 0 ? -magnitude : magnitude;
     }
-    unit = largest - model.bits;
+    unit = largest - kBits;
     return sum;
+}
+
+/// A sum so far.
+struct Sum {
+    bool is_f16;
+    std::uint32_t bits;
+
+    Number taken_apart(Special& special) const {
+        return is_f16 ? number_of<MatrixNumber::f16>(bits, special) : number_of<MatrixNumber::f32>(bits, special);
+    }
+    double value() const { return value_of(format_of(is_f16 ? MatrixNumber::f16 : MatrixNumber::f32), bits); }
+};
+
+/// In FP32, to the nearest. The sum of what is no number is one certain NaN.
+std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
+    const float sum = std::bit_cast<float>(a) + std::bit_cast<float>(b);
+    return std::isnan(sum) ? 0x7FFFFFFFu : std::bit_cast<std::uint32_t>(sum);
 }
 
 template <MatrixNumber input, class Bits>
 void add_floats(const MatrixShape& shape, const void* a, const void* b, const void* c, void* d) {
     constexpr int fraction_bits = format_of(input).fraction_bits;
+    constexpr bool is_f8 = sizeof(Bits) == 1;
     static thread_local Factors of_a, of_b;
     take_apart<input, Bits>(a, shape.m, shape.k, of_a);
     take_apart<input, Bits>(b, shape.n, shape.k, of_b);
-    const unsigned group = std::min<unsigned>(shape.k, model.group_bytes / sizeof(Bits));
     const bool to_f16 = shape.sum == MatrixNumber::f16;
+    const bool from_f16 = shape.sum_before == MatrixNumber::f16;
     for (unsigned row = 0; row < shape.m; ++row) {
         for (unsigned col = 0; col < shape.n; ++col) {
             const unsigned place = row * shape.n + col;
-            bool is_f16 = shape.sum_before == MatrixNumber::f16;
-            std::uint32_t bits = is_f16 ? load<std::uint16_t>(c, place) : load<std::uint32_t>(c, place);
+            const Sum before = {from_f16, from_f16 ? load<std::uint16_t>(c, place) : load<std::uint32_t>(c, place)};
+            Sum sum = is_f8 ? Sum{false, 0} : before;
             Special special = Special::none;
-            Number sum = is_f16 ? number_of<MatrixNumber::f16>(bits, special) : number_of<MatrixNumber::f32>(bits, special);
+            Number number = sum.taken_apart(special);
             if (special != Special::none || of_a.special[row] != Special::none || of_b.special[col] != Special::none) {
-                const double before = value_of(format_of(is_f16 ? MatrixNumber::f16 : MatrixNumber::f32), bits);
-                const double value = special_sum<input, Bits>(a, b, shape.k, row, col, before);
-                // Specials of a row may meet only zeros, or the like, and still make NaN: so the result is never finite.
-                bits = special_bits(value, to_f16);
+                const double value = special_sum<input, Bits>(a, b, shape.k, row, col, sum.value());
+                sum = {to_f16, special_bits(value, to_f16)};
             } else {
-                for (unsigned first = 0; first < shape.k; first += group) {
-                    const unsigned count = std::min(group, shape.k - first);
+                for (unsigned first = 0; first < shape.k && special == Special::none; first += shape.group) {
+                    const unsigned count = std::min(shape.group, shape.k - first);
                     int unit = 0;
-                    const std::int64_t total = add_group<fraction_bits>(of_a, of_b, row, col, first, count, sum,
-                                                                        is_f16 ? 10 : 23, unit);
-                    is_f16 = to_f16;
-                    bits = total == 0 ? 0 : to_f16 ? round_to_f16(total, unit) : round_to_f32(total, unit);
-                    special = Special::none;
-                    sum = is_f16 ? number_of<MatrixNumber::f16>(bits, special)
-                                 : number_of<MatrixNumber::f32>(bits, special);
-                    if (special != Special::none) break;
+                    const std::int64_t total = add_group<fraction_bits>(of_a, of_b, row, col, first, count, number,
+                                                                        sum.is_f16 ? 10 : 23, unit);
+                    sum = {to_f16, total == 0 ? 0 : to_f16 ? round_to_f16(total, unit) : round_to_f32(total, unit)};
+                    number = sum.taken_apart(special);
                 }
             }
+            if constexpr (is_f8) sum.bits = add_f32(before.bits, sum.bits);
             if (to_f16) {
-                const auto result = static_cast<std::uint16_t>(bits);
+                const auto result = static_cast<std::uint16_t>(sum.bits);
                 std::memcpy(static_cast<unsigned char*>(d) + place * sizeof result, &result, sizeof result);
             } else {
-                std::memcpy(static_cast<unsigned char*>(d) + place * sizeof bits, &bits, sizeof bits);
+                std::memcpy(static_cast<unsigned char*>(d) + place * sizeof sum.bits, &sum.bits, sizeof sum.bits);
             }
         }
     }
@@ -254,6 +282,16 @@ void add_integers(const MatrixShape& shape, const void* a, const void* b, const 
     }
 }
 
+/// A fused multiply-add of doubles. Of several NaN it returns that of b, else that of c.
+double multiply_add(double a, double b, double c) {
+    const double result = std::fma(a, b, c);
+    if (!std::isnan(result)) return result;
+    constexpr std::uint64_t quiet = 0x0008000000000000u, invalid = 0xFFF8000000000000u;
+    for (const double value : {b, c, a})
+        if (std::isnan(value)) return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | quiet);
+    return std::bit_cast<double>(invalid);
+}
+
 /// In double precision, as a chain of fused multiply-adds.
 void add_doubles(const MatrixShape& shape, const void* a, const void* b, const void* c, void* d) {
     const auto at = [](const void* memory, unsigned i) {
@@ -265,7 +303,8 @@ void add_doubles(const MatrixShape& shape, const void* a, const void* b, const v
         for (unsigned col = 0; col < shape.n; ++col) {
             const unsigned place = row * shape.n + col;
             double sum = at(c, place);
-            for (unsigned i = 0; i < shape.k; ++i) sum = std::fma(at(a, row * shape.k + i), at(b, col * shape.k + i), sum);
+            for (unsigned i = 0; i < shape.k; ++i)
+                sum = multiply_add(at(a, row * shape.k + i), at(b, col * shape.k + i), sum);
             std::memcpy(static_cast<unsigned char*>(d) + place * sizeof sum, &sum, sizeof sum);
         }
     }

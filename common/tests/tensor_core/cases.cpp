@@ -2,22 +2,31 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdio>
 
 namespace tensor_core {
 
 Format format_of(Number number) {
     switch (number) {
-        case Number::f16: return {5, 10, 2, 0};
-        case Number::bf16: return {8, 7, 2, 0};
-        case Number::tf32: return {8, 10, 4, 13};
-        case Number::e4m3: return {4, 3, 1, 0};
-        case Number::e5m2: return {5, 2, 1, 0};
+        case Number::f16:
+            return {5, 10, 2, 0};
+        case Number::bf16:
+            return {8, 7, 2, 0};
+        case Number::tf32:
+            return {8, 10, 4, 13};
+        case Number::e4m3:
+            return {4, 3, 1, 0};
+        case Number::e5m2:
+            return {5, 2, 1, 0};
         case Number::s8:
-        case Number::u8: return {0, 8, 1, 0};
-        case Number::f32: return {8, 23, 4, 0};
-        case Number::f64: return {11, 52, 8, 0};
-        case Number::s32: break;
+        case Number::u8:
+            return {0, 8, 1, 0};
+        case Number::f32:
+            return {8, 23, 4, 0};
+        case Number::f64:
+            return {11, 52, 8, 0};
+        case Number::s32:
+            break;
     }
     return {0, 32, 4, 0};
 }
@@ -79,9 +88,7 @@ public:
     int largest() const { return number_ == Number::e4m3 ? format_.bias() + 1 : format_.bias(); }
 
     std::uint64_t any_bits() { return random_.bits() & mask(total_bits() + format_.unused_bits); }
-    std::uint64_t any_finite() {
-        return finite(random_.between(smallest() - 1, largest()), random_.one_in(2));
-    }
+    std::uint64_t any_finite() { return finite(random_.between(smallest() - 1, largest()), random_.one_in(2)); }
     /// Exponents below the smallest one stand for subnormal numbers, those above the largest for the largest.
     std::uint64_t finite(int exponent, bool negative) { return finite(exponent, negative, random_.bits()); }
     std::uint64_t finite(int exponent, bool negative, std::uint64_t fraction) {
@@ -104,10 +111,14 @@ public:
     std::uint64_t special() {
         switch (random_.between(0, 5)) {
             case 0:
-            case 1: return infinity(random_.one_in(2));
-            case 2: return nan();
-            case 3: return zero(random_.one_in(2));
-            default: return any_finite();
+            case 1:
+                return infinity(random_.one_in(2));
+            case 2:
+                return nan();
+            case 3:
+                return zero(random_.one_in(2));
+            default:
+                return any_finite();
         }
     }
     /// A whole number; the format has to hold it.
@@ -159,8 +170,8 @@ Tile integer_tile(const Operation& operation, int kind, Random& random) {
     for (int i = 0; i < operation.n * operation.k; ++i) tile.b.push_back(byte());
     for (int i = 0; i < operation.m * operation.n; ++i) {
         // Near the ends of the range, where the sum overflows.
-        const std::uint64_t near = random.one_in(2) ? 0x7FFFFFFFu - random.bits() % 600000
-                                                    : 0x80000000u + random.bits() % 600000;
+        const std::uint64_t near =
+            random.one_in(2) ? 0x7FFFFFFFu - random.bits() % 600000 : 0x80000000u + random.bits() % 600000;
         tile.c.push_back(kind % 3 == 0 ? random.bits() & 0xFFFFFFFFu : kind % 3 == 1 ? near : 0);
     }
     return tile;
@@ -235,10 +246,10 @@ Tile tile_of(const Operation& operation, int index) {
             all([&](int) { return inputs.finite(random.between(low, high), sign()); },
                 [&](int) { return inputs.finite(random.between(low, high), sign()); },
                 [&](int) -> std::uint64_t {
-                    return random.one_in(3) ? sums.zero(sign())
-                                            : sums.finite(random.between(std::max(2 * low, sum_low),
-                                                                         std::min(2 * high, sum_high)),
-                                                          sign());
+                    return random.one_in(3)
+                               ? sums.zero(sign())
+                               : sums.finite(random.between(std::max(2 * low, sum_low), std::min(2 * high, sum_high)),
+                                             sign());
                 });
             break;
         case 4: {  // two large products that cancel, small ones between them: which are added at once?
@@ -247,7 +258,8 @@ Tile tile_of(const Operation& operation, int index) {
             const std::uint64_t large = inputs.finite(high, false);
             fill(tile.a, m * k, [&](int i) {
                 const auto [p, q] = places[static_cast<std::size_t>(i / k)];
-                const std::uint64_t negative = inputs.finite(high, true, large >> format_of(operation.input).unused_bits);
+                const std::uint64_t negative =
+                    inputs.finite(high, true, large >> format_of(operation.input).unused_bits);
                 return i % k == p ? large : i % k == q ? negative : around(inputs, low / 2, 4);
             });
             const int exponent = std::max(low, -8);
@@ -272,25 +284,29 @@ Tile tile_of(const Operation& operation, int index) {
             fill(tile.b, n * k, [&](int) { return inputs.finite(0, false, std::uint64_t{0}); });
             const int shift = format_of(operation.sum).fraction_bits - format_of(operation.input).fraction_bits;
             const std::uint64_t fraction = large & ((std::uint64_t{1} << format_of(operation.input).fraction_bits) - 1);
-            fill(tile.c, m * n, [&](int) {
-                return sums.finite(exponent + random.between(0, 1), true, fraction << shift);
-            });
+            fill(tile.c, m * n,
+                 [&](int) { return sums.finite(exponent + random.between(0, 1), true, fraction << shift); });
             break;
         }
         case 7:  // subnormal factors, and sums that are subnormal
-            all([&](int) { return inputs.finite(random.one_in(2) ? inputs.smallest() - 1 : inputs.smallest(), sign()); },
+            all(
+                [&](int) {
+                    return inputs.finite(random.one_in(2) ? inputs.smallest() - 1 : inputs.smallest(), sign());
+                },
                 [&](int) { return inputs.finite(random.between(inputs.smallest() - 1, inputs.largest()), sign()); },
                 [&](int) { return sums.finite(sums.smallest() - random.between(-3, 1), sign()); });
             break;
         case 8:  // zeros and the smallest numbers times the largest: do they set the exponent of the sum?
-            all([&](int i) -> std::uint64_t {
+            all(
+                [&](int i) -> std::uint64_t {
                     const int place = (i / k) % k;
-                    if (i % k == place) return random.one_in(2) ? inputs.zero(sign())
-                                                                : inputs.finite(inputs.smallest() - 1, sign(), 1);
+                    if (i % k == place)
+                        return random.one_in(2) ? inputs.zero(sign()) : inputs.finite(inputs.smallest() - 1, sign(), 1);
                     return around(inputs, low + 4, 3);
                 },
                 [&](int i) {
-                    return random.one_in(3) ? inputs.finite(inputs.largest(), sign()) : around(inputs, low + 4 + i % 2, 3);
+                    return random.one_in(3) ? inputs.finite(inputs.largest(), sign())
+                                            : around(inputs, low + 4 + i % 2, 3);
                 },
                 [&](int) -> std::uint64_t {
                     return random.one_in(2) ? sums.zero(sign()) : around(sums, std::max(2 * low, sum_low) + 6, 6);
@@ -313,7 +329,8 @@ Tile tile_of(const Operation& operation, int index) {
             const int half = std::max(inputs.smallest(), sums.smallest() / 2 - 6);
             all([&](int) { return around(inputs, half - 2, 6); }, [&](int) { return around(inputs, half - 2, 6); },
                 [&](int) -> std::uint64_t {
-                    return random.one_in(2) ? sums.zero(sign()) : sums.finite(sums.smallest() - random.between(-8, 1), sign());
+                    return random.one_in(2) ? sums.zero(sign())
+                                            : sums.finite(sums.smallest() - random.between(-8, 1), sign());
                 });
             break;
         }
@@ -356,6 +373,28 @@ Tile tile_of(const Operation& operation, int index) {
         }
     }
     return tile;
+}
+
+std::vector<std::string> lines_of(const Operation& operation) {
+    const std::vector<std::uint64_t> results = run(operation, 0, recorded_tiles);
+    const auto sums = static_cast<std::size_t>(operation.m * operation.n);
+    const int bytes = format_of(operation.sum).bytes;
+    std::vector<std::string> lines;
+    for (std::size_t tile = 0; tile < static_cast<std::size_t>(recorded_tiles); ++tile) {
+        std::string digits;
+        std::uint64_t hash = 0xCBF29CE484222325u;
+        for (std::size_t i = tile * sums; i < (tile + 1) * sums; ++i) {
+            char text[20];
+            std::snprintf(text, sizeof text, "%0*llx", 2 * bytes, static_cast<unsigned long long>(results[i]));
+            digits += text;
+            for (int byte = 0; byte < bytes; ++byte) hash = (hash ^ (results[i] >> 8 * byte & 0xFF)) * 0x100000001B3u;
+        }
+        char text[20];
+        std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+        const bool whole = tile < static_cast<std::size_t>(kinds) && operation.name.rfind("mma", 0) == 0;
+        lines.push_back(whole ? digits : text);
+    }
+    return lines;
 }
 
 }  // namespace tensor_core

@@ -42,6 +42,13 @@ Tile tile_of(const Operation& operation, int index);
 /// The kinds of inputs that follow each other: tile i is of kind i % kinds.
 inline constexpr int kinds = 16;
 
+/// Tiles of each operation in the record.
+inline constexpr int recorded_tiles = 12 * kinds;
+/// The tiles of an operation as the device computes them, each in a line. The first `kinds` tiles of mma.sync are there
+/// bit for bit, in hexadecimal digits, row after row. Of all others 16 digits that stand for all bits of the tile
+/// (FNV-1a): the record has half a million sums.
+std::vector<std::string> lines_of(const Operation& operation);
+
 /// The bits of d = a b + c of tiles first, first + 1, ..., computed by the device: m n values of each.
 std::vector<std::uint64_t> run(const Operation& operation, int first, int count);
 

@@ -17,8 +17,8 @@
 
 namespace cpu_device {
 
-/// What the lanes of a warp meet for at a tensor core instruction. A value of its own behind those of execution.h, which
-/// need not know it.
+/// What the lanes of a warp meet for at a tensor core instruction. A value of its own behind those of execution.h,
+/// which need not know it.
 inline constexpr Collective matrix_collective = static_cast<Collective>(6);
 
 /// The numbers of matrices.
@@ -30,6 +30,7 @@ struct MatrixShape {
     MatrixNumber input;
     MatrixNumber sum;         ///< of d
     MatrixNumber sum_before;  ///< of c
+    unsigned group = 16;      ///< products along k that are added at once; see src/tensor_sums.h
     bool saturates = false;   ///< 32-bit sums stay in their range
 };
 
@@ -45,7 +46,8 @@ void exchange_matrices(unsigned matrices, bool transposed, const void* address, 
                        Site site);
 /// Ends the kernel as a GPU does where the address of a row is no multiple of 16 bytes.
 [[noreturn]] void end_for_row(const void* address, Site site);
-/// Matrices of 8 rows of 16 bytes: lanes 8 i to 8 i + 7 give the rows of matrix i, by their addresses in the shared window.
+/// Matrices of 8 rows of 16 bytes: lanes 8 i to 8 i + 7 give the rows of matrix i, by their addresses in the shared
+/// window.
 template <unsigned count>
 CPU_DEVICE_INLINE void load_matrices(unsigned (&fragment)[count], unsigned address, bool transposed, Site site) {
     uint4 row{};
@@ -94,8 +96,8 @@ struct FragmentView {
     unsigned copies;  ///< how many of them are the same
 };
 
-/// Which element of a matrix of `rows` x `cols` numbers is element `i` of this lane's fragment. For factors a row is what
-/// is multiplied out: `per_word` neighbors of it lie in 4 bytes. For sums `per_word` is 2.
+/// Which element of a matrix of `rows` x `cols` numbers is element `i` of this lane's fragment. For factors a row is
+/// what is multiplied out: `per_word` neighbors of it lie in 4 bytes. For sums `per_word` is 2.
 struct ElementPlace {
     unsigned row, col;
 };
@@ -105,8 +107,8 @@ CPU_DEVICE_UNSEEN constexpr ElementPlace element_place(unsigned lane, unsigned i
     return {lane / 4 + word % rows_of_lane * 8, (lane % 4 + word / rows_of_lane * 4) * per_word + i % per_word};
 }
 
-/// All lanes are there, and they gave the same matrix. Reports what CUDA does not allow: a pointer that is no multiple of
-/// 32 bytes, rows whose distance is no multiple of 16 bytes.
+/// All lanes are there, and they gave the same matrix. Reports what CUDA does not allow: a pointer that is no multiple
+/// of 32 bytes, rows whose distance is no multiple of 16 bytes.
 void check_matrix(const char* function, const void* matrix, std::size_t element_bytes, unsigned leading_dimension,
                   Site site);
 

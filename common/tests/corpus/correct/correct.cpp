@@ -23,6 +23,7 @@ CaseList correct_cub();
 CaseList stream_order_kept();
 CaseList correct_graphs();
 CaseList correct_clusters();
+CaseList correct_tensor_cores();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -45,7 +46,8 @@ std::vector<CaseList> correct() {
             correct_cub(),
             stream_order_kept(),
             correct_graphs(),
-            correct_clusters()};
+            correct_clusters(),
+            correct_tensor_cores()};
 }
 
 }  // namespace corpus

@@ -31,5 +31,6 @@ CaseList cub_mistakes();
 CaseList stream_order();  // streams, pools, managed memory, and the host
 CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
+CaseList tensor_core_mistakes();
 
 }  // namespace corpus
