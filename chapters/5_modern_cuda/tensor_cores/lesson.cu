@@ -112,7 +112,7 @@ std::vector<Method<Format>> methods() {
             {"wgmma_multicast", "two blocks share B", run_wgmma_multicast<Format>});
         all.push_back({"wgmma_persistent", "blocks stay, and C leaves by TMA",
                        run_wgmma_persistent<Format>});
-        all.push_back({"wgmma_tuned", "the best of several shapes of tile and cluster",
+        all.push_back({"wgmma_tuned", "ping-pong: one warpgroup multiplies, one stores",
                        run_wgmma_tuned<Format>});
     }
     all.push_back({"vendor", "cuBLASLt, the best of what its heuristics list",
@@ -258,6 +258,57 @@ void show_rates(warpwise::Lesson& lesson, std::size_t extent,
     const std::string text = std::to_string(extent);
     lesson.table({name, "TFLOP/s (INT8: TOP/s) for " + text + " x " + text + " x " + text},
                  header_of_formats(), rows);
+}
+
+// Shapes of tile and cluster for step 9, in FP16. The first one is that of step 8.
+struct Tried {
+    const char *tile, *turns, *cluster;
+    void (*run)(Product<Fp16>&);
+};
+
+void show_shapes(warpwise::Lesson& lesson) {
+    if (!lesson.measures()) return lesson.show_recorded("shapes");
+#ifndef __CPU_DEVICE__
+    if (!has_wgmma()) return;
+    constexpr Turns ping_pong = Turns::ping_pong;
+    const std::vector<Tried> all = {
+        {"128 x 256", "together", "2 x 1", run_tuned<Fp16, Shape<128, 256, 4, 2, 1>>},
+        {"128 x 256", "together", "none", run_tuned<Fp16, Shape<128, 256, 4, 1, 1>>},
+        {"128 x 256", "together", "2 x 2", run_tuned<Fp16, Shape<128, 256, 4, 2, 2>>},
+        {"256 x 128", "together", "1 x 2", run_tuned<Fp16, Shape<256, 128, 4, 1, 2>>},
+        {"64 x 256", "ping-pong", "2 x 1",
+         run_tuned<Fp16, Shape<64, 256, 5, 2, 1, ping_pong, 1>>},
+        {"128 x 128", "ping-pong", "none",
+         run_tuned<Fp16, Shape<128, 128, 6, 1, 1, ping_pong>>},
+        {"128 x 128", "ping-pong", "2 x 1",
+         run_tuned<Fp16, Shape<128, 128, 6, 2, 1, ping_pong>>},
+        {"128 x 128", "ping-pong", "1 x 2",
+         run_tuned<Fp16, Shape<128, 128, 6, 1, 2, ping_pong>>},
+        {"128 x 128", "ping-pong", "2 x 2",
+         run_tuned<Fp16, Shape<128, 128, 6, 2, 2, ping_pong>>},
+    };
+    std::vector<std::vector<std::string>> rows;
+    for (const Tried& tried : all) rows.push_back({tried.tile, tried.turns, tried.cluster});
+    for (const std::size_t extent : {4096, 8192}) {
+        Product<Fp16> problem({extent, extent, extent});
+        std::vector<warpwise::Candidate> candidates;
+        for (const Tried& tried : all) {
+            expect_right<Fp16>(
+                lesson, problem,
+                {std::string(tried.tile) + " " + tried.turns + " " + tried.cluster, "",
+                 tried.run},
+                std::to_string(extent));
+            candidates.push_back({[&tried, &problem] { tried.run(problem); }});
+        }
+        const std::vector<warpwise::Timing> timings = warpwise::measure_in_turn(
+            candidates, {.samples = 10, .seconds = 0.2, .longest = 1});
+        for (std::size_t i = 0; i < all.size(); ++i)
+            rows[i].push_back(
+                text_of("%.0f", problem.work().operations / timings[i].median * 1e-12));
+    }
+    lesson.table({"shapes", "TFLOP/s of shapes of tile and cluster, FP16"},
+                 {"tile", "warpgroups", "cluster", "4096", "8192"}, rows);
+#endif
 }
 
 // ---- how exact --------------------------------------------------------------------------
@@ -423,6 +474,7 @@ twice as many. On a GPU, how many times as fast is wgmma_tuned with FP8 as with 
 takes as long as before.)"});
     show_rates(lesson, 4096, {kStepNames.begin(), kStepNames.end()});
     show_rates(lesson, 8192, {kStepNames.begin() + 5, kStepNames.end()});
+    show_shapes(lesson);
     lesson.conclusion(
         R"(The kernels are the same for all formats: rows of 32 bytes go into an
 instruction. So the rate grows as the numbers get shorter, as long as the operands arrive in

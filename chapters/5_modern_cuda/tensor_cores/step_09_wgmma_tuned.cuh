@@ -42,11 +42,13 @@ struct Shape {
                   "a box has whole groups of eight rows");
 };
 
-// Step 9: the same parts, with their numbers as parameters, and one more: ping-pong. There,
-// a tile belongs to one of the two multiplying warpgroups. While one multiplies, the other
-// stores, so the tensor cores do not wait at the end of a tile. Two more barriers say whose
-// turn it is to multiply. A tile may have half the size, which takes more traffic with the
-// L2 cache. Blocks side by side can share A, as those on top of each other share B.
+// Step 9: ping-pong, and the other numbers as parameters. A tile belongs to one of the two
+// multiplying warpgroups. While one of them multiplies, the other stores, so the tensor
+// cores do not wait at the end of a tile. Two more barriers say whose turn it is to
+// multiply. The sums of a tile have to fit into the registers of one warpgroup, so a tile
+// is half as large as before, with more traffic for each of its elements: a block then
+// loads 256 rows of A and B together for 128 x 128 sums, and before it was 384 rows for
+// 128 x 256. Blocks side by side can share A, as those on top of each other share B.
 template <class Format, class Shape>
 __global__ void __launch_bounds__(kWgmmaThreads, 1)
     wgmma_tuned(const __grid_constant__ CUtensorMap map_of_a,
