@@ -614,3 +614,17 @@ export const chunkWavefronts = (layout, bytes) => {
     }
     return all;
 };
+
+/// What a lane holds of the matrices of an mma.sync with 16 x 8 sums: words of 4 bytes of A (a row has 8) and of B (a column has
+/// 8), and sums of C, in the order of its registers.
+export function fragmentsOf(lane) {
+    const group = Math.floor(lane / 4);
+    const member = lane % 4;
+    return {
+        group,
+        member,
+        a: upTo(4).map((i) => ({ row: group + (i % 2) * 8, col: member + Math.floor(i / 2) * 4 })),
+        b: upTo(2).map((i) => ({ row: member + i * 4, col: group })),
+        c: upTo(4).map((i) => ({ row: group + Math.floor(i / 2) * 8, col: 2 * member + (i % 2) })),
+    };
+}

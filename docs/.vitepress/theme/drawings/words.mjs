@@ -532,6 +532,15 @@ const en = {
             `Key ${key}: the owner is the block of rank ${key} % 4 = ${rank}, and the counter is its number ${key} / 4 = ${place}. ` +
             (rank === counts ? 'This is the own block, so the increment stays on the SM.' : `The thread is in the block of rank ${counts}, so the increment travels to another SM.`),
     },
+    fragments: {
+        title: 'What one lane holds of three matrices',
+        alt: 'The matrices of one mma.sync. A has 16 rows of 8 words, B has 8 words in each of 8 columns, and C has 16 x 8 sums. With group = lane / 4 and member = lane % 4, a lane holds four words of A, in the rows group and group + 8, words member and member + 4; two words of B, in column group, words member and member + 4; and four sums, in the rows group and group + 8, columns 2 member and 2 member + 1. The numbers are those of its registers.',
+        lane: 'Lane',
+        names: { a: 'A, 16 rows of 8 words', b: 'B, 8 columns of 8 words', c: 'C, 16 x 8 sums' },
+        says: (lane, group, member) =>
+            `Lane ${lane}: group ${lane} / 4 = ${group}, member ${lane} % 4 = ${member}. It holds words ${member} and ${member + 4} of rows ${group} and ${group + 8} of A, the same words of column ${group} of B, ` +
+            `and the sums of columns ${2 * member} and ${2 * member + 1} in rows ${group} and ${group + 8}.`,
+    },
     ring: {
         title: 'An array in registers, and an array in local memory',
         alt: 'A ring of eight samples. If the index is known only at run time, the ring lies in local memory, and each row makes a load and a store there. If the loop is unrolled, each copy of its body names the register of its own place, and nothing is loaded.',
@@ -1150,6 +1159,15 @@ const zh = {
         says: (key, rank, place, counts) =>
             `键 ${key}：主人是秩为 ${key} % 4 = ${rank} 的线程块，计数器是它的第 ${key} / 4 = ${place} 个。` +
             (rank === counts ? '就是本块，加一的操作留在这个 SM 上。' : `线程在秩为 ${counts} 的线程块里，所以加一的操作要去另一个 SM。`),
+    },
+    fragments: {
+        title: '一个 lane 持有三个矩阵的哪些部分',
+        alt: '一条 mma.sync 的矩阵。A 有 16 行，每行 8 个字；B 有 8 列，每列 8 个字；C 有 16 x 8 个和。设 group = lane / 4，member = lane % 4，一个 lane 持有 A 的四个字：第 group 行和第 group + 8 行的第 member 个字和第 member + 4 个字；B 的两个字：第 group 列的第 member 个字和第 member + 4 个字；以及四个和：第 group 行和第 group + 8 行的第 2 member 列和第 2 member + 1 列。数字是寄存器的序号。',
+        lane: 'Lane',
+        names: { a: 'A：16 行，每行 8 个字', b: 'B：8 列，每列 8 个字', c: 'C：16 x 8 个和' },
+        says: (lane, group, member) =>
+            `Lane ${lane}：group 是 ${lane} / 4 = ${group}，member 是 ${lane} % 4 = ${member}。它持有 A 的第 ${group} 行和第 ${group + 8} 行的第 ${member} 个字和第 ${member + 4} 个字，B 的第 ${group} 列的同样两个字，` +
+            `以及第 ${group} 行和第 ${group + 8} 行里第 ${2 * member} 列和第 ${2 * member + 1} 列的和。`,
     },
     ring: {
         title: '寄存器里的数组，局部内存里的数组',

@@ -1,4 +1,4 @@
-// What steps 3 and 4 on tensor cores share: the roles of the warpgroups, the ring of slots,
+// What the steps with wgmma share: the roles of the warpgroups, the ring of slots,
 // and the multiplications of one slice.
 #pragma once
 
@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "chapters/4_examples/matrix_multiply/tensor_instructions.cuh"
-#include "chapters/4_examples/matrix_multiply/tensor_tiles.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/tiles.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/wgmma.cuh"
 
-namespace examples {
+namespace modern_cuda {
 namespace {
 
 // Three warpgroups of 128 threads. The first one only loads, the other two multiply 64 rows
@@ -20,16 +20,22 @@ constexpr unsigned kMultiplyingWarps = 2 * kGroup / 32;
 constexpr unsigned kSlots = 4;
 constexpr unsigned kAlignment = 1024;  // of slots: eight rows of a slice
 
-#if COMPILED_FOR_SM_90A
+#if WARPWISE_SM_90A
 
-// A place in the ring, and the parity of the round.
+// A place in a ring of `slots`, and the parity of the round.
+template <unsigned slots>
 struct RingPlace {
     unsigned slot = 0, parity = 0;
     __device__ void advance() {
-        if (++slot == kSlots) {
+        if (++slot == slots) {
             slot = 0;
             parity ^= 1;
         }
+    }
+    __device__ void advance(unsigned places) {
+        const unsigned to = slot + places;
+        slot = to % slots;
+        parity ^= to / slots & 1;
     }
 };
 
@@ -44,20 +50,26 @@ __device__ std::uint64_t rows_at(unsigned address) {
 }
 constexpr unsigned kStepInDescriptor = kStepBytes / 16;
 
-// The multiplications of one slice, 128 bytes of each row, as one group.
-template <Precision precision>
-__device__ void multiply_slice(float (&sums)[128], unsigned slot_of_a, unsigned slot_of_b,
-                               bool first) {
+// The multiplications of one slice, 128 bytes of each row, as one group: `parts` times 64
+// rows of A, with all of B.
+template <class Format, class Sum, unsigned parts, unsigned registers>
+__device__ void multiply_slice(Sum (&sums)[parts][registers], unsigned slot_of_a,
+                               unsigned slot_of_b, bool first) {
     const std::uint64_t a = rows_at(slot_of_a), b = rows_at(slot_of_b);
-    open_group();
+    constexpr unsigned part_in_descriptor = 64 * kSliceBytes / 16;
+    warpwise::wgmma_fence();
 #pragma unroll
-    for (unsigned step = 0; step < kSliceBytes / kStepBytes; ++step)
-        wgmma<precision>(sums, a + step * kStepInDescriptor, b + step * kStepInDescriptor,
-                         !first || step != 0);
-    close_group();
+    for (unsigned step = 0; step < kSliceBytes / kStepBytes; ++step) {
+#pragma unroll
+        for (unsigned part = 0; part < parts; ++part)
+            wgmma<Format>(sums[part],
+                          a + part * part_in_descriptor + step * kStepInDescriptor,
+                          b + step * kStepInDescriptor, !first || step != 0);
+    }
+    warpwise::wgmma_commit_group();
 }
 
 #endif
 
 }  // namespace
-}  // namespace examples
+}  // namespace modern_cuda

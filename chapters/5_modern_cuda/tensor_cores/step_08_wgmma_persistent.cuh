@@ -1,38 +1,32 @@
 #pragma once
 
-#include "chapters/4_examples/matrix_multiply/tensor_memory_access.cuh"
-#include "chapters/4_examples/matrix_multiply/tensor_tiles.cuh"
-#include "chapters/4_examples/matrix_multiply/tensor_warpgroups.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/memory_access.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/step_07_wgmma_multicast.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/tiles.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/warpgroups.cuh"
 
-namespace examples {
+namespace modern_cuda {
 namespace {
 
-constexpr unsigned kBlocks = 2;  // of a cluster
 constexpr unsigned kBoxRows = 16, kBoxBytes = kBoxRows * kSliceBytes;
 
-// Step 4 on tensor cores: three changes that shorten the time in which the tensor cores
-// wait, between slices and between tiles.
-//   - Multicast: a cluster of two blocks computes two tiles, one above the other. Both need
-//     the same slices of B, so each block loads half of a slice for both. A slot is empty
-//     when sixteen warps have read it, eight of them in the other block. Therefore each
-//     warp arrives at two barriers.
+// Step 8: two changes that shorten the time in which the tensor cores wait between tiles.
 //   - Persistent blocks: only as many blocks as are resident at a time are launched, and
 //     each computes one tile after another.
 //   - Stores by TMA: a warp writes 16 x 32 sums to shared memory, swizzled, and TMA stores
 //     them. While one box is stored, the warp fills the other.
-// Faster because the L2 cache delivers 32 KB per slice and block instead of 48. The loading
-// thread is up to four slices ahead in the next tile while the others store C, in full
-// lines of 128 bytes, without guards. Still slow because the tensor cores wait while sums
-// go from registers to shared memory, and in the last round of tiles not every block has
-// one.
-template <Precision precision>
+// Faster because the loading thread is up to four slices ahead in the next tile while the
+// others store C, in full lines of 128 bytes, without guards. Still slow because the tensor
+// cores wait while sums go from registers to shared memory, and in the last round of tiles
+// not every block has one.
+template <class Format>
 __global__ void __launch_bounds__(kWgmmaThreads, 1)
-    wgmma_multicast(const __grid_constant__ CUtensorMap map_of_a,
-                    const __grid_constant__ CUtensorMap map_of_b,
-                    const __grid_constant__ CUtensorMap map_of_c, unsigned tile_rows,
-                    unsigned tile_cols, unsigned slices, int slice_elements) {
-#if COMPILED_FOR_SM_90A
-    extern __shared__ __align__(16) unsigned char shared_memory[];
+    wgmma_persistent(const __grid_constant__ CUtensorMap map_of_a,
+                     const __grid_constant__ CUtensorMap map_of_b,
+                     const __grid_constant__ CUtensorMap map_of_c, unsigned tile_rows,
+                     unsigned tile_cols, unsigned slices, int slice_elements) {
+#if WARPWISE_SM_90A
+    extern __shared__ __align__(128) unsigned char shared_memory[];
     __shared__ std::uint64_t barriers[2][kSlots];
     const unsigned ring =
         (shared_address(shared_memory) + kAlignment - 1) / kAlignment * kAlignment;
@@ -45,9 +39,7 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
         }
         barriers_are_initialized();
     }
-    asm volatile(
-        "barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
-            : "memory");
+    sync_cluster();
 
     // Tiles are counted in pairs here: tile_rows is half of what it was.
     const unsigned block = blockIdx.x % kBlocks, tiles = tile_rows * tile_cols;
@@ -58,7 +50,7 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
         return static_cast<int>(tile.col * BN);
     };
     constexpr unsigned band = kBandRows / BM / kBlocks;
-    RingPlace place;
+    RingPlace<kSlots> place;
     if (threadIdx.x < kGroup) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) {
@@ -91,14 +83,14 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
         const auto release = [&](unsigned slot) {
             if (lane < kBlocks) barrier_arrive_in(lane, empty(slot));
         };
-        float sums[128];
+        typename Format::Sum sums[1][128];
         for (unsigned i = blockIdx.x / kBlocks; i < tiles; i += gridDim.x / kBlocks) {
             unsigned before = 0;
             for (unsigned slice = 0; slice < slices; ++slice, place.advance()) {
                 const unsigned slot = ring + place.slot * kSlot;
                 barrier_wait(full(place.slot), place.parity);
-                multiply_slice<precision>(sums, slot + group * (kSlotOfA / 2),
-                                          slot + kSlotOfA, slice == 0);
+                multiply_slice<Format>(sums, slot + group * (kSlotOfA / 2), slot + kSlotOfA,
+                                       slice == 0);
                 wait_for_groups<1>(sums);
                 if (slice != 0) release(before);
                 before = place.slot;
@@ -121,9 +113,10 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
                 for (unsigned j = 0; j < box_cols / 8; ++j) {
                     const unsigned n = (box * (box_cols / 8) + j) * 4;
                     const unsigned chunk = 2 * j + lane % 4 / 2, within = lane % 2 * 8;
-                    put_pair(to + swizzled(lane / 4, chunk) + within, sums[n], sums[n + 1]);
-                    put_pair(to + swizzled(lane / 4 + 8, chunk) + within, sums[n + 2],
-                             sums[n + 3]);
+                    put_pair(to + swizzled(lane / 4, chunk) + within, sums[0][n],
+                             sums[0][n + 1]);
+                    put_pair(to + swizzled(lane / 4 + 8, chunk) + within, sums[0][n + 2],
+                             sums[0][n + 3]);
                 }
                 asm volatile("fence.proxy.async.shared::cta;" ::
                                  : "memory");  // stores above, accelerator below
@@ -138,4 +131,4 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
 }
 
 }  // namespace
-}  // namespace examples
+}  // namespace modern_cuda

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "chapters/4_examples/matrix_multiply/tensor_memory_access.cuh"
-#include "chapters/4_examples/matrix_multiply/tensor_tiles.cuh"
-#include "chapters/4_examples/matrix_multiply/tensor_warpgroups.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/memory_access.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/tiles.cuh"
+#include "chapters/5_modern_cuda/tensor_cores/warpgroups.cuh"
 
-namespace examples {
+namespace modern_cuda {
 namespace {
 
-// Step 3 on tensor cores: wgmma and the tensor memory accelerator (TMA), which Hopper has.
+// Step 6: wgmma and the tensor memory accelerator (TMA), which Hopper has.
 // wgmma reads both operands from shared memory, is asynchronous, and computes 64 x 256 sums
 // at a time. One thread starts the loads by TMA, which needs no addresses of chunks, no
 // guards, and no swizzling of ours. There is no __syncthreads in the loop. Instead, each
@@ -23,13 +23,13 @@ namespace {
 // a tile the tensor cores wait while C is stored, and again while the next block on this SM
 // initializes its barriers and waits for its first slice. The L2 cache delivers 48 KB per
 // slice.
-template <Precision precision>
+template <class Format>
 __global__ void __launch_bounds__(kWgmmaThreads, 1)
     wgmma_tma(const __grid_constant__ CUtensorMap map_of_a,
-              const __grid_constant__ CUtensorMap map_of_b, Result c, unsigned slices,
-              int slice_elements) {
-#if COMPILED_FOR_SM_90A
-    extern __shared__ __align__(16) unsigned char shared_memory[];
+              const __grid_constant__ CUtensorMap map_of_b, Result<typename Format::Sum> c,
+              unsigned slices, int slice_elements) {
+#if WARPWISE_SM_90A
+    extern __shared__ __align__(128) unsigned char shared_memory[];
     __shared__ std::uint64_t barriers[2][kSlots];
     const unsigned ring =
         (shared_address(shared_memory) + kAlignment - 1) / kAlignment * kAlignment;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
     const TilePlace tile =
         place_of(blockIdx.x, tiles_of(c.rows, BM), tiles_of(c.cols, BN),  //
                  kBandRows / BM);
-    RingPlace place;
+    RingPlace<kSlots> place;
     if (threadIdx.x < kGroup) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) {
@@ -66,13 +66,13 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const unsigned group = threadIdx.x / kGroup - 1, warp = threadIdx.x % kGroup / 32,
                        lane = threadIdx.x % 32;
-        float sums[128];
+        typename Format::Sum sums[1][128];
         unsigned before = 0;  // the slot of the slice before
         for (unsigned slice = 0; slice < slices; ++slice, place.advance()) {
             const unsigned slot = ring + place.slot * kSlot;
             barrier_wait(full(place.slot), place.parity);
-            multiply_slice<precision>(sums, slot + group * (kSlotOfA / 2), slot + kSlotOfA,
-                                      slice == 0);
+            multiply_slice<Format>(sums, slot + group * (kSlotOfA / 2), slot + kSlotOfA,
+                                   slice == 0);
             wait_for_groups<1>(
                 sums);  // this slice is being multiplied, the one before is done
             if (slice != 0 && lane == 0) barrier_arrive(empty(before));
@@ -84,12 +84,12 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1)
         const std::size_t col = std::size_t{tile.col} * BN + lane % 4 * 2;
 #pragma unroll
         for (unsigned j = 0; j < BN / 8; ++j) {
-            store_pair(c, row, col + 8 * j, sums[4 * j], sums[4 * j + 1]);
-            store_pair(c, row + 8, col + 8 * j, sums[4 * j + 2], sums[4 * j + 3]);
+            store_pair(c, row, col + 8 * j, sums[0][4 * j], sums[0][4 * j + 1]);
+            store_pair(c, row + 8, col + 8 * j, sums[0][4 * j + 2], sums[0][4 * j + 3]);
         }
     }
 #endif
 }
 
 }  // namespace
-}  // namespace examples
+}  // namespace modern_cuda

@@ -1,12 +1,12 @@
-// What all steps on tensor cores share: the matrices as rows of bytes, the kernel that pads
-// the rows of those that need it, and how C is stored.
+// What all steps share: the matrices as rows of bytes, the kernel that pads the rows of
+// those that need it, and how C is stored.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 
-namespace examples {
+namespace modern_cuda {
 namespace {
 
 // Bytes of the smallest copy that cp.async (as used here) and the tensor memory accelerator
@@ -14,27 +14,28 @@ namespace {
 constexpr unsigned kChunk = 16;
 
 // A, or B transposed: rows of whole chunks that begin at multiples of 16 bytes. Elements
-// beyond column k are 0.
+// past column k are 0.
 struct Operand {
     const unsigned char* data;
     std::size_t rows, row_bytes;
 };
 
+template <class Sum>
 struct Result {
-    float* data;
+    Sum* data;
     std::size_t rows, cols;
 };
 
-// Copies a matrix so that its rows consist of whole chunks: only for matrices whose k is
-// not a multiple of 4 floats or 8 bf16.
-template <class Element>
-__global__ void pad_rows(const Element* in, Element* out, std::size_t rows,
-                         std::size_t cols, std::size_t pitch) {
+// Copies a matrix to a place where it has `pitch` elements per row and `out_rows` rows. The
+// added ones are 0. Only for matrices whose rows are not whole chunks, or whole tiles.
+template <class Word>
+__global__ void pad_rows(const Word* in, Word* out, std::size_t rows, std::size_t cols,
+                         std::size_t out_rows, std::size_t pitch) {
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
     for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-         i < rows * pitch; i += stride) {
+         i < out_rows * pitch; i += stride) {
         const std::size_t row = i / pitch, col = i % pitch;
-        out[i] = col < cols ? in[row * cols + col] : static_cast<Element>(0.0f);
+        out[i] = row < rows && col < cols ? in[row * cols + col] : Word{0};
     }
 }
 
@@ -45,12 +46,16 @@ __host__ __device__ constexpr std::size_t parts_of(std::size_t extent, std::size
 
 // Stores two neighbors of a row, the first in an even column. Elements outside of C are
 // dropped.
-__device__ void store_pair(const Result& c, std::size_t row, std::size_t col, float first,
-                           float second) {
+template <class Sum>
+__device__ void store_pair(const Result<Sum>& c, std::size_t row, std::size_t col,
+                           Sum first, Sum second) {
+    struct alignas(2 * sizeof(Sum)) Pair {
+        Sum first, second;
+    };
     if (row >= c.rows || col >= c.cols) return;
-    float* const place = c.data + row * c.cols + col;
+    Sum* const place = c.data + row * c.cols + col;
     if (c.cols % 2 == 0) {
-        *reinterpret_cast<float2*>(place) = {first, second};
+        *reinterpret_cast<Pair*>(place) = {first, second};
     } else {
         place[0] = first;
         if (col + 1 < c.cols) place[1] = second;
@@ -58,4 +63,4 @@ __device__ void store_pair(const Result& c, std::size_t row, std::size_t col, fl
 }
 
 }  // namespace
-}  // namespace examples
+}  // namespace modern_cuda

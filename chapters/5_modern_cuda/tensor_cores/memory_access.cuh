@@ -1,6 +1,5 @@
-// How the steps on tensor cores move data between global and shared memory: asynchronous
-// copies (cp.async, since sm_80), and the tensor memory accelerator with its barriers
-// (sm_90a).
+// How the steps with wgmma move data between global and shared memory: the tensor memory
+// accelerator with its barriers (sm_90a).
 #pragma once
 
 #include <cuda.h>  // types of tensor maps; no function of the driver is linked
@@ -8,43 +7,14 @@
 
 #include <cstdint>
 
-#include "chapters/4_examples/matrix_multiply/tensor_instructions.cuh"
-#include "chapters/4_examples/matrix_multiply/tensor_operands.cuh"
+#include "common/helpers/tensor_core.cuh"
 
-namespace examples {
+namespace modern_cuda {
 namespace {
 
-// An address in shared memory, as instructions take it.
-__device__ unsigned shared_address(const void* at) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(at));
-}
+using warpwise::shared_address;
 
-// Starts a copy of 16 bytes to shared memory, or of as many zeros.
-__device__ void copy_chunk(unsigned to, const unsigned char* from, bool inside) {
-#if __CUDA_ARCH__ >= 800
-    const unsigned bytes = inside ? kChunk : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(bytes)
-                 : "memory");
-#endif
-}
-
-// Ends a group of copies, which may be empty.
-__device__ void close_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Waits until no more than the last `pending` groups are in flight.
-template <unsigned pending>
-__device__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-#endif
-}
-
-#if COMPILED_FOR_SM_90A
+#if WARPWISE_SM_90A
 
 // A barrier in shared memory (mbarrier). Its phase ends when as many threads as it was
 // initialized with have arrived, and all bytes that were announced to it have come. Phases
@@ -114,20 +84,32 @@ __device__ void load_box(unsigned to, const CUtensorMap& map, int col, int row,
 
 // The same for all blocks of the cluster that `blocks` has a bit for (multicast): box and
 // bytes go to the same place in each of them.
-__device__ void load_box_in(unsigned short blocks, unsigned to, const CUtensorMap& map,
-                            int col, int row, unsigned barrier) {
+__device__ void load_box_in(unsigned blocks, unsigned to, const CUtensorMap& map, int col,
+                            int row, unsigned barrier) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes."
         "multicast::cluster "
         "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-        "l"(&map), "r"(col), "r"(row), "r"(barrier), "h"(blocks)
+        "l"(&map), "r"(col), "r"(row), "r"(barrier),
+        "h"(static_cast<unsigned short>(blocks))
         : "memory");
 }
 
-// Stores two floats to an address in shared memory.
+// Stores two sums to an address in shared memory.
 __device__ void put_pair(unsigned to, float first, float second) {
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(first), "f"(second)
                  : "memory");
+}
+__device__ void put_pair(unsigned to, int first, int second) {
+    asm volatile("st.shared.v2.s32 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
+                 : "memory");
+}
+
+__device__ void sync_cluster() {
+    asm volatile(
+        "barrier.cluster.arrive.release.aligned;\n"
+        "barrier.cluster.wait.acquire.aligned;" ::
+            : "memory");
 }
 
 // Has the accelerator store a box. What lies outside of the matrix is dropped.
@@ -143,4 +125,4 @@ __device__ void store_box(const CUtensorMap& map, int col, int row, unsigned fro
 #endif
 
 }  // namespace
-}  // namespace examples
+}  // namespace modern_cuda
