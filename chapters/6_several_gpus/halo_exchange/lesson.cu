@@ -14,6 +14,7 @@
 #include "chapters/6_several_gpus/halo_exchange/strips.h"
 #include "chapters/6_several_gpus/halo_exchange/wrong.cuh"
 #include "chapters/6_several_gpus/nccl.h"
+#include "chapters/6_several_gpus/scaling.h"
 #include "common/helpers/benchmark.h"
 #include "common/helpers/check.h"
 #include "common/helpers/instrument.h"
@@ -211,7 +212,11 @@ double microseconds_per_iteration(Strips& problem, void (*run)(Strips&)) {
 
 void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak,
                   const std::vector<Step>& steps) {
-    if (!lesson.measures()) return lesson.show_recorded(name);
+    if (!lesson.measures()) {
+        lesson.show_recorded(name);
+        return lesson.show_recorded(name + "_predicted");
+    }
+    Scaling model(weak);
     const std::size_t side = lesson.size({16384, 16384}, {64, 64})[0];
     std::vector<std::vector<std::string>> rows;
     for (const std::size_t cols : {side, side / 4}) {
@@ -230,6 +235,8 @@ void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak,
                 row.push_back(text_of("%.1f", took));
             }
             if (count == 1) of_one = fastest;
+            model.add(std::to_string(cols) + (weak ? " rows each" : " rows"), count,
+                      1e-6 * fastest);
             row.push_back(text_of("%.3f", of_one / fastest));
             row.push_back(
                 text_of("%.1f %%", 100 * of_one / fastest / (weak ? 1 : count)));
@@ -243,6 +250,7 @@ void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak,
     lesson.table({name, weak ? "Microseconds per iteration, the array grows with the devices"
                              : "Microseconds per iteration, the same array for all"},
                  head, rows);
+    model.show(lesson, name + "_predicted", "us per iteration", 1e6);
 }
 
 // What an iteration sends.

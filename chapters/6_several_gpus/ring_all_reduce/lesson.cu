@@ -326,6 +326,47 @@ void show_sizes(warpwise::Lesson& lesson, const std::vector<Step>& steps) {
     lesson.table({"bandwidth", "GB/s that each device sends, by the size"}, head, rates);
 }
 
+// The model T(n) = o + 2 (n - 1) h + 2 (n - 1) / n * bytes / b, fitted on two devices: a
+// hand-over takes h, a link b bytes per second, and o is what a run without any devices to
+// meet takes. The smallest array gives o + 2 h, of which o is taken from one device; the
+// largest one gives b.
+void show_predicted(warpwise::Lesson& lesson, const std::vector<Step>& steps) {
+    if (!lesson.measures()) return lesson.show_recorded("predicted");
+    if (device_count() < 2) return;
+    const auto time_of = [&](const Step& step, std::size_t bytes, int devices) {
+        AllReduce problem(bytes / sizeof(float), devices);
+        return seconds_of(problem, step);
+    };
+    constexpr std::size_t small = 8, large = std::size_t{1} << 28;
+    std::vector<std::vector<std::string>> rows;
+    for (const Step& step : steps) {
+        if (step.name == "gather_to_one") continue;
+        const double start = time_of(step, small, 1);
+        const double meeting = std::max(0.0, (time_of(step, small, 2) - start) / 2);
+        const double of_large = time_of(step, large, 2);
+        const double rate = large / (of_large - start - 2 * meeting);
+        for (const std::size_t bytes : {small, std::size_t{1} << 20, large}) {
+            std::vector<std::string> row = {step.name, size_text(bytes),
+                                            text_of("%.1f", 1e6 * meeting),
+                                            text_of("%.0f", rate * 1e-9)};
+            for (const int n : {4, 8}) {
+                const double predicted =
+                    start + 2 * (n - 1) * meeting +
+                    2.0 * (n - 1) / n * static_cast<double>(bytes) / rate;
+                row.push_back(text_of("%.1f", 1e6 * predicted));
+                row.push_back(n <= device_count()
+                                  ? text_of("%.1f", 1e6 * time_of(step, bytes, n))
+                                  : "-");
+            }
+            rows.push_back(row);
+        }
+    }
+    lesson.table({"predicted", "All-reduce in us, predicted from two devices"},
+                 {"step", "size", "us per hand-over", "GB/s", "4 predicted", "4 measured",
+                  "8 predicted", "8 measured"},
+                 rows);
+}
+
 // What a device sends and receives, by counting what the steps have to do.
 void show_traffic(warpwise::Lesson& lesson) {
     std::vector<std::vector<std::string>> rows;
@@ -391,6 +432,7 @@ after the other. A ring of N devices has 2 (N - 1) of them, so other algorithms 
 From two parameters, the time of a hand-over and the bandwidth of a link, times can be
 predicted. When is the tree the better choice?)");
     show_model(lesson);
+    show_predicted(lesson, steps);
     lesson.conclusion(
         R"(The model has a latency per hand-over and a bandwidth, both fitted on two GPUs.
 What it says about more of them is a prediction, written down before anybody measured

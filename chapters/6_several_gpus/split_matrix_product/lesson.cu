@@ -16,6 +16,7 @@
 #include "chapters/6_several_gpus/devices.h"
 #include "chapters/6_several_gpus/nccl.h"
 #include "chapters/6_several_gpus/numbers.cuh"
+#include "chapters/6_several_gpus/scaling.h"
 #include "chapters/6_several_gpus/split_matrix_product/kernels.cuh"
 #include "chapters/6_several_gpus/split_matrix_product/wrong.cuh"
 #include "common/helpers/benchmark.h"
@@ -278,7 +279,11 @@ double milliseconds_of(SplitProduct& problem, void (*run)(SplitProduct&)) {
 }
 
 void show_scaling(warpwise::Lesson& lesson) {
-    if (!lesson.measures()) return lesson.show_recorded("scaling");
+    if (!lesson.measures()) {
+        lesson.show_recorded("scaling");
+        return lesson.show_recorded("predicted");
+    }
+    Scaling model;
     struct Way {
         const char* name;
         void (*run)(SplitProduct&);
@@ -299,6 +304,7 @@ void show_scaling(warpwise::Lesson& lesson) {
             for (std::size_t w = 0; w < ways.size(); ++w) {
                 const double took = milliseconds_of(problem, ways[w].run);
                 if (count == 1) of_one[w] = took;
+                model.add(std::to_string(side) + ", " + ways[w].name, count, 1e-3 * took);
                 row.push_back(text_of("%.3f", took));
                 row.push_back(text_of("%.3f", of_one[w] / took));
             }
@@ -310,6 +316,7 @@ void show_scaling(warpwise::Lesson& lesson) {
         head.insert(head.end(), {std::string(way.name) + " ms",
                                  std::string(way.name) + " times one device"});
     lesson.table({"scaling", "A square product by the number of devices"}, head, rows);
+    model.show(lesson, "predicted", "ms", 1e3);
 }
 
 // Operations per byte that has to arrive.

@@ -16,6 +16,7 @@
 #include "chapters/6_several_gpus/devices.h"
 #include "chapters/6_several_gpus/nccl.h"
 #include "chapters/6_several_gpus/numbers.cuh"
+#include "chapters/6_several_gpus/scaling.h"
 #include "chapters/6_several_gpus/split_reduction/kernels.cuh"
 #include "chapters/6_several_gpus/split_reduction/wrong.cuh"
 #include "common/helpers/activity.h"
@@ -303,7 +304,11 @@ double microseconds_in_a_row(SplitVectors& problem, void (*run)(SplitVectors&)) 
 }
 
 void show_scaling(warpwise::Lesson& lesson, bool peers) {
-    if (!lesson.measures()) return lesson.show_recorded("scaling");
+    if (!lesson.measures()) {
+        lesson.show_recorded("scaling");
+        return lesson.show_recorded("predicted");
+    }
+    Scaling model;
     const std::size_t most = lesson.size({std::size_t{1} << 29}, {1 << 20})[0];
     std::vector<std::vector<std::string>> rows;
     for (const std::size_t count : {std::size_t{1} << 20, std::size_t{1} << 24,
@@ -316,6 +321,7 @@ void show_scaling(warpwise::Lesson& lesson, bool peers) {
             const double took = microseconds_in_a_row(problem, run);
             lesson.expect(problem.compare().passed, "the sum of several runs in a row");
             if (number == 1) of_one = took;
+            model.add(std::to_string(count), number, 1e-6 * took);
             rows.push_back({std::to_string(count), std::to_string(number),
                             text_of("%.1f", took), text_of("%.3f", of_one / took),
                             text_of("%.1f %%", 100 * of_one / took / number)});
@@ -323,6 +329,7 @@ void show_scaling(warpwise::Lesson& lesson, bool peers) {
     }
     lesson.table({"scaling", "The last step by the number of devices, 20 runs in a row"},
                  {"numbers", "devices", "us", "times one device", "efficiency"}, rows);
+    model.show(lesson, "predicted", "us", 1e6);
 }
 
 // How often the host waits for a device.
