@@ -36,6 +36,8 @@ function(use_nccl target device)
         # In LD_LIBRARY_PATH, another NCCL goes before this one.
         target_include_directories(${target} SYSTEM PRIVATE ${NCCL_INCLUDE_DIR})
         target_link_libraries(${target} PRIVATE ${NCCL_LIBRARY})
+    else()
+        target_link_libraries(${target} PRIVATE toolkit_libraries)
     endif()
 endfunction()
 
@@ -58,7 +60,9 @@ foreach(device IN LISTS WARPWISE_DEVICES)
         add_dependencies(several_gpus_mpi ${program})
         add_dependencies(several_gpus_programs ${program})
         target_device_sources(${program} ${device} processes/mpi/several_gpus_mpi.cu)
-        target_link_libraries(${program} PRIVATE helpers_${device} MPI::MPI_CXX)
+        target_link_libraries(${program} PRIVATE helpers_${device} ${MPI_CXX_LIBRARIES})
+        target_include_directories(${program} SYSTEM PRIVATE ${MPI_CXX_INCLUDE_DIRS})
+        target_compile_definitions(${program} PRIVATE OMPI_SKIP_MPICXX)  # the C++ interface that MPI has given up
         use_nccl(${program} ${device})
         set_target_properties(${program} PROPERTIES
             OUTPUT_NAME several_gpus_mpi

@@ -329,7 +329,7 @@ void show_latency(warpwise::Lesson& lesson, bool peers) {
 
 std::vector<modern_cuda::Mistake> mistakes() {
     return {{"peer_not_enabled", "no cudaDeviceEnablePeerAccess", peer_not_enabled,
-             "peer_not_enabled"},
+             "illegal_access"},
             {"stream_of_another_device", "the current device is another one",
              stream_of_another_device, "wrong_device"},
             {"event_of_another_device", "recorded in a stream of another device",
