@@ -231,6 +231,8 @@ void register_device_variables(std::size_t i, const TokenSequence& tokens, const
     }
     const std::size_t end = definition.end;
     const bool is_constant = definition.is_constant || tokens.is(i, "__constant__");
+    bool is_managed = false;
+    for (std::size_t k = scopes.head(); k < names.front(); ++k) is_managed = is_managed || tokens.is(k, "__managed__");
     std::string objects;
     for (std::size_t name : names) {
         note_name(name, is_constant, tokens, scopes, analysis);
@@ -238,7 +240,7 @@ void register_device_variables(std::size_t i, const TokenSequence& tokens, const
         const std::string word(tokens[name].text);
         objects += " [[maybe_unused]] static const ::cpu_device::DeviceVariable cpu_device_variable_" + word + "{\"" +
                    word + "\", (const void*)__builtin_addressof(" + word + "), sizeof(" + word + "), " +
-                   (is_constant ? "true" : "false") + ", " + tokens.site(name) + "};";
+                   (is_constant ? "true" : "false") + ", " + tokens.site(name) + (is_managed ? ", true};" : "};");
     }
     Editor(tokens.source().text, analysis.edits).insert(tokens[end].end(), objects);
 }

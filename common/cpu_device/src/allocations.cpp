@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "instrumented_code.h"
 #include "live_objects.h"
@@ -83,7 +85,11 @@ const char* name_of(MemoryKind kind) {
 
 bool is_host(MemoryKind kind) { return kind == MemoryKind::pinned || kind == MemoryKind::registered; }
 
-std::string bytes_of(const Allocation& a) { return std::to_string(a.bytes) + " bytes of " + name_of(a.kind); }
+std::string bytes_of(const Allocation& a) {
+    const bool names_device = a.kind == MemoryKind::device && device_count() > 1;
+    return std::to_string(a.bytes) + " bytes of " +
+           (names_device ? "memory of device " + std::to_string(a.device) : name_of(a.kind));
+}
 
 std::string short_text(const Site& site) { return short_name(site.file) + ":" + std::to_string(site.line); }
 
@@ -94,7 +100,9 @@ struct Registry {
     std::deque<const std::byte*> quarantine_order;  ///< newest first
     std::size_t quarantine_bytes = 0;
     std::deque<Record> freed;  ///< and given back: the last ones, newest first
-    std::size_t device_bytes = 0;
+    std::array<std::size_t, kMostDevices> taken_bytes{};  ///< by device
+
+    std::size_t& device_bytes(int device) { return taken_bytes[static_cast<std::size_t>(device)]; }
 
     /// The last record that begins at or before `pointer`, or null.
     static Record* before(std::map<const std::byte*, Record>& among, const void* pointer) {
@@ -158,7 +166,8 @@ Registry& registry() {
 
 std::size_t total_device_bytes() {
     static const std::size_t total =
-        std::min(static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes() / 2, most_device_bytes);
+        std::min(static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes() / 2, most_device_bytes) /
+        static_cast<std::size_t>(device_count());
     return total;
 }
 
@@ -342,11 +351,12 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
     record.data.kind = kind;
     record.data.flags = flags;
     record.data.made_at = site;
+    record.data.device = current_device;
     if (instrumenting().diagnostics) record.data.pointer = pointer_set_at(site);
     {
         Registry& all = registry();
         const RuntimeLock lock(all.mutex);
-        if (kind == MemoryKind::device && bytes > total_device_bytes() - all.device_bytes) {
+        if (kind == MemoryKind::device && bytes > total_device_bytes() - all.device_bytes(current_device)) {
             return cudaErrorMemoryAllocation;
         }
         // While errors are looked for, whoever misses an allocation by less than this hits nobody else's memory.
@@ -360,7 +370,7 @@ cudaError_t allocate(MemoryKind kind, std::size_t bytes, unsigned flags, void** 
         std::erase_if(all.freed, [&](const Record& old) {
             return old.data.address < record.end && record.begin < old.data_end();
         });
-        if (kind == MemoryKind::device) all.device_bytes += bytes;
+        if (kind == MemoryKind::device) all.device_bytes(current_device) += bytes;
         all.records.emplace(record.data.address, record);
     }
     fill(record.begin, record.data.address, border_byte);
@@ -395,7 +405,7 @@ cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const Ap
                 (live->data.kind == kind || live->data.kind == or_kind);
         if (right) {
             all.records.erase(live->data.address);
-            if (live->data.kind == MemoryKind::device) all.device_bytes -= live->data.bytes;
+            if (live->data.kind == MemoryKind::device) all.device_bytes(live->data.device) -= live->data.bytes;
             live->data.freed_at = call.site;
             live->freed_by = call.code;
             if (keep) {
@@ -429,6 +439,7 @@ bool remember(const Allocation& range) {
     if (all.overlaps(range.address, range.bytes)) return false;
     Record record;
     record.data = range;
+    record.data.device = current_device;
     all.records.emplace(range.address, record);
     return true;
 }
@@ -582,7 +593,7 @@ std::string describe_address(const void* pointer) {
 
 MemoryInfo device_memory() {
     const RuntimeLock lock(registry().mutex);
-    return {total_device_bytes() - registry().device_bytes, total_device_bytes()};
+    return {total_device_bytes() - registry().device_bytes(current_device), total_device_bytes()};
 }
 
 void release_all() {
@@ -594,6 +605,10 @@ void release_all() {
         const RuntimeLock lock(all.mutex);
         for (auto next = all.records.begin(); next != all.records.end();) {
             Record& record = next->second;
+            if (record.data.kind != MemoryKind::symbol && record.data.device != current_device) {
+                ++next;
+                continue;
+            }
             if (record.data.kind == MemoryKind::symbol) {
                 record.data.has_device_address = false;
                 ++next;
@@ -605,7 +620,7 @@ void release_all() {
             }
             next = all.records.erase(next);
         }
-        all.device_bytes = 0;
+        all.device_bytes(current_device) = 0;
     }
     for (const Record& record : ended) {
         note_release(record.data.address, record.data.bytes);
@@ -614,7 +629,8 @@ void release_all() {
     for (const Record& record : leaving) give_back(record);
 }
 
-DeviceVariable::DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site) {
+DeviceVariable::DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site,
+                               bool is_managed) {
     Allocation variable;
     variable.address = static_cast<std::byte*>(const_cast<void*>(address));
     variable.bytes = bytes;
@@ -623,6 +639,7 @@ DeviceVariable::DeviceVariable(const char* name, const void* address, std::size_
     variable.constant = is_constant;
     variable.made_at = site;
     variable.has_device_address = false;
+    variable.is_managed = is_managed;
     remember(variable);
 }
 

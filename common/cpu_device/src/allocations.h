@@ -32,6 +32,8 @@ struct Allocation {
     bool is_of_pool = false;   ///< of cudaMallocAsync: it begins and ends in the order of a stream
     /// False for a variable until cudaGetSymbolAddress: in host code its name stands for the host's own copy.
     bool has_device_address = true;
+    int device = 0;           ///< on which it lies; of managed and pinned memory: that was the current one
+    bool is_managed = false;  ///< a `__managed__` variable
 
     const std::string& display_name() const { return name.empty() ? pointer : name; }
     bool holds(const void* pointer, std::size_t count) const;
@@ -102,10 +104,11 @@ struct MemoryInfo {
     std::size_t total_bytes;
 };
 
-/// Device memory: half of the host's memory, at most 16 GiB.
+/// Memory of the current device. All devices together have half of the host's memory, at most 16 GiB.
 MemoryInfo device_memory();
 
-/// Frees everything that `allocate` returned and forgets registered memory. Variables stay.
+/// Frees everything that `allocate` returned on the current device, and forgets memory that was registered there.
+/// Variables stay.
 void release_all();
 
 }  // namespace cpu_device

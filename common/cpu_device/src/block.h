@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,10 @@ struct Launch {
     std::uint64_t blocks = 0;
     std::uint64_t seed = 0;
     cudaStream_t stream = nullptr;
+    int device = 0;
+    /// With several devices: sets the launch aside while all its blocks only wait; null: there is nobody else.
+    std::function<void()> park;
+    std::atomic<bool>* overdue = nullptr;  ///< it was set aside for too long
     bool programmatic = false;  ///< may begin before the launch ahead of it in the stream has ended
     InstrumentOptions instrument;
     bool sampled = false;                        ///< some blocks are not instrumented

@@ -14,6 +14,8 @@
 #include "cpu_device/device_model.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
+#include "device_work.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "memory_map.h"
 #include "stream_order.h"
@@ -219,6 +221,7 @@ cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, s
 }
 
 void move_bytes(void* to, const void* from, std::size_t bytes) {
+    const DeviceWork::Lock alone = enter_device();
     std::memmove(to, from, bytes);
     note_host_write(to, bytes);
     if (logs_activity()) log_copy(to, from, bytes);
@@ -268,6 +271,7 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
     report_fill(pointer, bytes, call);
     if (check_side(Side::device, pointer, bytes) != cudaSuccess) return cudaErrorInvalidValue;
     for (std::size_t row = 0; row < height; ++row) {
+        const DeviceWork::Lock alone = enter_device();
         std::byte* first = static_cast<std::byte*>(pointer) + row * pitch;
         std::memset(first, value, width);
         note_host_write(first, width);
@@ -281,7 +285,19 @@ cudaError_t copy_in_stream(const CopiedRows& rows, cudaStream_t stream, const Ap
     if (StreamCapture* const capture = stream_capture()) {
         if (const auto captured = capture->copy(rows, stream, call)) return *captured;
     }
-    return carry_out(rows, call);
+    if (!is_busy(stream)) return carry_out(rows, call);
+    // Host memory that is not pinned is copied before the call returns.
+    if (!rows.of_variable && (!find_for_host(rows.from) || !find_for_host(rows.to))) {
+        const cudaError_t error = finish_stream(stream);
+        return error == cudaSuccess ? carry_out(rows, call) : error;
+    }
+    if (const cudaError_t wrong = check_rows(rows, call); wrong != cudaSuccess) return wrong;
+    device_work()->add(stream, [rows, stream, call](bool) {
+        const StreamOfCall in(stream);
+        (void)carry_out(rows, call);
+        return true;
+    });
+    return cudaSuccess;
 }
 
 /// An asynchronous copy into host memory that is not pinned is over when the call returns: it waits.
@@ -300,6 +316,9 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
             nothing_overlaps();
             if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
             if (is_captured(stream)) return body();
+            if (waits == Waits::yes) {
+                if (const cudaError_t error = finish_stream(stream); error != cudaSuccess) return error;
+            }
             const StreamOfCall in(stream);
             note_order(OrderStep::work, stream);
             const cudaError_t error = body();
@@ -315,6 +334,7 @@ cudaError_t call_in_default_stream(const Body& body, const ApiCall& call) {
     return api_call(
         Waits::yes,
         [&]() -> cudaError_t {
+            if (const cudaError_t error = finish_stream(nullptr); error != cudaSuccess) return error;
             const StreamOfCall in(nullptr);
             note_order(OrderStep::work);
             const cudaError_t error = body();
@@ -591,12 +611,26 @@ using namespace cpu_device;
 
 namespace {
 
+/// Whether the memory lies on another device than the call says; reports it.
+bool is_elsewhere(const void* memory, int device, const char* role, const ApiCall& call) {
+    const auto found = find_for_host(memory);
+    if (!found || found->kind != MemoryKind::device || found->device == device) return false;
+    report_misuse(DiagnosticKind::wrong_device, call,
+                  "was given " + describe(*found) + " as its " + role + ", and " + std::to_string(device) +
+                      " as the number of that device",
+                  "the order is destination, its device, source, its device, bytes", found->display_name());
+    return true;
+}
+
 cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                  cudaStream_t stream, const ApiCall& call) {
     return call_in_stream(
         Waits::no, stream,
         [&]() -> cudaError_t {
-            if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+            if (!device_exists(to_device) || !device_exists(from_device)) return cudaErrorInvalidDevice;
+            if (is_elsewhere(to, to_device, "destination", call) || is_elsewhere(from, from_device, "source", call)) {
+                return cudaErrorInvalidValue;
+            }
             return copy_in_stream({to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice}, stream, call);
         },
         call);
@@ -610,6 +644,16 @@ cudaError_t fill_in_stream(void* pointer, size_t pitch, int value, size_t width,
             if (StreamCapture* const capture = stream_capture()) {
                 const FilledRows rows{pointer, pitch, static_cast<unsigned>(value) & 0xFF, 1, width, height};
                 if (const auto captured = capture->fill(rows, stream, call)) return *captured;
+            }
+            if (is_busy(stream)) {
+                const FilledRows rows{pointer, pitch, static_cast<unsigned>(value) & 0xFF, 1, width, height};
+                if (const cudaError_t wrong = check_rows(rows, call); wrong != cudaSuccess) return wrong;
+                device_work()->add(stream, [rows, stream, call](bool) {
+                    const StreamOfCall in(stream);
+                    (void)carry_out(rows, call);
+                    return true;
+                });
+                return cudaSuccess;
             }
             return fill_rows(pointer, pitch, value, width, height, call);
         },
@@ -633,6 +677,7 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent, cu
             if (too_many || (all_rows > 1 && extent.width > pointer.pitch)) return cudaErrorInvalidValue;
             const size_t bytes = extent_of_rows(pointer.pitch, extent.width, all_rows);
             if (bytes == 0) return cudaErrorInvalidValue;
+            if (const cudaError_t error = finish_stream(stream); error != cudaSuccess) return error;
             if (check_side(Side::device, pointer.ptr, bytes) != cudaSuccess) {
                 report_fill(pointer.ptr, bytes, call);
                 return cudaErrorInvalidValue;

@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "cpu_device/cub_host.h"
 #include "cpu_device/host_access.h"
+#include "device_work.h"
 #include "diagnoser.h"
 #include "operands.h"
 #include "stream_order.h"
@@ -23,6 +24,7 @@ cudaError_t run_algorithm(const AlgorithmCall& call, bool (*body)(void*, const A
         if (!stream_exists(call.stream)) return cudaErrorInvalidResourceHandle;
         if (is_captured(call.stream)) return unsupported("the capture of an algorithm of CUB", call.site);
         nothing_overlaps();
+        (void)finish_stream(call.stream);
         note_order(OrderStep::work, call.stream);
         if (call.storage_needed > 0) {
             if (call.storage_bytes < call.storage_needed) return cudaErrorInvalidValue;

@@ -113,7 +113,7 @@ int multiprocessor_count() { return modelled_multiprocessors; }
 
 void set_multiprocessors(int count) { modelled_multiprocessors = std::max(1, count); }
 
-cudaDeviceProp device_properties() {
+cudaDeviceProp device_properties(int device) {
     static const cudaDeviceProp all = [] {
         cudaDeviceProp p{};
         set_identity(p);
@@ -125,11 +125,13 @@ cudaDeviceProp device_properties() {
     }();
     cudaDeviceProp now = all;
     now.multiProcessorCount = multiprocessor_count();
+    now.pciBusID = device;
+    now.uuid.bytes[15] = static_cast<char>(now.uuid.bytes[15] + device);
     return now;
 }
 
-bool device_attribute(cudaDeviceAttr attribute, int* value) {
-    const cudaDeviceProp p = device_properties();
+bool device_attribute(cudaDeviceAttr attribute, int device, int* value) {
+    const cudaDeviceProp p = device_properties(device);
     const auto is = [value](auto number) {
         *value = static_cast<int>(number);
         return true;

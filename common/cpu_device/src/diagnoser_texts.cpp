@@ -231,6 +231,20 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
                       "stream, must not use it"
                     : "free the memory after the last kernel that uses it has run";
             break;
+        case Place::peer: {
+            const std::string owner = std::to_string(region.allocation.device);
+            const std::string device = std::to_string(launch.launch.device);
+            found.message = std::string("a thread of a kernel on device ") + device +
+                            (writes(access.kind) ? " writes" : " reads") + " memory of device " + owner +
+                            ", to which device " + device + " has no access";
+            found.memory = byte_range(address - region.begin, access.bytes) + " of " + region_text(region);
+            found.hint = region.allocation.is_of_pool
+                             ? "memory of a pool is opened to another device by cudaMemPoolSetAccess"
+                             : "ask cudaDeviceCanAccessPeer, then, while device " + device +
+                                   " is the current one, call cudaDeviceEnablePeerAccess(" + owner +
+                                   ", 0); or copy the data with cudaMemcpyPeer, which needs no access";
+            break;
+        }
         case Place::inaccessible: {
             char text[80];
             std::snprintf(text, sizeof text, "access to address %#zx, which belongs to no allocation",

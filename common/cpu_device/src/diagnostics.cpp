@@ -553,6 +553,10 @@ Names names_of(DiagnosticKind kind) {
             return {"missing arrival", "missing_arrival"};
         case DiagnosticKind::missing_order:
             return {"missing order", "missing_order"};
+        case DiagnosticKind::wrong_device:
+            return {"wrong device", "wrong_device"};
+        case DiagnosticKind::stalled_collective:
+            return {"stalled collective", "stalled_collective"};
         case DiagnosticKind::barrier_misuse:
             return {"misused barrier", "barrier_misuse"};
         case DiagnosticKind::endless_kernel:

@@ -14,6 +14,7 @@
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
 #include "device_output.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "source_lines.h"
 
@@ -127,40 +128,54 @@ bool answers_a_question(std::string_view function) {
     return std::find(answers.begin(), answers.end(), function) != answers.end();
 }
 
-/// What the first kernel that failed died of, and whether any call has waited for the device since.
-constinit std::atomic<cudaError_t> failure = cudaSuccess;
-constinit std::atomic<bool> failure_seen = false;
+/// What the first kernel of a device that failed died of, and whether any call has waited for the device since.
+struct Failure {
+    std::atomic<cudaError_t> error = cudaSuccess;
+    std::atomic<bool> seen = false;
+};
+constinit std::array<Failure, kMostDevices> failures{};
 
-/// The launch of that kernel. Guarded by its mutex.
+Failure& failure_of(int device) { return failures[static_cast<std::size_t>(device)]; }
+
+/// The launches of those kernels. Guarded by the mutex.
 struct FailedLaunch {
-    std::mutex mutex;
     std::string kernel;
     Site site;
 };
+struct FailedLaunches {
+    std::mutex mutex;
+    std::array<FailedLaunch, kMostDevices> of_device;
+};
 
-FailedLaunch& failed_launch() {
-    static auto* launch = new FailedLaunch;  // still needed when the process exits
-    return *launch;
+FailedLaunches& failed_launches() {
+    static auto* launches = new FailedLaunches;  // still needed when the process exits
+    return *launches;
 }
 
-void report_unseen_failure() {
-    const cudaError_t error = failure;
-    if (error == cudaSuccess || failure_seen.exchange(true)) return;
+void report_unseen_failure(int device) {
+    const cudaError_t error = failure_of(device).error;
+    if (error == cudaSuccess || failure_of(device).seen.exchange(true)) return;
     Diagnostic found{};
     found.kind = DiagnosticKind::unseen_error;
     found.hint = "check what cudaDeviceSynchronize() returns before the program ends";
     {
-        std::lock_guard lock(failed_launch().mutex);
-        found.message = "kernel " + failed_launch().kernel + " failed with " + name_and_text(error) +
-                        ", and no later call waited for it";
-        found.site = failed_launch().site;
+        FailedLaunches& all = failed_launches();
+        std::lock_guard lock(all.mutex);
+        const FailedLaunch& launch = all.of_device[static_cast<std::size_t>(device)];
+        found.message =
+            "kernel " + launch.kernel + " failed with " + name_and_text(error) + ", and no later call waited for it";
+        found.site = launch.site;
     }
     report(std::move(found));
 }
 
+void report_unseen_failures() {
+    for (int device = 0; device < device_count(); ++device) report_unseen_failure(device);
+}
+
 void unseen_errors_at_exit(int, void*) {
     flush_unseen_output();
-    if (instrumenting().diagnostics) report_unseen_failure();
+    if (instrumenting().diagnostics) report_unseen_failures();
 }
 
 // The number is a place among all that runs before main: behind diagnostics.cpp, whose handler therefore runs after
@@ -230,10 +245,10 @@ std::optional<FailedCall> take_failed_call(cudaError_t error) {
 
 void kernel_failed(cudaError_t error, const LaunchSite& launch) {
     cudaError_t none = cudaSuccess;
-    if (!failure.compare_exchange_strong(none, error)) return;
-    std::lock_guard lock(failed_launch().mutex);
-    failed_launch().kernel = launch.kernel;
-    failed_launch().site = launch.site;
+    if (!failure_of(current_device).error.compare_exchange_strong(none, error)) return;
+    FailedLaunches& all = failed_launches();
+    std::lock_guard lock(all.mutex);
+    all.of_device[static_cast<std::size_t>(current_device)] = {launch.kernel, launch.site};
 }
 
 cudaError_t device_status(bool waits) {
@@ -241,27 +256,28 @@ cudaError_t device_status(bool waits) {
         flush_device_output();
         nothing_overlaps();
     }
-    const cudaError_t error = failure.load(std::memory_order_acquire);
+    Failure& failure = failure_of(current_device);
+    const cudaError_t error = failure.error.load(std::memory_order_acquire);
     if (error == cudaSuccess) return cudaSuccess;
-    if (waits) failure_seen = true;
-    return failure_seen ? error : cudaSuccess;
+    if (waits) failure.seen = true;
+    return failure.seen ? error : cudaSuccess;
 }
 
-bool device_is_lost() { return failure.load(std::memory_order_acquire) != cudaSuccess; }
+bool device_is_lost() { return failure_of(current_device).error.load(std::memory_order_acquire) != cudaSuccess; }
 
 void report_unseen_errors() {
     flush_unseen_output();
     if (!instrumenting().diagnostics) return;
     unseen_calls.report_them();
     unseen_launch.report_it();
-    report_unseen_failure();
+    report_unseen_failures();
 }
 
 cudaError_t exchange_last_error(cudaError_t next) { return std::exchange(last_error, next); }
 
 void forget_kernel_failure() {
-    failure_seen = false;
-    failure = cudaSuccess;
+    failure_of(current_device).seen = false;
+    failure_of(current_device).error = cudaSuccess;
 }
 
 std::vector<Site> sites_of_code(const std::vector<const void*>& code) {

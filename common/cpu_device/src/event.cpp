@@ -1,9 +1,12 @@
 #include <chrono>
 #include <optional>
+#include <string>
 
 #include "api_call.h"
 #include "capture.h"
 #include "cpu_device/runtime_api.h"
+#include "device_work.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "handles.h"
 #include "live_objects.h"
@@ -18,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 struct Event {
     unsigned flags = cudaEventDefault;
     std::optional<Clock::time_point> recorded;
+    int device = 0;
 };
 
 Handles<cudaEvent_t, Event>& events() {
@@ -27,6 +31,12 @@ Handles<cudaEvent_t, Event>& events() {
 
 bool event_exists(cudaEvent_t event) {
     return events().with(event, [](const Event&) {});
+}
+
+int device_of_event(cudaEvent_t event) {
+    int device = current_device;
+    events().with(event, [&](const Event& found) { device = found.device; });
+    return device;
 }
 
 /// When the event was recorded; nothing if it is unknown, never was, or does not keep times.
@@ -40,7 +50,7 @@ std::optional<Clock::time_point> time_of(cudaEvent_t event) {
 
 }  // namespace
 
-void forget_events() { events().remove_all(); }
+void forget_events() { events().remove_all_of(current_device); }
 
 }  // namespace cpu_device
 
@@ -54,7 +64,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags, const void* code,
         constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
         const bool shared_with_timing = (flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0;
         if (event == nullptr || (flags & ~known) != 0 || shared_with_timing) return cudaErrorInvalidValue;
-        *event = events().add({flags, std::nullopt});
+        *event = events().add({flags, std::nullopt, current_device});
         note_created(ObjectKind::event, *event, code);
         return cudaSuccess;
     };
@@ -68,9 +78,24 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
         if (StreamCapture* const capture = stream_capture(); capture != nullptr && event_exists(event)) {
             if (const auto captured = capture->record(event, stream)) return *captured;
         }
-        const bool found = events().with(event, [](Event& state) { state.recorded = Clock::now(); });
-        if (found) note_order(OrderStep::record, stream, event);
-        return found ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
+        if (const int of = device_of_event(event), on = device_of_stream(stream); of != on) {
+            report_misuse(DiagnosticKind::wrong_device, call,
+                          "records an event of device " + std::to_string(of) + " in a stream of device " +
+                              std::to_string(on),
+                          "create the event while the device of its stream is the current one (cudaSetDevice)");
+            return cudaErrorInvalidResourceHandle;
+        }
+        const auto note_time = [event] {
+            events().with(event, [](Event& state) { state.recorded = Clock::now(); });
+        };
+        if (DeviceWork* const work = device_work()) {
+            work->record(event, stream, note_time);
+        } else {
+            note_time();
+        }
+        note_order(OrderStep::record, stream, event);
+        return cudaSuccess;
     };
     return api_call(Waits::no, record, call);
 }
@@ -122,14 +147,21 @@ cudaError_t event_is_done(cudaEvent_t event) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return api_call(Waits::yes, [&] {
-        const cudaError_t error = event_is_done(event);
+        cudaError_t error = event_is_done(event);
+        if (DeviceWork* const work = device_work(); work != nullptr && error == cudaSuccess) error = work->finish(event);
         if (error == cudaSuccess && trim_pools != nullptr) trim_pools();
         return error;
     });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    return api_call(Waits::yes, [&] { return event_is_done(event); });
+    return api_call(Waits::yes, [&] {
+        if (DeviceWork* const work = device_work()) {
+            work->progress();
+            if (!work->is_done(event)) return cudaErrorNotReady;
+        }
+        return event_is_done(event);
+    });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
@@ -140,18 +172,32 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         if (StreamCapture* const capture = stream_capture()) {
             if (const auto captured = capture->wait(stream, event)) return *captured;
         }
+        if (DeviceWork* const work = device_work()) work->wait(stream, event);
         note_order(OrderStep::wait, stream, event);
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-    return api_call(Waits::no, [&]() -> cudaError_t {
+    const ApiCall call{"cudaEventElapsedTime", {}, __builtin_return_address(0)};
+    const auto measure = [&]() -> cudaError_t {
         if (milliseconds == nullptr) return cudaErrorInvalidValue;
+        if (event_exists(start) && event_exists(end) && device_of_event(start) != device_of_event(end)) {
+            report_misuse(DiagnosticKind::wrong_device, call,
+                          "measures from an event of device " + std::to_string(device_of_event(start)) +
+                              " to an event of device " + std::to_string(device_of_event(end)),
+                          "devices have no common clock: measure with two events of one device, or with the clock of "
+                          "the host around work that has ended");
+            return cudaErrorInvalidResourceHandle;
+        }
+        if (DeviceWork* const work = device_work(); work != nullptr && event_exists(start) && event_exists(end)) {
+            if (!work->is_done(start) || !work->is_done(end)) return cudaErrorNotReady;
+        }
         const auto from = time_of(start);
         const auto to = time_of(end);
         if (!from || !to) return cudaErrorInvalidResourceHandle;
         *milliseconds = std::chrono::duration<float, std::milli>(*to - *from).count();
         return cudaSuccess;
-    });
+    };
+    return api_call(Waits::no, measure, call);
 }

@@ -14,6 +14,7 @@
 #include "api_call.h"
 #include "capture.h"
 #include "cpu_device/runtime_api.h"
+#include "devices.h"
 
 namespace cpu_device {
 
@@ -79,6 +80,7 @@ struct ExecutableGraph {
     std::unique_ptr<Graph> graph;
     unsigned long long flags = 0;
     bool may_race = false;  ///< some nodes have no order
+    int device = current_device;
 };
 
 /// All graphs of the process. Guarded by its mutex, which a launch does not hold: kernels and host functions may call

@@ -12,6 +12,8 @@
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/instrument.h"
+#include "device_work.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "graph.h"
 #include "instrumented_code.h"
@@ -423,6 +425,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
                 return cudaErrorInvalidValue;
             }
             nothing_overlaps();
+            (void)finish_stream(stream);
+            const OnDevice device(found->device);
+            const DeviceWork::Lock alone = enter_device();
             const cudaError_t wrong = run_graph(*found, stream, call);
             nothing_overlaps();
             return wrong;

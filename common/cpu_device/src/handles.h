@@ -29,6 +29,12 @@ public:
         alive_.clear();
     }
 
+    /// Removes what belongs to that device.
+    void remove_all_of(int device) {
+        std::lock_guard lock(mutex_);
+        std::erase_if(alive_, [device](const auto& one) { return one.second.device == device; });
+    }
+
     /// Calls `use(state)` if the handle is alive; otherwise returns false.
     template <class Use>
     bool with(Handle handle, const Use& use) {

@@ -10,14 +10,18 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "activity_log.h"
+#include "api_call.h"
 #include "block.h"
 #include "broken_restrict.h"
 #include "capture.h"
@@ -26,6 +30,8 @@
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
 #include "device_output.h"
+#include "device_work.h"
+#include "devices.h"
 #include "faults.h"
 #include "instrumented_code.h"
 #include "kernel_names.h"
@@ -45,6 +51,7 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned kMostCores = 24;                   // stacks with guard pages for that many blocks of 1024 threads
 constexpr std::uint64_t kThreadsWorthAHelper = 2048;  // a smaller grid is done before a second core has woken up
 constexpr std::size_t kMostSpinningBlocks = 256;
+constexpr std::size_t kMostSpinningBeside = 4096;  // of a launch that may wait for one of another device
 constexpr auto kWatchdogPeriod = std::chrono::milliseconds(50);
 
 double number_from_environment(const char* name, double otherwise) {
@@ -103,6 +110,7 @@ private:
         std::vector<std::size_t> spinning;
         std::vector<std::size_t> spare;
         std::size_t used = 0;
+        const std::size_t most_spinning = launch.park ? kMostSpinningBeside : kMostSpinningBlocks;
         const std::uint64_t chunk = std::clamp<std::uint64_t>(launch.blocks / 256, 1, 64);
         for (;;) {
             const std::uint64_t first = launch.next_block.fetch_add(chunk, std::memory_order_relaxed);
@@ -125,11 +133,15 @@ private:
                 }
                 if (failed(launch)) break;
                 if (!spinning.empty()) turn(launch, spinning, spare);
-                while (spinning.size() >= kMostSpinningBlocks && !failed(launch)) turn(launch, spinning, spare);
+                while (spinning.size() >= most_spinning && !failed(launch)) turn(launch, spinning, spare);
             }
             if (failed(launch)) break;
         }
-        while (!spinning.empty()) turn(launch, spinning, spare);  // a failed launch ends each at once
+        while (!spinning.empty()) {  // a failed launch ends each at once
+            const std::size_t before = spinning.size();
+            turn(launch, spinning, spare);
+            if (launch.park && spinning.size() == before && !failed(launch)) launch.park();
+        }
     }
 
     void turn(Launch& launch, std::vector<std::size_t>& spinning, std::vector<std::size_t>& spare) {
@@ -147,6 +159,7 @@ private:
         std::vector<Block::State> state(blocks, Block::State::running);
         for (std::size_t i = 0; i < blocks; ++i) block(i).begin(launch, shuffled_block(launch, i), tally_);
         std::size_t done = 0;
+        std::size_t stopped = 0;  // blocks that are done or wait at the barrier of the grid
         while (done < blocks) {
             std::size_t waiting = 0;
             for (std::size_t i = 0; i < blocks; ++i) {
@@ -158,7 +171,11 @@ private:
                 }
                 waiting += state[i] == Block::State::at_grid_barrier;
             }
-            if (waiting == 0 || waiting + done < blocks) continue;
+            const std::size_t stopped_before = std::exchange(stopped, waiting + done);
+            if (waiting == 0 || stopped < blocks) {
+                if (launch.park && stopped < blocks && stopped == stopped_before && !failed(launch)) launch.park();
+                continue;
+            }
             if (done > 0 && !failed(launch)) {
                 Diagnostic found{};
                 found.kind = DiagnosticKind::divergent_barrier;
@@ -211,25 +228,27 @@ public:
     }
 
     void run(Launch& launch) {
-        std::lock_guard one_launch_at_a_time(launching_);
+        std::unique_lock one_launch_at_a_time(launching_);
         Worker& worker = this_worker();
-        const FaultHandlers handlers;
+        std::optional<FaultHandlers> handlers(std::in_place);
+        if (launch.park) {
+            launch.park = [&, set_aside = std::move(launch.park)] {
+                pause();
+                handlers.reset();
+                one_launch_at_a_time.unlock();
+                set_aside();
+                one_launch_at_a_time.lock();
+                handlers.emplace();
+                go_on(launch, 0);
+            };
+        }
         const unsigned cores = cores_in_use();
-        const bool alone = cores == 1 || launch.cooperative || launch.diagnoser || launch.blocks < 2 ||
+        const bool alone = cores == 1 || launch.cooperative || launch.diagnoser || launch.park || launch.blocks < 2 ||
                            launch.blocks * launch.threads < kThreadsWorthAHelper;
         const unsigned helpers =
             alone ? 0 : static_cast<unsigned>(std::min<std::uint64_t>(cores - 1, launch.blocks - 1));
         start_watchdog();
-        {
-            std::lock_guard lock(mutex_);
-            for (; helpers_ < helpers; ++helpers_) std::thread([this] { help(); }).detach();
-            launch_ = &launch;
-            wanted_ = helpers;
-            owner_ = pthread_self();
-            ++generation_;
-        }
-        if (helpers > 0) wake_.notify_all();
-        active_.store(true, std::memory_order_release);
+        go_on(launch, helpers);
         worker.run(launch);
         if (launch.twin.is_copy()) launch.twin.end_copy(launch.failure);
         std::unique_lock lock(mutex_);
@@ -240,6 +259,25 @@ public:
     }
 
 private:
+    void go_on(Launch& launch, unsigned helpers) {
+        {
+            std::lock_guard lock(mutex_);
+            for (; helpers_ < helpers; ++helpers_) std::thread([this] { help(); }).detach();
+            launch_ = &launch;
+            wanted_ = helpers;
+            owner_ = pthread_self();
+            ++generation_;
+        }
+        if (helpers > 0) wake_.notify_all();
+        active_.store(true, std::memory_order_release);
+    }
+
+    void pause() {
+        std::lock_guard lock(mutex_);
+        launch_ = nullptr;
+        active_.store(false, std::memory_order_release);
+    }
+
     static unsigned cores_in_use() {
         std::atomic<unsigned>& chosen = launch_settings().cores;
         if (chosen == 0) {
@@ -260,6 +298,7 @@ private:
             busy_.push_back(pthread_self());
             Launch& launch = *launch_;
             lock.unlock();
+            current_device = launch.device;
             this_worker().run(launch);
             lock.lock();
             std::erase_if(busy_, [](pthread_t thread) { return pthread_equal(thread, pthread_self()); });
@@ -291,7 +330,8 @@ private:
             }
             const double limit = launch_settings().watchdog_seconds;
             const std::chrono::duration<double> quiet = Clock::now() - progress;
-            if (limit == 0 || quiet.count() < limit) continue;
+            const bool is_overdue = launch_->overdue != nullptr && *launch_->overdue;
+            if (limit == 0 || (quiet.count() < limit && !is_overdue)) continue;
             // Interrupts whoever still runs a device thread; asked again until all have stopped.
             interrupt_device_threads(limit, owner_, busy_);
         }
@@ -401,39 +441,11 @@ void set_watchdog_seconds(double seconds) { launch_settings().watchdog_seconds =
 double watchdog_seconds() { return launch_settings().watchdog_seconds; }
 void set_cores(unsigned cores) { launch_settings().cores = std::clamp(cores, 1u, kMostCores); }
 
-void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
-    if (in_kernel()) {
-        abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
-                     site.kernel);
-    }
-    flush_device_output();
-    if (device_is_lost()) {
-        note_skipped_launch();
-        return launch_refused(device_status(false), site);
-    }
-    if (!stream_exists(config.stream)) {
-        return launch_refused(cudaErrorInvalidResourceHandle, site, "the stream does not exist");
-    }
-    // CUDA 13 calls it an invalid value; up to CUDA 12 a bad shape was cudaErrorInvalidConfiguration.
-    const std::string refused = why_refused(config);
-    if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
-    if (StreamCapture* const capture = stream_capture()) {
-        if (const auto captured = capture->launch(site, config, code, cooperative)) {
-            return launch_refused(*captured, site, "a stream is being captured");
-        }
-    }
+namespace {
 
-    dim3 cluster = {1, 1, 1};
-    if (cluster_support != nullptr) {
-        std::string why;
-        const cudaError_t error = cluster_support->shape_of(config, cluster, why);
-        if (error != cudaSuccess) return launch_refused(error, site, why);
-        if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
-            const cudaError_t refused = unsupported("a cooperative launch of thread block clusters", site.site);
-            return launch_refused(refused, site, "it is cooperative, and has clusters");
-        }
-    }
-
+/// A launch that the device does not refuse. `park`: see Launch.
+void run_launch(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative,
+               const dim3& cluster, const std::function<void()>& park, std::atomic<bool>* overdue) {
     const bool instrumented = can_instrument() && (instrumenting().counters || instrumenting().diagnostics);
     const LaunchSite named = instrumented ? with_kernel_name(site) : site;
     Launch launch(named);
@@ -446,12 +458,14 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     launch.opted_in = dynamic_shared_limit(config.kernel) > kStaticSharedLimit;
     launch.code = code;
     launch.cooperative = cooperative;
-    note_order(OrderStep::work, config.stream);
     launch.cluster = cluster;
     launch.cluster_blocks = cluster.x * cluster.y * cluster.z;
     launch.blocks = static_cast<std::uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
     launch.seed = launch_settings().seed;
     launch.stream = config.stream;
+    launch.device = current_device;
+    launch.park = park;
+    launch.overdue = overdue;
     launch.programmatic = config.programmatic;
     launch.shared_bytes = (config.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     if (can_instrument()) {
@@ -485,6 +499,65 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     if (looked_for_errors) report_broken_restrict(launch);  // after a race, which says more
     const int failure = launch.failure;
     if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure), site);
+}
+
+}  // namespace
+
+void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
+    if (in_kernel()) {
+        abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
+                     site.kernel);
+    }
+    flush_device_output();
+    if (device_is_lost()) {
+        note_skipped_launch();
+        return launch_refused(device_status(false), site);
+    }
+    if (!stream_exists(config.stream)) {
+        return launch_refused(cudaErrorInvalidResourceHandle, site, "the stream does not exist");
+    }
+    if (const int of = device_of_stream(config.stream); of != current_device && !config.in_graph) {
+        const std::string device = std::to_string(current_device);
+        report_misuse(DiagnosticKind::wrong_device, {"a launch", site.site},
+                      std::string("of ") + site.kernel + " on device " + device +
+                          ", the current one, names a stream of device " + std::to_string(of),
+                      "call cudaSetDevice with the device of the stream before the launch");
+        return launch_refused(cudaErrorInvalidResourceHandle, site,
+                              "the stream is one of device " + std::to_string(of) + ", and device " + device +
+                                  " is the current one");
+    }
+    // CUDA 13 calls it an invalid value; up to CUDA 12 a bad shape was cudaErrorInvalidConfiguration.
+    const std::string refused = why_refused(config);
+    if (!refused.empty()) return launch_refused(cudaErrorInvalidValue, site, refused);
+    if (StreamCapture* const capture = stream_capture()) {
+        if (const auto captured = capture->launch(site, config, code, cooperative)) {
+            return launch_refused(*captured, site, "a stream is being captured");
+        }
+    }
+
+    dim3 cluster = {1, 1, 1};
+    if (cluster_support != nullptr) {
+        std::string why;
+        const cudaError_t error = cluster_support->shape_of(config, cluster, why);
+        if (error != cudaSuccess) return launch_refused(error, site, why);
+        if (cooperative && cluster.x * cluster.y * cluster.z > 1) {
+            const cudaError_t refused = unsupported("a cooperative launch of thread block clusters", site.site);
+            return launch_refused(refused, site, "it is cooperative, and has clusters");
+        }
+    }
+
+    note_order(OrderStep::work, config.stream);
+    DeviceWork* const work = config.in_graph ? nullptr : device_work();
+    KeptLaunch* const kept = work != nullptr && code.keep != nullptr ? code.keep(code.keeper) : nullptr;
+    if (kept == nullptr) {
+        if (!config.in_graph) (void)finish_stream(config.stream);
+        const DeviceWork::Lock alone = enter_device();
+        return run_launch(site, config, code, cooperative, cluster, {}, nullptr);
+    }
+    work->launch(config.stream, [=](const std::function<void()>& park, std::atomic<bool>& overdue) {
+        if (!device_is_lost()) run_launch(site, config, kept->launch, cooperative, cluster, park, &overdue);
+        kept->destroy(kept);
+    });
 }
 
 void* SharedVariable::address() {

@@ -19,6 +19,7 @@
 #include "capture.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
+#include "devices.h"
 #include "instrumented_code.h"
 #include "shadow_memory.h"
 #include "stream_order.h"
@@ -80,7 +81,7 @@ cudaError_t for_pages(const void* pointer, std::size_t bytes, const Visit& visit
 cudaError_t check_location(cudaMemLocation location) {
     switch (location.type) {
         case cudaMemLocationTypeDevice:
-            return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+            return device_exists(location.id) ? cudaSuccess : cudaErrorInvalidDevice;
         case cudaMemLocationTypeHost:
         case cudaMemLocationTypeHostNuma:
         case cudaMemLocationTypeHostNumaCurrent:

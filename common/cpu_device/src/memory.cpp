@@ -3,6 +3,8 @@
 #include "api_call.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/runtime_api.h"
+#include "device_work.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "stream_order.h"
 
@@ -82,6 +84,11 @@ cudaError_t cudaFree(void* pointer) {
         is_pools ? Waits::no : Waits::yes,
         [&]() -> cudaError_t {
             if (is_pools) return free_of_pool(pointer, call);
+            if (device_work() != nullptr && pointer != nullptr) {
+                const auto allocation = find_allocation(pointer);
+                const OnDevice device(allocation ? allocation->device : current_device);
+                (void)finish_device();
+            }
             note_order(OrderStep::all_done);
             return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed, call);
         },
@@ -91,6 +98,7 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeHost(void* pointer) {
     const ApiCall call{"cudaFreeHost", {}, __builtin_return_address(0)};
     return api_call(Waits::yes, [&]() -> cudaError_t {
+        (void)finish_device();
         note_order(OrderStep::all_done);
         return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::pinned, MemoryKind::pinned, call);
     });
@@ -151,15 +159,17 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
         }
         switch (allocation->kind) {
             case MemoryKind::device:
-            case MemoryKind::symbol:
-                *attributes = {cudaMemoryTypeDevice, 0, address, nullptr};
+                *attributes = {cudaMemoryTypeDevice, allocation->device, address, nullptr};
+                break;
+            case MemoryKind::symbol:  // of each device one
+                *attributes = {cudaMemoryTypeDevice, current_device, address, nullptr};
                 break;
             case MemoryKind::managed:
-                *attributes = {cudaMemoryTypeManaged, 0, address, address};
+                *attributes = {cudaMemoryTypeManaged, allocation->device, address, address};
                 break;
             case MemoryKind::pinned:
             case MemoryKind::registered:
-                *attributes = {cudaMemoryTypeHost, 0, address, address};
+                *attributes = {cudaMemoryTypeHost, allocation->device, address, address};
                 break;
         }
         return cudaSuccess;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "block.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "source_lines.h"
 
@@ -112,9 +113,18 @@ Region MemoryMap::region_of(const Allocation& allocation) const {
     return {begin, end, name.empty() ? allocation.display_name() : std::move(name), allocation, nullptr};
 }
 
+/// Of memory of another device, the kernel's may use what it was given access to.
+bool MemoryMap::is_reached(const Allocation& allocation) const {
+    if (allocation.kind != MemoryKind::device || allocation.device == launch_.device) return true;
+    if (allocation.is_of_pool) return pool_allows != nullptr && pool_allows(allocation.address, launch_.device);
+    return is_peer(launch_.device, allocation.device);
+}
+
 void MemoryMap::read_regions() {
     regions_.clear();
-    for (const Allocation& allocation : live_allocations()) regions_.push_back(region_of(allocation));
+    for (const Allocation& allocation : live_allocations()) {
+        if (is_reached(allocation)) regions_.push_back(region_of(allocation));
+    }
 }
 
 Region* MemoryMap::find(std::uintptr_t address, std::size_t bytes) {
@@ -127,7 +137,7 @@ Region* MemoryMap::find(std::uintptr_t address, std::size_t bytes) {
 
 bool MemoryMap::refresh(std::uintptr_t address, std::size_t bytes) {
     const std::optional<Allocation> found = find_allocation(reinterpret_cast<const void*>(address));
-    if (!found || !found->holds(reinterpret_cast<const void*>(address), bytes)) return false;
+    if (!found || !found->holds(reinterpret_cast<const void*>(address), bytes) || !is_reached(*found)) return false;
     read_regions();
     return find(address, bytes) != nullptr;
 }
@@ -162,6 +172,9 @@ Stray MemoryMap::stray(std::uintptr_t address, std::size_t bytes, const Region* 
         if (next != heap.end_of.begin() && address < std::prev(next)->second) {
             return harmless(std::prev(next)->first, std::prev(next)->second);
         }
+    }
+    if (const auto other = find_allocation(reinterpret_cast<const void*>(address)); other && !is_reached(*other)) {
+        return {Place::peer, region_of(*other)};
     }
     if (const auto freed = find_freed(reinterpret_cast<const void*>(address))) return {Place::freed, region_of(*freed)};
     const Segment segment = segment_of(address);
@@ -274,9 +287,12 @@ std::string distance_text(std::uintptr_t begin, std::uintptr_t end, std::uintptr
 
 std::string region_text(const Region& region) {
     const Allocation& allocation = region.allocation;
+    const bool names_device = allocation.kind == MemoryKind::device && device_count() > 1;
+    const std::string kind =
+        names_device ? "memory of device " + std::to_string(allocation.device) : kind_text(allocation);
     const bool is_variable = allocation.kind == MemoryKind::symbol || allocation.kind == MemoryKind::registered;
     const bool other_name = !allocation.pointer.empty() && allocation.pointer != region.name;
-    return std::to_string(allocation.bytes) + " bytes of " + kind_text(allocation) +
+    return std::to_string(allocation.bytes) + " bytes of " + kind +
            at_text(is_variable ? ", declared" : ", allocated", allocation.made_at) +
            (other_name ? " for '" + allocation.pointer + "'" : "") + at_text(", freed", allocation.freed_at);
 }

@@ -34,6 +34,7 @@ struct Stray {
     enum class Place {
         near_region,   ///< before or after `region`, or across its end
         freed,         ///< in `region`, which was freed
+        peer,          ///< in `region`, of another device, which the kernel's may not use
         host,          ///< memory of the host
         inaccessible,  ///< nowhere: the access faults
         unknown,       ///< in the program itself, where constants and the runtime's variables live: no error
@@ -79,6 +80,7 @@ private:
         bool of_a_file;
     };
 
+    bool is_reached(const Allocation& allocation) const;
     Region region_of(const Allocation& allocation) const;
     void read_regions();
     void read_mappings();

@@ -4,6 +4,7 @@
 // the system for memory in chunks, and gives back what it does not need when a call synchronizes and the pool holds
 // more than its threshold.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -19,6 +20,8 @@
 #include "cpu_device/device_model.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
+#include "device_work.h"
+#include "devices.h"
 #include "instrumented_code.h"
 #include "live_objects.h"
 #include "stream_order.h"
@@ -36,6 +39,9 @@ struct MemoryPool {
     std::uint64_t limit = 0;  ///< 0: none
     int follow_events = 1, opportunistic = 1, internal_dependencies = 1;
     bool is_destroyed = false;  ///< but memory of it is still allocated
+    int device = 0;
+    std::uint32_t readers = 0;  ///< a bit for each other device that may use its memory
+    std::uint32_t writers = 0;
 
     static std::uint64_t whole_chunks(std::uint64_t bytes) {
         return bytes / chunk_bytes * chunk_bytes + (bytes % chunk_bytes != 0 ? chunk_bytes : 0);
@@ -75,12 +81,23 @@ struct MemoryPools {
     std::mutex mutex;
     std::map<std::uintptr_t, MemoryPool> pools;  ///< by handle
     std::map<const void*, PoolAllocation> allocations;
-    std::uintptr_t last_handle = default_handle;
-    std::uintptr_t current = default_handle;
+    std::uintptr_t last_handle = first_handle + 16 * kMostDevices;
+    std::array<std::uintptr_t, kMostDevices> current{};
 
-    static constexpr std::uintptr_t default_handle = 0x1000;  // in a page that no program has
+    static constexpr std::uintptr_t first_handle = 0x1000;  // in a page that no program has
 
-    MemoryPools() { pools[default_handle]; }
+    MemoryPools() {
+        for (int device = 0; device < kMostDevices; ++device) begin(device);
+    }
+
+    static std::uintptr_t default_of(int device) { return first_handle + 16 * static_cast<std::uintptr_t>(device); }
+    std::uintptr_t& current_of(int device) { return current[static_cast<std::size_t>(device)]; }
+
+    /// The device has its default pool and nothing else.
+    void begin(int device) {
+        pools[default_of(device)].device = device;
+        current_of(device) = default_of(device);
+    }
 
     MemoryPool* find(cudaMemPool_t handle) {
         const auto found = pools.find(reinterpret_cast<std::uintptr_t>(handle));
@@ -107,7 +124,14 @@ std::uint64_t rounded(std::uint64_t bytes) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/// A null pool: the device's present one.
+int device_of_pool(std::uintptr_t number) {
+    MemoryPools& all = memory_pools();
+    const RuntimeLock lock(all.mutex);
+    const MemoryPool* pool = all.find(handle_of(number));
+    return pool == nullptr ? current_device : pool->device;
+}
+
+/// A null pool: the present one of the stream's device.
 cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t handle, cudaStream_t stream, Site site,
                                const char* name) {
     return api_call(
@@ -123,12 +147,13 @@ cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t 
             std::uintptr_t number = 0;
             {
                 const RuntimeLock lock(all.mutex);
-                number = handle == nullptr ? all.current : reinterpret_cast<std::uintptr_t>(handle);
+                number = handle == nullptr ? all.current_of(device_of_stream(stream)) : reinterpret_cast<std::uintptr_t>(handle);
                 const MemoryPool* pool = all.find(handle_of(number));
                 if (pool == nullptr) return cudaErrorInvalidValue;
                 if (pool->limit != 0 && rounded(bytes) > pool->limit - std::min(pool->limit, pool->used))
                     return cudaErrorMemoryAllocation;
             }
+            const OnDevice device(device_of_pool(number));
             const cudaError_t error = allocate(MemoryKind::device, bytes, 0, pointer, site);
             if (error != cudaSuccess || *pointer == nullptr) return error;
             mark_as_of_pool(*pointer);
@@ -235,8 +260,8 @@ int* switch_of_attribute(MemoryPool& pool, cudaMemPoolAttr attribute) {
     }
 }
 
-bool is_this_device(const cudaMemLocation& location) {
-    return location.type == cudaMemLocationTypeDevice && location.id == 0;
+bool is_device(const cudaMemLocation& location) {
+    return location.type == cudaMemLocationTypeDevice && device_exists(location.id);
 }
 
 /// `use(pools, pool)` for a live pool; else cudaErrorInvalidValue.
@@ -270,6 +295,15 @@ bool note_pool_use(const Allocation& allocation, cudaStream_t stream, const std:
     return false;
 }
 
+bool pool_allows(const void* address, int device) {
+    MemoryPools& all = memory_pools();
+    const RuntimeLock lock(all.mutex);
+    const auto found = all.allocations.find(address);
+    if (found == all.allocations.end()) return false;
+    const auto pool = all.pools.find(found->second.pool);
+    return pool != all.pools.end() && (pool->second.readers >> device & 1) != 0;
+}
+
 void trim_pools() {
     MemoryPools& all = memory_pools();
     const RuntimeLock lock(all.mutex);
@@ -279,10 +313,12 @@ void trim_pools() {
 void forget_pools() {
     MemoryPools& all = memory_pools();
     const RuntimeLock lock(all.mutex);
-    all.pools.clear();
-    all.allocations.clear();
-    all.pools[MemoryPools::default_handle];
-    all.current = MemoryPools::default_handle;
+    std::erase_if(all.allocations, [&](const auto& one) {
+        const auto pool = all.pools.find(one.second.pool);
+        return pool == all.pools.end() || pool->second.device == current_device;
+    });
+    std::erase_if(all.pools, [](const auto& one) { return one.second.device == current_device; });
+    all.begin(current_device);
 }
 
 }  // namespace cpu_device
@@ -310,6 +346,13 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
                                    "free the memory after the last launch of the graph");
             if (pointer == nullptr) return cudaSuccess;
             note_order(OrderStep::work, stream);
+            if (is_busy(stream)) {
+                device_work()->add(stream, [stream, pointer, call](bool) {
+                    (void)free_in_order_of(&stream, pointer, call);
+                    return true;
+                });
+                return cudaSuccess;
+            }
             return free_in_order_of(&stream, pointer, call);
         },
         call);
@@ -318,8 +361,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pool == nullptr) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
-        *pool = handle_of(MemoryPools::default_handle);
+        if (!device_exists(device)) return cudaErrorInvalidDevice;
+        *pool = handle_of(MemoryPools::default_of(device));
         return cudaSuccess;
     });
 }
@@ -327,19 +370,20 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (pool == nullptr) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
+        if (!device_exists(device)) return cudaErrorInvalidDevice;
         MemoryPools& all = memory_pools();
         const RuntimeLock lock(all.mutex);
-        *pool = handle_of(all.current);
+        *pool = handle_of(all.current_of(device));
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     return api_call(Waits::no, [&]() -> cudaError_t {
-        if (device != 0) return cudaErrorInvalidDevice;
-        return with_pool(pool, [&](MemoryPools& all, MemoryPool&) {
-            all.current = reinterpret_cast<std::uintptr_t>(pool);
+        if (!device_exists(device)) return cudaErrorInvalidDevice;
+        return with_pool(pool, [&](MemoryPools& all, MemoryPool& found) {
+            if (found.device != device) return cudaErrorInvalidValue;
+            all.current_of(device) = reinterpret_cast<std::uintptr_t>(pool);
             return cudaSuccess;
         });
     });
@@ -359,11 +403,12 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
         if (properties->location.type == cudaMemLocationTypeHost ||
             properties->location.type == cudaMemLocationTypeHostNuma)
             return cudaErrorNotSupported;
-        if (!is_this_device(properties->location)) return cudaErrorInvalidValue;
+        if (!is_device(properties->location)) return cudaErrorInvalidValue;
         MemoryPools& all = memory_pools();
         const RuntimeLock lock(all.mutex);
         all.last_handle += 16;  // never used twice
         all.pools[all.last_handle].limit = properties->maxSize;
+        all.pools[all.last_handle].device = properties->location.id;
         *pool = handle_of(all.last_handle);
         note_created(ObjectKind::memory_pool, *pool, code);
         return cudaSuccess;
@@ -372,11 +417,12 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
     return api_call(Waits::no, [&]() -> cudaError_t {
-        if (pool == handle_of(MemoryPools::default_handle)) return cudaErrorInvalidValue;
         return with_pool(pool, [&](MemoryPools& all, MemoryPool& found) {
-            note_destroyed(ObjectKind::memory_pool, pool);
             const auto number = reinterpret_cast<std::uintptr_t>(pool);
-            if (all.current == number) all.current = MemoryPools::default_handle;
+            if (number == MemoryPools::default_of(found.device)) return cudaErrorInvalidValue;
+            note_destroyed(ObjectKind::memory_pool, pool);
+            std::uintptr_t& current = all.current_of(found.device);
+            if (current == number) current = MemoryPools::default_of(found.device);
             if (found.used == 0) {
                 all.pools.erase(number);
             } else {
@@ -439,12 +485,21 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep) {
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (list == nullptr && count > 0) return cudaErrorInvalidValue;
-        return with_pool(pool, [&](MemoryPools&, MemoryPool&) {
+        return with_pool(pool, [&](MemoryPools&, MemoryPool& found) {
             for (size_t i = 0; i < count; ++i) {
                 if (list[i].location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-                if (list[i].location.id != 0) return cudaErrorInvalidDevice;
+                if (!device_exists(list[i].location.id)) return cudaErrorInvalidDevice;
+                const auto flags = static_cast<unsigned>(list[i].flags);
+                if (flags > cudaMemAccessFlagsProtReadWrite || flags == 2) return cudaErrorInvalidValue;
                 // The device that the memory is on cannot lose its access.
-                if (list[i].flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidValue;
+                const bool is_own = list[i].location.id == found.device;
+                if (is_own && flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidValue;
+            }
+            for (size_t i = 0; i < count; ++i) {
+                const std::uint32_t bit = std::uint32_t{1} << list[i].location.id;
+                const auto set = [&](std::uint32_t& devices, bool may) { devices = may ? devices | bit : devices & ~bit; };
+                set(found.readers, list[i].flags != cudaMemAccessFlagsProtNone);
+                set(found.writers, list[i].flags == cudaMemAccessFlagsProtReadWrite);
             }
             return cudaSuccess;
         });
@@ -454,10 +509,14 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
     return api_call(Waits::no, [&]() -> cudaError_t {
         if (flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
-        return with_pool(pool, [&](MemoryPools&, MemoryPool&) {
+        return with_pool(pool, [&](MemoryPools&, MemoryPool& found) {
             if (location->type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-            if (location->id != 0) return cudaErrorInvalidDevice;
-            *flags = cudaMemAccessFlagsProtReadWrite;
+            if (!device_exists(location->id)) return cudaErrorInvalidDevice;
+            const bool writes = location->id == found.device || (found.writers >> location->id & 1) != 0;
+            const bool reads = (found.readers >> location->id & 1) != 0;
+            *flags = writes  ? cudaMemAccessFlagsProtReadWrite
+                     : reads ? cudaMemAccessFlagsProtRead
+                             : cudaMemAccessFlagsProtNone;
             return cudaSuccess;
         });
     });

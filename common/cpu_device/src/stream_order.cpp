@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "devices.h"
 #include "instrumented_code.h"
 #include "streams.h"
 
@@ -30,6 +32,7 @@ bool knows(const StreamClock& clock, WorkStamp work) {
 
 struct OrderedStream {
     std::size_t index = 0;
+    int device = 0;
     bool blocking = true;  ///< its work and that of the legacy default stream wait for each other
     StreamClock clock;     ///< what its last piece of work comes after, itself included
 };
@@ -43,8 +46,9 @@ public:
         OrderedStream& stream = stream_of(handle);
         learn_from(stream.clock, host_);
         if (is_legacy(handle)) {
-            learn_from_blocking(stream.clock);
+            learn_from_blocking(stream.clock, stream.device);
         } else if (stream.blocking) {
+            const OnDevice device(stream.device);
             learn_from(stream.clock, stream_of(nullptr).clock);
         }
         const std::uint64_t count = ++count_in(counts_, stream.index);
@@ -75,7 +79,7 @@ public:
 
     void stream_is_done(cudaStream_t handle) {
         learn_from(host_, stream_of(handle).clock);
-        if (is_legacy(handle)) learn_from_blocking(host_);
+        if (is_legacy(handle)) learn_from_blocking(host_, current_device);
     }
 
     void event_is_done(cudaEvent_t event) {
@@ -83,11 +87,19 @@ public:
         if (recorded != events_.end()) learn_from(host_, recorded->second);
     }
 
-    void all_is_done() { learn_from(host_, counts_); }
+    /// All work of the current device.
+    void all_is_done() {
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            if (devices_[i] == current_device) count_in(host_, i) = counts_[i];
+        }
+        for (const auto& [key, stream] : streams_) {
+            if (stream.device == current_device) learn_from(host_, stream.clock);
+        }
+    }
 
     /// Its work goes on. A later stream may take its index, and then counts as one that comes after it.
     void destroy(cudaStream_t handle) {
-        const auto found = streams_.find(handle);
+        const auto found = streams_.find({device_of_stream(handle), handle});
         if (found == streams_.end()) return;
         free_indices_.push_back(found->second.index);
         streams_.erase(found);
@@ -97,6 +109,10 @@ public:
 
     void reset() {
         all_is_done();
+        if (device_count() > 1) {  // events may be those of other devices
+            std::erase_if(streams_, [](const auto& one) { return one.second.device == current_device; });
+            return;
+        }
         events_.clear();
         streams_.clear();
         free_indices_.clear();
@@ -106,30 +122,34 @@ public:
 private:
     OrderedStream& stream_of(cudaStream_t handle) {
         if (handle == cudaStreamLegacy) handle = nullptr;
-        const auto [found, is_new] = streams_.try_emplace(handle);
+        const auto [found, is_new] = streams_.try_emplace({device_of_stream(handle), handle});
         OrderedStream& stream = found->second;
         if (!is_new) return stream;
+        stream.device = device_of_stream(handle);
         stream.blocking = stream_is_blocking(handle);
         stream.index = counts_.size();
         if (free_indices_.empty()) {
             counts_.push_back(0);
+            devices_.push_back(stream.device);
         } else {
             stream.index = free_indices_.back();
             free_indices_.pop_back();
+            devices_[stream.index] = stream.device;
         }
         count_in(stream.clock, stream.index) = counts_[stream.index];
         return stream;
     }
 
-    void learn_from_blocking(StreamClock& clock) {
+    void learn_from_blocking(StreamClock& clock, int device) {
         for (const auto& [handle, stream] : streams_) {
-            if (stream.blocking) learn_from(clock, stream.clock);
+            if (stream.blocking && stream.device == device) learn_from(clock, stream.clock);
         }
     }
 
-    std::map<cudaStream_t, OrderedStream> streams_;
+    std::map<std::pair<int, cudaStream_t>, OrderedStream> streams_;  ///< by device and handle
     std::map<cudaEvent_t, StreamClock> events_;
-    StreamClock counts_;  ///< pieces of work, by stream
+    StreamClock counts_;        ///< pieces of work, by stream
+    std::vector<int> devices_;  ///< by stream
     StreamClock host_;
     std::vector<std::size_t> free_indices_;
 };

@@ -17,6 +17,8 @@
 #include "copy_diagnostics.h"
 #include "cpu_device/half.h"
 #include "cpu_device/runtime_api.h"
+#include "device_work.h"
+#include "devices.h"
 #include "diagnoser.h"
 #include "live_objects.h"
 #include "stream_order.h"
@@ -281,6 +283,7 @@ cudaError_t copy_3d(const cudaMemcpy3DParms* p, const ApiCall& call) {
 
 /// What a copy does that is no asynchronous one. It is work of the default stream as long as the result lives.
 StreamOfCall wait_for_default_stream() {
+    (void)finish_stream(nullptr);
     note_order(OrderStep::work);
     note_order(OrderStep::stream_done);
     return StreamOfCall(nullptr);
@@ -298,6 +301,7 @@ cudaError_t copy_in_stream(cudaStream_t stream, const Copy& copy, const ApiCall&
                 if (const auto refused = capture->refuse(stream)) return *refused;
             }
             nothing_overlaps();
+            (void)finish_stream(stream);
             const StreamOfCall in(stream);
             note_order(OrderStep::work, stream);
             return copy();
@@ -1003,7 +1007,7 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description, cudaTe
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements, const cudaChannelFormatDesc* format, int device) {
     return api_call(Waits::no, [&] {
         if (elements == nullptr || format == nullptr) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
+        if (!device_exists(device)) return cudaErrorInvalidDevice;
         if (element_bytes(*format) == 0) return cudaErrorInvalidChannelDescriptor;
         *elements = kMaxLinearElements;
         return cudaSuccess;

@@ -130,6 +130,7 @@ Outcome run(const Listed& one, const std::string& seed, const std::string& instr
     std::vector<std::pair<std::string, std::string>> variables = {{"CPU_DEVICE_INSTRUMENT", instrument + ",leaks"},
                                                                   {"CPU_DEVICE_DIAGNOSTICS", diagnostics.path()},
                                                                   {"CPU_DEVICE_SEED", seed}};
+    if (one.file.ends_with("/several_devices.cu")) variables.emplace_back("CPU_DEVICE_COUNT", "2");
     if (one.hangs == "hangs") variables.emplace_back("CPU_DEVICE_TIMEOUT", "1");
     ChildProcess program({corpus_program(), one.name}, variables, output.path());
     Outcome outcome;

@@ -41,6 +41,8 @@ enum class DiagnosticKind {
     unseen_error,        ///< a launch or call failed and the program never checked for it
     unseen_output,       ///< a kernel printed and the program never waited for it: a note
     missing_order,       ///< memory of a pool, used in another stream than its own, and nothing orders the two
+    wrong_device,        ///< a stream, an event, or memory of another device than the one that it is used on
+    stalled_collective,  ///< ranks of a communicator wait for each other in different operations
 };
 
 /// Messages name a source file by the end of its path: by what follows the last `folder` in it, as in

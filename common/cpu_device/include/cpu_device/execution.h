@@ -405,7 +405,8 @@ void launch(const LaunchSite& site, const LaunchConfig& config, Body body, Argum
 /// A `__device__`, `__constant__` or `__managed__` variable. The rewriter puts one of these behind each definition at
 /// namespace scope, so that diagnostics name the variable and accesses outside of it are noticed.
 struct DeviceVariable {
-    DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site);
+    DeviceVariable(const char* name, const void* address, std::size_t bytes, bool is_constant, Site site,
+                   bool is_managed = false);
 };
 
 /// The rewriter puts one of these at the end of a program's file that may define device variables of which it knows

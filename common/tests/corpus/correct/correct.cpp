@@ -23,6 +23,7 @@ CaseList correct_cub();
 CaseList stream_order_kept();
 CaseList correct_graphs();
 CaseList correct_clusters();
+CaseList several_devices();
 
 std::vector<CaseList> correct() {
     return {separate_writes(),
@@ -45,7 +46,8 @@ std::vector<CaseList> correct() {
             correct_cub(),
             stream_order_kept(),
             correct_graphs(),
-            correct_clusters()};
+            correct_clusters(),
+            several_devices()};
 }
 
 }  // namespace corpus

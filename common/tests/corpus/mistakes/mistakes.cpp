@@ -28,7 +28,8 @@ std::vector<CaseList> diagnostics() {
             cub_mistakes(),
             stream_order(),
             graphs(),
-            cluster_mistakes()};
+            cluster_mistakes(),
+            mistakes_with_several_devices()};
 }
 
 }  // namespace corpus

@@ -31,5 +31,6 @@ CaseList cub_mistakes();
 CaseList stream_order();  // streams, pools, managed memory, and the host
 CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
+CaseList mistakes_with_several_devices();
 
 }  // namespace corpus
