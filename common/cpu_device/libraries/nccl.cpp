@@ -18,6 +18,7 @@
 #include "common/cpu_device/src/allocations.h"
 #include "common/cpu_device/src/api_call.h"
 #include "common/cpu_device/src/capture.h"
+#include "common/cpu_device/src/device_races.h"
 #include "common/cpu_device/src/device_work.h"
 #include "common/cpu_device/src/devices.h"
 #include "common/cpu_device/src/operands.h"
@@ -44,6 +45,7 @@ struct ncclComm {
     /// The last call outside of a group: whose thread has not come back to it yet.
     std::thread::id caller;
     std::uint64_t open_calls = 0;  ///< outside of groups, not done yet
+    DeviceStep last_step = 0;      ///< for races between devices
 
     ncclComm() = default;
     ncclComm(const ncclComm&) = delete;
@@ -108,6 +110,7 @@ struct Operation {
     std::byte* receive = nullptr;
     cudaStream_t stream = nullptr;
     ApiCall call{""};
+    DeviceStep step = 0;
 
     enum class Phase { new_, posted, filling, reading, done };
     Phase phase = Phase::new_;
@@ -134,7 +137,18 @@ private:
     void read();
     void begin();
     void end();
+    void learn_from_others() const;
 };
+
+/// What the others' streams were given before comes before what this stream is given afterwards.
+void Operation::learn_from_others() const {
+    Communicators& known = communicators();
+    const std::lock_guard lock(known.mutex);
+    for (const auto& [handle, other] : known.all) {
+        const bool is_partner = !is_message() || (request.kind == Kind::receive && other->rank == request.root);
+        if (other->name == comm->name && is_partner) learn_in_device_step(comm->last_step, other->last_step);
+    }
+}
 
 void Operation::begin() {
     const std::string text = text_of(request);
@@ -143,6 +157,7 @@ void Operation::begin() {
 
 void Operation::end() {
     phase = Phase::done;
+    if (comm->last_step != 0) learn_from_others();
     comm->state().doing[0] = '\0';
 }
 
@@ -214,6 +229,7 @@ void Operation::fill() {
     const int parts = request.kind == Kind::reduce_scatter ? comm->ranks : 1;
     for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part) {
         if (bytes == 0) return;
+        use_in_device_step(send + (part * request.count + at) * element_bytes(), bytes, false);
         std::memcpy(area + part * bytes, send + (part * request.count + at) * element_bytes(), bytes);
     }
 }
@@ -233,15 +249,18 @@ void Operation::read() {
             const std::size_t own = request.kind == Kind::reduce_scatter ? static_cast<std::size_t>(comm->rank) : 0;
             std::vector<const std::byte*> parts(ranks);
             for (std::size_t i = 0; i < ranks; ++i) parts[i] = board.area(static_cast<int>(i)) + own * bytes;
+            use_in_device_step(receive + offset, bytes, true);
             reduce(parts, receive + offset, piece, type(), static_cast<ncclRedOp_t>(request.op));
             return note_result(receive + offset, bytes);
         }
         case Kind::broadcast:
+            use_in_device_step(receive + offset, bytes, true);
             std::memcpy(receive + offset, board.area(request.root), bytes);
             return note_result(receive + offset, bytes);
         default:  // all_gather
             for (std::size_t i = 0; i < ranks; ++i) {
                 std::byte* const to = receive + i * request.count * element_bytes() + offset;
+                use_in_device_step(to, bytes, true);
                 std::memcpy(to, board.area(static_cast<int>(i)), bytes);
                 note_result(to, bytes);
             }
@@ -298,6 +317,7 @@ bool Operation::advance_message() {
         if (sends) {
             mail.request = request;
             mail.bytes = std::min(kMailBytes, bytes - at);
+            use_in_device_step(send + at, mail.bytes, false);
             if (mail.bytes > 0) std::memcpy(mail.data.data(), send + at, mail.bytes);
             at += mail.bytes;
             mail.sent = sent + 1;
@@ -314,6 +334,7 @@ bool Operation::advance_message() {
                 return false;
             }
             if (mail.bytes > 0) {
+                use_in_device_step(receive + at, mail.bytes, true);
                 std::memcpy(receive + at, mail.data.data(), mail.bytes);
                 note_result(receive + at, mail.bytes);
             }
@@ -435,6 +456,9 @@ void give_to_streams(std::vector<Operation> operations, bool in_group) {
     for (const Given& one : all) {
         const OnDevice device(one.comm->device);
         note_order(OrderStep::work, one.stream);
+        const ApiCall& call = one.batch->first().call;
+        const InDeviceStep step(call.function, one.stream, call);
+        one.comm->last_step = present_device_step;
         if (!in_group) {
             one.comm->caller = std::this_thread::get_id();
             ++one.comm->open_calls;

@@ -24,6 +24,7 @@
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
+#include "device_races.h"
 #include "devices.h"
 #include "diagnoser.h"
 #include "instrumented_code.h"
@@ -422,6 +423,7 @@ cudaError_t release(void* pointer, MemoryKind kind, MemoryKind or_kind, const Ap
     }
     if (live->data.kind == MemoryKind::managed && forget_advice != nullptr) forget_advice(live->data.address);
     note_release(live->data.address, live->data.bytes);
+    if (forget_device_uses != nullptr) forget_device_uses(live->data.address, live->data.bytes);
     check_borders(*live);
     for (const Record& old : leaving) give_back(old);
     return cudaSuccess;

@@ -14,6 +14,7 @@
 #include "cpu_device/device_model.h"
 #include "cpu_device/instrument.h"
 #include "cpu_device/runtime_api.h"
+#include "device_races.h"
 #include "device_work.h"
 #include "devices.h"
 #include "diagnoser.h"
@@ -222,6 +223,10 @@ cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, s
 
 void move_bytes(void* to, const void* from, std::size_t bytes) {
     const DeviceWork::Lock alone = enter_device();
+    if (use_in_device_step != nullptr) {
+        use_in_device_step(from, bytes, false);
+        use_in_device_step(to, bytes, true);
+    }
     std::memmove(to, from, bytes);
     note_host_write(to, bytes);
     if (logs_activity()) log_copy(to, from, bytes);
@@ -273,6 +278,7 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
     for (std::size_t row = 0; row < height; ++row) {
         const DeviceWork::Lock alone = enter_device();
         std::byte* first = static_cast<std::byte*>(pointer) + row * pitch;
+        if (use_in_device_step != nullptr) use_in_device_step(first, width, true);
         std::memset(first, value, width);
         note_host_write(first, width);
         if (logs_activity()) log_fill(first, width);
@@ -321,6 +327,7 @@ cudaError_t call_in_stream(Waits waits, cudaStream_t stream, const Body& body, c
             }
             const StreamOfCall in(stream);
             note_order(OrderStep::work, stream);
+            const InDeviceStep step(call.function, stream, call);
             const cudaError_t error = body();
             if (waits == Waits::yes) note_order(OrderStep::stream_done, stream);
             return error;
@@ -337,6 +344,7 @@ cudaError_t call_in_default_stream(const Body& body, const ApiCall& call) {
             if (const cudaError_t error = finish_stream(nullptr); error != cudaSuccess) return error;
             const StreamOfCall in(nullptr);
             note_order(OrderStep::work);
+            const InDeviceStep step(call.function, nullptr, call);
             const cudaError_t error = body();
             note_order(OrderStep::stream_done);
             return error;
@@ -622,6 +630,15 @@ bool is_elsewhere(const void* memory, int device, const char* role, const ApiCal
     return true;
 }
 
+/// The host waits for all work of that device, if there are several.
+cudaError_t wait_for_device(int device) {
+    if (device_work() == nullptr || !device_exists(device)) return cudaSuccess;
+    const OnDevice on(device);
+    const cudaError_t error = finish_device();
+    note_order(OrderStep::all_done);
+    return error;
+}
+
 cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                  cudaStream_t stream, const ApiCall& call) {
     return call_in_stream(
@@ -731,7 +748,13 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
     const ApiCall call{"cudaMemcpyPeer", {}, __builtin_return_address(0)};
-    return copy_between_devices(to, to_device, from, from_device, bytes, nullptr, call);
+    // It comes after all work of both devices, and before what they are given later.
+    cudaError_t error = wait_for_device(to_device);
+    if (error == cudaSuccess) error = wait_for_device(from_device);
+    if (error != cudaSuccess) return api_result(error);
+    error = copy_between_devices(to, to_device, from, from_device, bytes, nullptr, call);
+    if (device_work() != nullptr) note_order(OrderStep::stream_done);
+    return error;
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,

@@ -13,6 +13,7 @@
 #include "cpu_device/runtime_api.h"
 #include "device_output.h"
 #include "device_properties.h"
+#include "device_races.h"
 #include "device_work.h"
 #include "devices.h"
 #include "function_attributes.h"
@@ -23,6 +24,7 @@
 namespace cpu_device {
 
 constinit thread_local int current_device = 0;
+constinit thread_local DeviceStep present_device_step = 0;
 constinit std::atomic<DeviceWork*> present_device_work = nullptr;
 
 namespace {

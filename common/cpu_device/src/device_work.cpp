@@ -14,6 +14,7 @@
 #include "allocations.h"
 #include "api_call.h"
 #include "cpu_device/runtime_api.h"
+#include "device_races.h"
 #include "devices.h"
 #include "streams.h"
 
@@ -125,6 +126,7 @@ struct Work {
     cudaStream_t stream = nullptr;
     std::vector<std::shared_ptr<Work>> after;
     DeviceWork::Step step;
+    DeviceStep number = 0;  ///< for races between devices
     bool done = false;
 };
 
@@ -254,6 +256,7 @@ private:
         work->device = device_of_stream(stream);
         work->stream = stream;
         work->step = std::move(step);
+        work->number = present_device_step;
         for (const auto& other : waiting_) {
             if (waits_for(stream, *other)) work->after.push_back(other);
         }
@@ -269,8 +272,11 @@ private:
 
     bool carry_out(Work& work, bool overdue) {
         const OnDevice device(work.device);
+        const InDeviceStep in(work.number);
         variables_.load(work.device);
+        run_device_step(work.number);
         work.done = work.step(overdue);
+        run_device_step(0);
         if (work.done) {
             last_end_ = Clock::now();
             work.step = nullptr;

@@ -658,7 +658,12 @@ LaunchDiagnoser::LaunchDiagnoser(Launch& launch) : state_(std::make_unique<State
         std::lock_guard lock(last_launch().mutex);
         if (last_launch().launch.stream == launch.stream) state_->ahead = last_launch().launch;
     }
-    keep_shadows([this](std::uintptr_t begin, std::size_t bytes) { return state_->map.has(begin, bytes); });
+    keep_shadows([this](std::uintptr_t begin, std::size_t bytes) {
+        if (state_->map.has(begin, bytes)) return true;
+        // What this device has no access to lives all the same.
+        const auto other = find_allocation(reinterpret_cast<const void*>(begin));
+        return other && number_of(other->address) == begin && other->bytes == bytes;
+    });
 }
 
 std::uint64_t LaunchDiagnoser::accesses() const { return state_->accesses; }

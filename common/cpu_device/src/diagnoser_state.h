@@ -64,7 +64,9 @@ public:
         if (entry.code != access.code || entry.shape != shape || entry.number == 0) enter(entry, access, shape, hash);
         return entry;
     }
-    const InstructionForm& form(Mark mark) const { return forms_[mark / 2]; }
+    const InstructionForm& form(Mark mark) const {
+        return forms_[mark / 2 < forms_.size() ? mark / 2 : 0];  // it may be a mark of another launch
+    }
     bool empty() const { return forms_.size() == 1; }
 
     /// Regions have moved.

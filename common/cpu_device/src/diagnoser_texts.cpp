@@ -209,7 +209,8 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
                                                                   : DiagnosticKind::illegal_access;
     const Region& region = stray.region;
     if (stray.place == Place::near_region && writes(access.kind)) note_reported(region.allocation.address);
-    if (report_again(kind, access.code)) return !is_wild;
+    const bool goes_on = !is_wild && stray.place != Place::peer;
+    if (report_again(kind, access.code)) return goes_on;
     Diagnostic found = diagnostic(kind, thread, access);
     found.array = region.name;
     switch (stray.place) {
@@ -269,7 +270,7 @@ bool BlockDiagnoser::State::report_stray(unsigned thread, const Access& access, 
             break;
     }
     report(std::move(found));
-    return !is_wild;
+    return goes_on;
 }
 
 void BlockDiagnoser::State::note_unwritten(const Access& access, const Doing& doing, bool is_shared,

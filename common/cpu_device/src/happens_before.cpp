@@ -33,6 +33,7 @@ std::uint32_t LaunchOrder::new_block(std::uint64_t index) {
         first_ = next_block;
         floor_ = stamp_of(first_);
     }
+    if (index_.size() < next_block - first_) index_.resize(next_block - first_, kOfAnotherLaunch);
     index_.push_back(index);
     return next_block < kLastBlock ? next_block++ : kLastBlock;
 }
@@ -419,6 +420,7 @@ View BlockOrder::view_of(unsigned thread) const {
 }
 
 bool BlockOrder::before_by_meetings_or_fences(Stamp event, Stamp me) const {
+    if (!launch_.owns(event)) return true;  // what kernels of several devices do to each other is not looked at here
     if (cluster_ != nullptr && cluster_->covers(cluster_phase(thread_of(me)), launch_.index_of(event), event)) {
         return true;
     }

@@ -160,6 +160,11 @@ public:
 
     /// Linear index of the block that a stamp of this launch belongs to.
     std::uint64_t index_of(Stamp stamp) const { return index_[block_of(stamp) - first_]; }
+    /// False for a stamp of another launch: of one before it, or of another device's that runs at the same time.
+    bool owns(Stamp stamp) const {
+        const std::uint32_t place = block_of(stamp) - first_;
+        return place < index_.size() && index_[place] != kOfAnotherLaunch;
+    }
     /// What is older than this stamp comes before everything from now on.
     Stamp floor() const { return floor_; }
     /// The first stamp of the launch, and the first one after it.
@@ -180,6 +185,8 @@ private:
                    std::uint32_t from_block);
     bool learned(const BlockHistory& block, const View& view, Stamp event);
     bool search(const BlockHistory& block, const View& view, Stamp event);
+
+    static constexpr std::uint64_t kOfAnotherLaunch = ~std::uint64_t{0};
 
     std::uint32_t first_ = 0;
     Stamp floor_ = 0;

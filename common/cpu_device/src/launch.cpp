@@ -30,6 +30,7 @@
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
 #include "device_output.h"
+#include "device_races.h"
 #include "device_work.h"
 #include "devices.h"
 #include "faults.h"
@@ -547,6 +548,10 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
     }
 
     note_order(OrderStep::work, config.stream);
+    const bool is_step = note_device_step != nullptr && device_work() != nullptr && !config.in_graph;
+    const InDeviceStep step(is_step ? note_device_step(std::string("kernel ") + site.kernel, config.stream,
+                                                       {"a launch", site.site})
+                                    : 0);
     DeviceWork* const work = config.in_graph ? nullptr : device_work();
     KeptLaunch* const kept = work != nullptr && code.keep != nullptr ? code.keep(code.keeper) : nullptr;
     if (kept == nullptr) {

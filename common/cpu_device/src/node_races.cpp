@@ -30,11 +30,11 @@ void StepSet::add(const StepSet& other) {
 
 NodeRaces::NodeRaces() {
     watching = this;
-    access_watch = watch;
+    before_ = access_watch.exchange(watch);
 }
 
 NodeRaces::~NodeRaces() {
-    access_watch = nullptr;
+    access_watch = before_;
     watching = nullptr;
 }
 

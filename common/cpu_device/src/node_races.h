@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "activity_log.h"
 #include "cpu_device/execution.h"
 #include "diagnoser.h"
 
@@ -70,6 +71,7 @@ private:
 
     std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
     std::vector<Step> steps_;
+    AccessWatch before_ = nullptr;
     bool running_ = false;
     bool is_kernel_ = false;
     bool reported_ = false;  ///< in this step: one race between two nodes is enough

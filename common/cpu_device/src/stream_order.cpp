@@ -61,6 +61,8 @@ public:
         return {stream.index, count_in(counts_, stream.index)};
     }
 
+    const StreamClock& clock_of_stream(cudaStream_t handle) { return stream_of(handle).clock; }
+
     bool is_known_to(cudaStream_t handle, WorkStamp work) { return knows(stream_of(handle).clock, work); }
     bool is_known_to_host(WorkStamp work) const { return knows(host_, work); }
 
@@ -203,6 +205,11 @@ WorkStamp stamp_work(cudaStream_t stream) {
 WorkStamp last_work(cudaStream_t stream) {
     const RuntimeLock lock(stream_order().mutex);
     return stream_order().last_work_of(stream);
+}
+
+std::vector<std::uint64_t> clock_of(cudaStream_t stream) {
+    const RuntimeLock lock(stream_order().mutex);
+    return stream_order().clock_of_stream(stream);
 }
 
 bool stream_knows(cudaStream_t stream, WorkStamp work) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "allocations.h"
 #include "api_call.h"
@@ -58,6 +59,8 @@ struct WorkStamp {
 WorkStamp stamp_work(cudaStream_t stream);
 /// The last piece of work that the stream was given.
 WorkStamp last_work(cudaStream_t stream);
+/// How much of each stream's work, by index, comes before the end of the stream's last piece of work.
+std::vector<std::uint64_t> clock_of(cudaStream_t stream);
 /// Whether the stream's last piece of work comes after that work.
 bool stream_knows(cudaStream_t stream, WorkStamp work);
 /// Whether the host knows that the work is done.
