@@ -379,8 +379,7 @@ current when they were made.)");
         lesson.text(
             "There is one device here, so the copies between two devices are skipped. The "
             "CPU device has several if CPU_DEVICE_COUNT=4 is in the environment.");
-        show_sizes(lesson, false);
-        return;
+        return lesson.show_recorded("sizes");
     }
 
     lesson.question(
