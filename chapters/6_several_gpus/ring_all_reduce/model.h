@@ -27,9 +27,7 @@ struct Link {
 struct Fabric {
     int ranks_per_node;
     Link inside, between;
-    const Link& link(int from, int to) const {
-        return from / ranks_per_node == to / ranks_per_node ? inside : between;
-    }
+    const Link& link(int from, int to) const { return from / ranks_per_node == to / ranks_per_node ? inside : between; }
 };
 
 // Every rank sends its part, in `chunks` messages, to the next one, and passes on what it
@@ -47,8 +45,7 @@ inline double simulate_ring(int ranks, double bytes, int chunks, const Fabric& f
             std::vector<double> next(all);
             for (int rank = 0; rank < ranks; ++rank) {
                 const Link& link = fabric.link(rank, (rank + 1) % ranks);
-                const double leaves = std::max(at[std::size_t(rank)],
-                                               link_free[std::size_t(rank)]);
+                const double leaves = std::max(at[std::size_t(rank)], link_free[std::size_t(rank)]);
                 link_free[std::size_t(rank)] = leaves + message / link.bandwidth;
                 next[std::size_t((rank + 1) % ranks)] = leaves + link.seconds(message);
             }
@@ -56,8 +53,7 @@ inline double simulate_ring(int ranks, double bytes, int chunks, const Fabric& f
         }
     }
     double end = 0;
-    for (const std::vector<double>& at : arrived)
-        end = std::max(end, *std::max_element(at.begin(), at.end()));
+    for (const std::vector<double>& at : arrived) end = std::max(end, *std::max_element(at.begin(), at.end()));
     return end;
 }
 
@@ -76,14 +72,12 @@ inline double simulate_tree(int ranks, double bytes, int chunks, const Fabric& f
             const Link& link = fabric.link(rank, parent);
             const double leaves = std::max(at[std::size_t(rank)], up_free[std::size_t(rank)]);
             up_free[std::size_t(rank)] = leaves + message / link.bandwidth;
-            at[std::size_t(parent)] = std::max(at[std::size_t(parent)],
-                                               leaves + link.seconds(message));
+            at[std::size_t(parent)] = std::max(at[std::size_t(parent)], leaves + link.seconds(message));
         }
         for (int rank = 1; rank < ranks; ++rank) {  // parents before their children
             const int parent = (rank - 1) / 2;
             const Link& link = fabric.link(parent, rank);
-            const double leaves =
-                std::max(at[std::size_t(parent)], down_free[std::size_t(parent)]);
+            const double leaves = std::max(at[std::size_t(parent)], down_free[std::size_t(parent)]);
             down_free[std::size_t(parent)] = leaves + message / link.bandwidth;
             at[std::size_t(rank)] = leaves + link.seconds(message);
             end = std::max(end, at[std::size_t(rank)]);
@@ -94,17 +88,14 @@ inline double simulate_tree(int ranks, double bytes, int chunks, const Fabric& f
 
 // The number of chunks that is best, of 1, 2, 4 ... 256.
 template <class Simulate>
-double best_of_chunks(const Simulate& simulate, int ranks, double bytes, int most,
-                      const Fabric& fabric) {
+double best_of_chunks(const Simulate& simulate, int ranks, double bytes, int most, const Fabric& fabric) {
     double best = simulate(ranks, bytes, 1, fabric);
-    for (int chunks = 2; chunks <= most; chunks *= 2)
-        best = std::min(best, simulate(ranks, bytes, chunks, fabric));
+    for (int chunks = 2; chunks <= most; chunks *= 2) best = std::min(best, simulate(ranks, bytes, chunks, fabric));
     return best;
 }
 
 // What the pictures of the page show: a machine that is assumed, and no measurement.
-constexpr Fabric kAssumed{.ranks_per_node = 8, .inside = {4e-6, 3.2e11},
-                          .between = {1e-5, 4e10}};
+constexpr Fabric kAssumed{.ranks_per_node = 8, .inside = {4e-6, 3.2e11}, .between = {1e-5, 4e10}};
 
 inline std::string time_of(double seconds) {
     if (seconds < 1e-3) return warpwise::text_of("%.1f us", 1e6 * seconds);
@@ -124,8 +115,7 @@ inline void show_model(warpwise::Lesson& lesson) {
     for (const int ranks : {2, 4, 8, 16, 64, 256, 1024}) {
         std::vector<std::string> row = {std::to_string(ranks)};
         for (const double bytes : {8.0 * (1 << 10), double(1 << 20), double(1 << 28)}) {
-            const double ring = best_of_chunks(simulate_ring, ranks, bytes,
-                                               ranks > 64 ? 4 : 16, kAssumed);
+            const double ring = best_of_chunks(simulate_ring, ranks, bytes, ranks > 64 ? 4 : 16, kAssumed);
             const double tree = best_of_chunks(simulate_tree, ranks, bytes, 256, kAssumed);
             row.push_back(time_of(ring));
             row.push_back(time_of(tree));
@@ -135,8 +125,7 @@ inline void show_model(warpwise::Lesson& lesson) {
     lesson.table({"simulated",
                   "All-reduce, simulated for an assumed machine: 8 GPUs per node, 4 us and "
                   "320 GB/s inside, 10 us and 40 GB/s between nodes"},
-                 {"ranks", "ring 8 KiB", "tree 8 KiB", "ring 1 MiB", "tree 1 MiB",
-                  "ring 256 MiB", "tree 256 MiB"},
+                 {"ranks", "ring 8 KiB", "tree 8 KiB", "ring 1 MiB", "tree 1 MiB", "ring 256 MiB", "tree 256 MiB"},
                  rows);
 }
 

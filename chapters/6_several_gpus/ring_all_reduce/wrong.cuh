@@ -1,8 +1,8 @@
 // A mistake with flags between devices, for the CPU device to find.
 #pragma once
 
-#include <cuda/atomic>
 #include <cuda_runtime.h>
+#include <cuda/atomic>
 
 #include "chapters/6_several_gpus/devices.h"
 #include "common/helpers/check.h"
@@ -13,8 +13,7 @@ namespace {
 
 __global__ void send_relaxed(float* value, unsigned* flag) {
     *value = 7;
-    cuda::atomic_ref<unsigned, cuda::thread_scope_system>(*flag).store(
-        1, cuda::memory_order_relaxed);
+    cuda::atomic_ref<unsigned, cuda::thread_scope_system>(*flag).store(1, cuda::memory_order_relaxed);
 }
 
 __global__ void receive(const float* value, unsigned* flag, float* out) {

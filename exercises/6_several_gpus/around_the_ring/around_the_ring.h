@@ -3,7 +3,8 @@
 
 #include <cuda_runtime.h>
 
-/// What a device has: `devices` parts of numbers, room for as many that arrive, and a stream.
+/// What a device has: `devices` parts of numbers, room for as many that arrive, and a
+/// stream.
 struct RingArray {
     int* d_values;
     int* d_arrived;

@@ -57,8 +57,8 @@ struct Stream {
 };
 
 void check_ring(int devices, unsigned part) {
-    INFO(grading::counted(devices, "device") << ", parts of "
-                                             << grading::counted(part, "number"));
+    INFO(grading::counted(devices, "device")
+         << ", parts of " << grading::counted(part, "number"));
     const std::size_t all = static_cast<std::size_t>(devices) * part;
     std::vector<double> expected(all);
     std::vector<std::unique_ptr<grading::Guarded<int>>> values, arrived;
@@ -94,9 +94,8 @@ void check_ring(int devices, unsigned part) {
     CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     std::size_t bytes = 0;
     for (const warpwise::ApiCall& call : instrumented.calls) bytes += call.bytes;
-    const std::size_t needed =
-        2 * static_cast<std::size_t>(devices - 1) * static_cast<std::size_t>(devices) * part *
-        sizeof(int);
+    const std::size_t needed = 2 * static_cast<std::size_t>(devices - 1) *
+                               static_cast<std::size_t>(devices) * part * sizeof(int);
     if (bytes > needed)
         FAIL_CHECK(
             "More is sent than 2 (devices - 1) parts per device.\nWhich part does the next "

@@ -13,7 +13,8 @@ const grading::Exercise grading::exercise{"6_several_gpus", "device_of_rank"};
 
 namespace {
 
-void check_ranks(const std::vector<std::string>& machines, const std::vector<int>& devices) {
+void check_ranks(const std::vector<std::string>& machines,
+                 const std::vector<int>& devices) {
     std::string names;
     for (const std::string& name : machines) names += (names.empty() ? "" : ", ") + name;
     INFO("machines " << names << ", devices of rank 0: " << devices.at(0));
@@ -34,7 +35,9 @@ std::vector<int> all_have(std::size_t ranks, int devices) {
 
 }  // namespace
 
-TEST_CASE("numbers the ranks of one machine") { check_ranks({"a", "a", "a"}, all_have(3, 8)); }
+TEST_CASE("numbers the ranks of one machine") {
+    check_ranks({"a", "a", "a"}, all_have(3, 8));
+}
 
 TEST_CASE("begins anew on each machine") {
     check_ranks({"a", "a", "b", "b", "c"}, all_have(5, 2));

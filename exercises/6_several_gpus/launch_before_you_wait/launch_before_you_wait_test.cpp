@@ -59,8 +59,8 @@ struct Stream {
 
 void check_parts(const std::vector<unsigned>& counts) {
     const int devices = static_cast<int>(counts.size());
-    INFO(grading::counted(devices, "device") << ", the first with "
-                                             << grading::counted(counts[0], "number"));
+    INFO(grading::counted(devices, "device")
+         << ", the first with " << grading::counted(counts[0], "number"));
     std::vector<std::unique_ptr<grading::Guarded<int>>> parts;
     std::vector<const int*> pointers;
     std::vector<double> expected;

@@ -25,8 +25,8 @@ void multiply_parts(int devices, const Share* shares, unsigned rows, unsigned wi
         cudaSetDevice(device);
         for (int from = 0; from < devices; ++from) {
             const unsigned part = static_cast<unsigned>(from);
-            cudaMemcpyPeerAsync(share.d_x + part * width, device, shares[from].d_own_x, from,
-                                width * sizeof(float), share.products);
+            cudaMemcpyPeerAsync(share.d_x + part * width, device, shares[from].d_own_x,
+                                from, width * sizeof(float), share.products);
         }
         multiply_add<<<blocks, threads_per_block, 0, share.products>>>(
             share.d_a, row_length, share.d_x, row_length, rows, share.d_y);

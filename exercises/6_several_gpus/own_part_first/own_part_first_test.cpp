@@ -58,8 +58,8 @@ struct Stream {
     void wait() const { REQUIRE_THAT(cudaStreamSynchronize(stream), grading::Succeeds()); }
 };
 
-void check_order(const grading::Instrumented& instrumented, const std::vector<Share>& shares,
-                 std::size_t devices) {
+void check_order(const grading::Instrumented& instrumented,
+                 const std::vector<Share>& shares, std::size_t devices) {
     std::set<const void*> multiplied;  // the streams that have got a kernel
     std::size_t copies = 0;
     for (const warpwise::ApiCall& call : instrumented.calls) {
@@ -91,9 +91,9 @@ void check_order(const grading::Instrumented& instrumented, const std::vector<Sh
 }
 
 void check_product(int devices, unsigned rows, unsigned width) {
-    INFO(grading::counted(devices, "device") << ", " << grading::counted(rows, "row")
-                                             << " each, parts of "
-                                             << grading::counted(width, "column"));
+    INFO(grading::counted(devices, "device")
+         << ", " << grading::counted(rows, "row") << " each, parts of "
+         << grading::counted(width, "column"));
     const unsigned length = static_cast<unsigned>(devices) * width;
     const std::vector<float> x = grading::random_floats(length, 77);
     std::vector<std::unique_ptr<grading::Guarded<float>>> as, own, whole, ys;
@@ -103,7 +103,8 @@ void check_product(int devices, unsigned rows, unsigned width) {
     for (int device = 0; device < devices; ++device) {
         const On current(device);
         const auto d = static_cast<std::uint64_t>(device);
-        const std::vector<float> a = grading::random_floats(std::size_t{rows} * length, d + 1),
+        const std::vector<float> a = grading::random_floats(std::size_t{rows} * length,
+                                                            d + 1),
                                  y = grading::random_floats(rows, d + 100);
         std::vector<double>& sums = expected.emplace_back(y.begin(), y.end());
         for (unsigned row = 0; row < rows; ++row)
@@ -122,8 +123,8 @@ void check_product(int devices, unsigned rows, unsigned width) {
                           streams.back()->stream});
     }
     const On current(devices - 1);
-    const grading::Instrumented instrumented = grading::instrument(
-        [&] { multiply_parts(devices, shares.data(), rows, width); });
+    const grading::Instrumented instrumented =
+        grading::instrument([&] { multiply_parts(devices, shares.data(), rows, width); });
     int now = -1;
     REQUIRE_THAT(cudaGetDevice(&now), grading::Succeeds());
     if (now != devices - 1)

@@ -14,7 +14,8 @@ struct Strip {
 };
 
 /// Does `steps` steps, in which each value becomes the mean of itself, which counts twice,
-/// and its two neighbors. strips[d] belongs to device d. At first, the halos of `d_even` are
-/// right, and in `d_odd` those at both ends of the rod are. Queues the work in the streams
-/// and returns; the caller waits for all streams. The same device is current afterwards.
+/// and its two neighbors. strips[d] belongs to device d. At first, the halos of `d_even`
+/// are right, and in `d_odd` those at both ends of the rod are. Queues the work in the
+/// streams and returns; the caller waits for all streams. The same device is current
+/// afterwards.
 void smooth_strips(int devices, const Strip* strips, unsigned steps);

@@ -69,9 +69,9 @@ std::vector<double> smoothed(std::vector<double> rod, unsigned steps) {
 
 void check_rod(const std::vector<unsigned>& counts, unsigned steps) {
     const int devices = static_cast<int>(counts.size());
-    INFO(grading::counted(devices, "strip") << ", the first with "
-                                            << grading::counted(counts[0], "value") << ", "
-                                            << grading::counted(steps, "step"));
+    INFO(grading::counted(devices, "strip")
+         << ", the first with " << grading::counted(counts[0], "value") << ", "
+         << grading::counted(steps, "step"));
     std::size_t all = 2;
     for (const unsigned count : counts) all += count;
     const std::vector<float> rod = grading::random_floats(all, steps);
@@ -145,7 +145,8 @@ TEST_CASE("does one step") {
 
 TEST_CASE("sends the edges in each step") {
     for (const unsigned steps : {2u, 3u, 7u, 20u})
-        check_rod(std::vector<unsigned>(static_cast<std::size_t>(all_devices()), 50), steps);
+        check_rod(std::vector<unsigned>(static_cast<std::size_t>(all_devices()), 50),
+                  steps);
 }
 
 TEST_CASE("handles strips of any size") {

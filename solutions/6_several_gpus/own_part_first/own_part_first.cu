@@ -31,8 +31,8 @@ void multiply_parts(int devices, const Share* shares, unsigned rows, unsigned wi
         for (int k = 1; k < devices; ++k) {
             const int from = (device + k) % devices;
             const unsigned part = static_cast<unsigned>(from);
-            cudaMemcpyPeerAsync(share.d_x + part * width, device, shares[from].d_own_x, from,
-                                width * sizeof(float), share.copies);
+            cudaMemcpyPeerAsync(share.d_x + part * width, device, shares[from].d_own_x,
+                                from, width * sizeof(float), share.copies);
             cudaEventCreateWithFlags(&arrived[part], cudaEventDisableTiming);
             cudaEventRecord(arrived[part], share.copies);
         }

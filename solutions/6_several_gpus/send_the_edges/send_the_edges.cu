@@ -1,9 +1,9 @@
 // Solution: strips of a rod on several devices, which send each other their edges.
 //
 // After a step, a device sends its first and its last value to the halos of its neighbors.
-// Each stream waits for the neighbors' copies before its next kernel. The events of even and
-// odd steps are different ones: in a step, some devices record their event before others
-// have been told to wait for that of the step before.
+// Each stream waits for the neighbors' copies before its next kernel. The events of even
+// and odd steps are different ones: in a step, some devices record their event before
+// others have been told to wait for that of the step before.
 #include <cuda_runtime.h>
 
 #include <vector>

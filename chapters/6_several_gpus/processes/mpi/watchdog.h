@@ -30,8 +30,7 @@ namespace several_gpus {
 [[noreturn]] inline void end_all(int rank, const std::string& message) {
     static std::atomic<bool> ending = false;
     if (ending.exchange(true)) pause();  // another thread of this rank is ending it
-    const std::string line = "several_gpus_mpi: rank " + std::to_string(rank) + ": " +
-                             message + "\n";
+    const std::string line = "several_gpus_mpi: rank " + std::to_string(rank) + ": " + message + "\n";
     std::fflush(stdout);
     (void)!write(STDERR_FILENO, line.data(), line.size());
     // mpirun forwards what is in the pipe, and drops what comes after the abort.
@@ -47,8 +46,7 @@ namespace several_gpus {
 // one place, or if rank 0 hears nothing of a rank for so long, all ranks are ended.
 class Watchdog {
 public:
-    Watchdog(int rank, int ranks, double patience)
-        : rank_(rank), ranks_(ranks), patience_(patience) {
+    Watchdog(int rank, int ranks, double patience) : rank_(rank), ranks_(ranks), patience_(patience) {
         MPI_Comm_dup(MPI_COMM_WORLD, &heartbeats_);
         last_.resize(std::size_t(ranks));
         places_.resize(std::size_t(ranks), "nowhere yet");
@@ -102,14 +100,12 @@ private:
         ncclResult_t error = ncclSuccess;
         if (ncclCommGetAsyncError(communicator, &error) != ncclSuccess) return;
         if (error != ncclSuccess && error != ncclInProgress)
-            end_all(rank_, std::string("NCCL: ") + ncclGetErrorString(error) + ", in " +
-                               place_now());
+            end_all(rank_, std::string("NCCL: ") + ncclGetErrorString(error) + ", in " + place_now());
     }
 
     void tell_rank_0() {
         int sent = 1;
-        if (request_ != MPI_REQUEST_NULL)
-            MPI_Test(&request_, &sent, MPI_STATUS_IGNORE);
+        if (request_ != MPI_REQUEST_NULL) MPI_Test(&request_, &sent, MPI_STATUS_IGNORE);
         if (!sent) return;  // rank 0 has not taken the one before
         std::snprintf(beat_.place, sizeof beat_.place, "%s", place_now().c_str());
         MPI_Isend(&beat_, sizeof beat_, MPI_CHAR, 0, 0, heartbeats_, &request_);
@@ -124,8 +120,7 @@ private:
             MPI_Iprobe(MPI_ANY_SOURCE, 0, heartbeats_, &is_there, &status);
             if (!is_there) return;
             Heartbeat beat{};
-            MPI_Recv(&beat, sizeof beat, MPI_CHAR, status.MPI_SOURCE, 0, heartbeats_,
-                     MPI_STATUS_IGNORE);
+            MPI_Recv(&beat, sizeof beat, MPI_CHAR, status.MPI_SOURCE, 0, heartbeats_, MPI_STATUS_IGNORE);
             beat.place[sizeof beat.place - 1] = '\0';
             last_[std::size_t(status.MPI_SOURCE)] = Clock::now();
             places_[std::size_t(status.MPI_SOURCE)] = beat.place;
@@ -144,13 +139,12 @@ private:
         if (rank_ == 0) {
             for (int other = 1; other < ranks_; ++other)
                 if (seconds_since(last_[std::size_t(other)]) > patience)
-                    end_all(rank_, "no sign of life of rank " + std::to_string(other) +
-                                       " since it was in " + where(other));
+                    end_all(rank_,
+                            "no sign of life of rank " + std::to_string(other) + " since it was in " + where(other));
         }
         if (here <= patience) return;
         std::string message =
-            "waits in " + place_now() + " for more than " +
-            std::to_string(static_cast<int>(patience)) + " s";
+            "waits in " + place_now() + " for more than " + std::to_string(static_cast<int>(patience)) + " s";
         for (int other = 1; rank_ == 0 && other < ranks_; ++other)
             if (places_[std::size_t(other)] != places_[0])
                 message += "; rank " + std::to_string(other) + " is in " + where(other);
