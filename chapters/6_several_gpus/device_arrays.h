@@ -31,7 +31,9 @@ public:
 
     bool empty() const { return arrays_.empty(); }
     T* data(int device) { return arrays_[static_cast<std::size_t>(device)].data(); }
-    std::size_t size(int device) const { return arrays_[static_cast<std::size_t>(device)].size(); }
+    std::size_t size(int device) const {
+        return arrays_[static_cast<std::size_t>(device)].size();
+    }
 
     std::vector<T> download(int device) const {
         const OnDevice current(device);

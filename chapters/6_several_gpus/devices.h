@@ -50,7 +50,8 @@ public:
         const OnDevice current(device);
         int least = 0, greatest = 0;
         warpwise::check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-        warpwise::check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least));
+        warpwise::check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                                     urgent ? greatest : least));
     }
     ~Stream() { (void)cudaStreamDestroy(stream_); }
     Stream(const Stream&) = delete;
@@ -73,7 +74,9 @@ public:
     cudaEvent_t get() const { return event_; }
 
     void record(cudaStream_t stream) { warpwise::check(cudaEventRecord(event_, stream)); }
-    void wait_in(cudaStream_t stream) const { warpwise::check(cudaStreamWaitEvent(stream, event_, 0)); }
+    void wait_in(cudaStream_t stream) const {
+        warpwise::check(cudaStreamWaitEvent(stream, event_, 0));
+    }
 
 private:
     cudaEvent_t event_ = nullptr;
@@ -144,7 +147,8 @@ public:
 
     // The host waits for all of them.
     void wait() const {
-        for (const auto& stream : streams_) warpwise::check(cudaStreamSynchronize(stream->get()));
+        for (const auto& stream : streams_)
+            warpwise::check(cudaStreamSynchronize(stream->get()));
     }
 
 private:

@@ -23,7 +23,8 @@
 namespace several_gpus {
 namespace {
 
-inline void check_nccl(ncclResult_t status, warpwise::SourceLocation where = warpwise::SourceLocation::current()) {
+inline void check_nccl(ncclResult_t status, warpwise::SourceLocation where =
+                                                warpwise::SourceLocation::current()) {
     if (status == ncclSuccess) return;
     throw std::runtime_error(warpwise::place_text(where) + ncclGetErrorString(status));
 }
@@ -36,11 +37,14 @@ public:
         check_nccl(ncclCommInitAll(communicators_.data(), count, nullptr));
     }
     ~Communicators() {
-        for (const ncclComm_t communicator : communicators_) (void)ncclCommDestroy(communicator);
+        for (const ncclComm_t communicator : communicators_)
+            (void)ncclCommDestroy(communicator);
     }
     Communicators(const Communicators&) = delete;
     Communicators& operator=(const Communicators&) = delete;
-    ncclComm_t of(int device) const { return communicators_[static_cast<std::size_t>(device)]; }
+    ncclComm_t of(int device) const {
+        return communicators_[static_cast<std::size_t>(device)];
+    }
 
 private:
     std::vector<ncclComm_t> communicators_;

@@ -23,18 +23,22 @@ __host__ __device__ inline float number_at(std::uint64_t stream, std::uint64_t i
 }
 
 // Numbers `first` ... of a stream, one per thread.
-__global__ void make_numbers(std::uint64_t stream, std::size_t first, std::size_t count, float* out) {
+__global__ void make_numbers(std::uint64_t stream, std::size_t first, std::size_t count,
+                             float* out) {
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+         i += stride)
         out[i] = number_at(stream, first + i);
 }
 
 // The same in the memory of `device`, to whose end the host waits.
-inline void fill_with_numbers(int device, std::uint64_t stream, std::size_t first, std::size_t count, float* out) {
+inline void fill_with_numbers(int device, std::uint64_t stream, std::size_t first,
+                              std::size_t count, float* out) {
     if (count == 0) return;
     const OnDevice current(device);
     const std::size_t blocks = (count + 255) / 256;
-    make_numbers<<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), 256>>>(stream, first, count, out);
+    make_numbers<<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), 256>>>(
+        stream, first, count, out);
     warpwise::check_launch();
     warpwise::check_finished();
 }

@@ -38,28 +38,38 @@ public:
     }
 
     // Nothing is shown where there is only one device.
-    void show(warpwise::Lesson& lesson, const std::string& name, const std::string& unit, double per_second) const {
+    void show(warpwise::Lesson& lesson, const std::string& name, const std::string& unit,
+              double per_second) const {
         std::vector<std::vector<std::string>> rows;
         for (const std::string& what : order_) {
             const std::map<int, double>& times = times_.at(what);
             if (times.count(2) == 0) continue;
             const double overhead = times.at(2) - share_of(times.at(1), 2);
-            std::vector<std::string> row = {what, warpwise::text_of("%.2f", times.at(1) * per_second),
-                                            warpwise::text_of("%.2f", overhead * per_second)};
+            std::vector<std::string> row = {
+                what, warpwise::text_of("%.2f", times.at(1) * per_second),
+                warpwise::text_of("%.2f", overhead * per_second)};
             for (const int devices : {4, 8}) {
-                row.push_back(warpwise::text_of("%.2f", predicted(what, devices) * per_second));
+                row.push_back(
+                    warpwise::text_of("%.2f", predicted(what, devices) * per_second));
                 const auto measured = times.find(devices);
-                row.push_back(measured == times.end() ? "-" : warpwise::text_of("%.2f", measured->second * per_second));
+                row.push_back(
+                    measured == times.end()
+                        ? "-"
+                        : warpwise::text_of("%.2f", measured->second * per_second));
             }
             rows.push_back(row);
         }
         if (rows.empty()) return;
         lesson.table({name, "Predicted from one and two devices, in " + unit},
-                     {"problem", "work", "overhead", "4 predicted", "4 measured", "8 predicted", "8 measured"}, rows);
+                     {"problem", "work", "overhead", "4 predicted", "4 measured",
+                      "8 predicted", "8 measured"},
+                     rows);
     }
 
 private:
-    double share_of(double work, int devices) const { return weak_ ? work : work / devices; }
+    double share_of(double work, int devices) const {
+        return weak_ ? work : work / devices;
+    }
 
     bool weak_;
     std::vector<std::string> order_;

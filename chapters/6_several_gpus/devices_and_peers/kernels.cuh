@@ -20,7 +20,9 @@ constexpr unsigned kThreads = 512;
 // carries 128 bytes.
 __global__ void copy_floats(const float* from, std::size_t count, float* to) {
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) to[i] = from[i];
+    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+         i += stride)
+        to[i] = from[i];
 }
 
 // Steps 6 and 7, read_peer_float4 and write_peer_float4: 16 bytes per thread, as two reads

@@ -45,30 +45,36 @@ void whole_array(Strips& problem) {
     devices.fork();
     for (int d = 0; d < devices.count(); ++d) {  // with the halo: the start of everybody
         const std::size_t bytes = (problem.strip(d).size() + 2) * cols * sizeof(float);
-        warpwise::check(cudaMemcpyAsync(whole_row(d, 0, problem.strip(d).begin), problem.row_of(d, 0, 0), bytes,
+        warpwise::check(cudaMemcpyAsync(whole_row(d, 0, problem.strip(d).begin),
+                                        problem.row_of(d, 0, 0), bytes,
                                         cudaMemcpyDeviceToDevice, devices.stream(d)));
     }
     for (int iteration = 0; iteration < problem.iterations; ++iteration) {
         for (int d = 0; d < devices.count(); ++d) {
             const Part strip = problem.strip(d);
             for (int other = 0; iteration > 0 && other < devices.count(); ++other)
-                if (other != d) problem.event_of(problem.sent, other, iteration - 1).wait_in(devices.stream(d));
-            problem.launch_relax_of(d, whole_row(d, iteration, 0), whole_row(d, iteration + 1, 0), strip.begin + 1,
+                if (other != d)
+                    problem.event_of(problem.sent, other, iteration - 1)
+                        .wait_in(devices.stream(d));
+            problem.launch_relax_of(d, whole_row(d, iteration, 0),
+                                    whole_row(d, iteration + 1, 0), strip.begin + 1,
                                     strip.size(), devices.stream(d));
             for (int other = 0; other < devices.count(); ++other) {
                 if (other == d) continue;
-                warpwise::check(cudaMemcpyPeerAsync(whole_row(other, iteration + 1, strip.begin + 1), other,
-                                                    whole_row(d, iteration + 1, strip.begin + 1), d,
-                                                    strip.size() * cols * sizeof(float), devices.stream(d)));
+                warpwise::check(cudaMemcpyPeerAsync(
+                    whole_row(other, iteration + 1, strip.begin + 1), other,
+                    whole_row(d, iteration + 1, strip.begin + 1), d,
+                    strip.size() * cols * sizeof(float), devices.stream(d)));
             }
             problem.event_of(problem.sent, d, iteration).record(devices.stream(d));
         }
     }
     for (int d = 0; d < devices.count(); ++d) {
         const Part strip = problem.strip(d);
-        warpwise::check(
-            cudaMemcpyAsync(problem.d_strips[0].data(d) + cols, whole_row(d, problem.iterations, strip.begin + 1),
-                            strip.size() * cols * sizeof(float), cudaMemcpyDeviceToDevice, devices.stream(d)));
+        warpwise::check(cudaMemcpyAsync(problem.d_strips[0].data(d) + cols,
+                                        whole_row(d, problem.iterations, strip.begin + 1),
+                                        strip.size() * cols * sizeof(float),
+                                        cudaMemcpyDeviceToDevice, devices.stream(d)));
     }
     devices.join();
 }
@@ -122,16 +128,18 @@ void edges_first(Strips& problem, bool kernel_stores, const Send& send) {
             problem.event_of(problem.sent, d, iteration).record(problem.urgent_stream(d));
     }
     for (int d = 0; d < devices.count(); ++d)
-        problem.event_of(problem.sent, d, problem.iterations - 1).wait_in(devices.stream(d));
+        problem.event_of(problem.sent, d, problem.iterations - 1)
+            .wait_in(devices.stream(d));
     devices.join();
 }
 
-// Step 3, overlapped: copies. Faster because no kernel waits for a copy that could have been
-// made before. Still slow only where a strip is so thin that its interior takes less time
-// than a copy.
+// Step 3, overlapped: copies. Faster because no kernel waits for a copy that could have
+// been made before. Still slow only where a strip is so thin that its interior takes less
+// time than a copy.
 void overlapped(Strips& problem) {
     edges_first(problem, false, [&](int iteration) {
-        for (int d = 0; d < problem.devices.count(); ++d) problem.send_edges(d, iteration, problem.urgent_stream(d));
+        for (int d = 0; d < problem.devices.count(); ++d)
+            problem.send_edges(d, iteration, problem.urgent_stream(d));
     });
 }
 
@@ -158,10 +166,12 @@ void nccl_send_recv(Strips& problem) {
                 if (peer < 0 || peer == count) continue;
                 const std::size_t edge = peer < d ? 1 : problem.strip(d).size();
                 const std::size_t halo_row = peer < d ? 0 : problem.strip(d).size() + 1;
-                check_nccl(ncclSend(problem.row_of(d, iteration + 1, edge), problem.cols, ncclFloat, peer, communicator,
-                                    stream));
-                check_nccl(ncclRecv(problem.d_strips[std::size_t(iteration + 1) % 2].data(d) + halo_row * problem.cols,
-                                    problem.cols, ncclFloat, peer, communicator, stream));
+                check_nccl(ncclSend(problem.row_of(d, iteration + 1, edge), problem.cols,
+                                    ncclFloat, peer, communicator, stream));
+                check_nccl(
+                    ncclRecv(problem.d_strips[std::size_t(iteration + 1) % 2].data(d) +
+                                 halo_row * problem.cols,
+                             problem.cols, ncclFloat, peer, communicator, stream));
             }
         }
         check_nccl(ncclGroupEnd());
@@ -172,10 +182,13 @@ void nccl_send_recv(Strips& problem) {
 using Step = warpwise::Step<Strips>;
 
 std::vector<Step> steps_of(bool peers) {
-    std::vector<Step> steps = {{"whole_array", "every device gets every row", whole_array},
-                               {"halo_rows", "only rows that are needed", halo_rows},
-                               {"overlapped", "edges first, and sent meanwhile", overlapped}};
-    if (peers) steps.push_back({"peer_stores", "edges stored in the peer's halo", peer_stores_of_edges});
+    std::vector<Step> steps = {
+        {"whole_array", "every device gets every row", whole_array},
+        {"halo_rows", "only rows that are needed", halo_rows},
+        {"overlapped", "edges first, and sent meanwhile", overlapped}};
+    if (peers)
+        steps.push_back(
+            {"peer_stores", "edges stored in the peer's halo", peer_stores_of_edges});
 #ifdef WARPWISE_NCCL
     steps.push_back({"nccl", "ncclSend and ncclRecv in a group", nccl_send_recv});
 #endif
@@ -198,7 +211,8 @@ double microseconds_per_iteration(Strips& problem, void (*run)(Strips&)) {
     return 1e6 * warpwise::timing_of(seconds).median;
 }
 
-void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak, const std::vector<Step>& steps) {
+void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak,
+                  const std::vector<Step>& steps) {
     if (!lesson.measures()) {
         lesson.show_recorded(name);
         return lesson.show_recorded(name + "_predicted");
@@ -211,7 +225,8 @@ void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak, 
         for (int count = 1; count <= device_count(); count *= 2) {
             const std::size_t all = weak ? cols * std::size_t(count) : cols;
             Strips problem(all, cols, count);
-            std::vector<std::string> row = {std::to_string(all) + " x " + std::to_string(cols), std::to_string(count)};
+            std::vector<std::string> row = {
+                std::to_string(all) + " x " + std::to_string(cols), std::to_string(count)};
             double fastest = 0;
             for (const Step& step : steps) {
                 if (step.name == "whole_array") continue;
@@ -221,7 +236,8 @@ void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak, 
                 row.push_back(text_of("%.1f", took));
             }
             if (count == 1) of_one = fastest;
-            model.add(std::to_string(cols) + (weak ? " rows each" : " rows"), count, 1e-6 * fastest);
+            model.add(std::to_string(cols) + (weak ? " rows each" : " rows"), count,
+                      1e-6 * fastest);
             row.push_back(text_of("%.3f", of_one / fastest));
             row.push_back(text_of("%.1f %%", 100 * of_one / fastest / (weak ? 1 : count)));
             rows.push_back(row);
@@ -231,9 +247,10 @@ void show_scaling(warpwise::Lesson& lesson, const std::string& name, bool weak, 
     for (const Step& step : steps)
         if (step.name != "whole_array") head.push_back(step.name);
     head.insert(head.end(), {"times one device", "efficiency"});
-    lesson.table({name, weak ? "Microseconds per iteration, the array grows with the devices"
-                             : "Microseconds per iteration, the same array for all"},
-                 head, rows);
+    lesson.table(
+        {name, weak ? "Microseconds per iteration, the array grows with the devices"
+                    : "Microseconds per iteration, the same array for all"},
+        head, rows);
     model.show(lesson, name + "_predicted", "us per iteration", 1e6);
 }
 
@@ -243,11 +260,11 @@ void show_bytes(warpwise::Lesson& lesson) {
     constexpr double row = 16384 * sizeof(float);
     for (const int count : {2, 4, 8}) {
         const double whole = (count - 1) * row * 16384, halo = 2 * (count - 1) * row;
-        rows.push_back(
-            {std::to_string(count), text_of("%.0f MiB", whole / (1 << 20)), text_of("%.0f KiB", halo / 1024)});
+        rows.push_back({std::to_string(count), text_of("%.0f MiB", whole / (1 << 20)),
+                        text_of("%.0f KiB", halo / 1024)});
     }
-    lesson.table({"bytes", "Sent per iteration by all devices, 16384 x 16384"}, {"devices", "whole array", "halo rows"},
-                 rows);
+    lesson.table({"bytes", "Sent per iteration by all devices, 16384 x 16384"},
+                 {"devices", "whole array", "halo rows"}, rows);
 }
 
 }  // namespace
@@ -264,19 +281,28 @@ anybody have to wait for it?)");
         lesson.text(
             "There is one device here: the steps run with one strip, and nothing is "
             "sent.");
-    lesson.predict({.question = R"(An array has 16384 x 16384 floats, in two strips. How many KiB are
+    lesson.predict(
+        {.question = R"(An array has 16384 x 16384 floats, in two strips. How many KiB are
 sent in an iteration, by both devices together, if they send what the other needs?)",
-                    .answer =
-                        warpwise::Number{
-                            .value = 128, .unit = "KiB", .shown_by = warpwise::TableCell{"bytes", {"2"}, "halo rows"}},
-                    .because = R"(One row of 64 KiB in each direction. The whole strips would be 1024
+         .answer =
+             warpwise::Number{.value = 128,
+                              .unit = "KiB",
+                              .shown_by = warpwise::TableCell{"bytes", {"2"}, "halo rows"}},
+         .because = R"(One row of 64 KiB in each direction. The whole strips would be 1024
 MiB.)"});
     show_bytes(lesson);
-    lesson.steps<Strips>(
-        {.gpu = {16384, 16384},
-         .cpu = {128, 96},
-         .awkward = {{1, 1}, {1, 33}, {2, 2}, {3, 5}, {5, 1}, {31, 33}, {32, 32}, {67, 129}, {257, 263}}},
-        steps);
+    lesson.steps<Strips>({.gpu = {16384, 16384},
+                          .cpu = {128, 96},
+                          .awkward = {{1, 1},
+                                      {1, 33},
+                                      {2, 2},
+                                      {3, 5},
+                                      {5, 1},
+                                      {31, 33},
+                                      {32, 32},
+                                      {67, 129},
+                                      {257, 263}}},
+                         steps);
     lesson.conclusion(
         R"(Send the edges only, and compute them first: then they arrive while the
 interior is computed, and no GPU waits as long as its strip is thick enough.)");
@@ -288,7 +314,10 @@ scaling)?)");
     lesson.predict(
         {.question = R"(The same array is split among more and more GPUs. What happens to
 the work of each, and to the rows that each sends?)",
-         .answer = warpwise::Choice{{"both become smaller", "the work becomes smaller, the rows stay", "both stay"}, 1},
+         .answer =
+             warpwise::Choice{{"both become smaller",
+                               "the work becomes smaller, the rows stay", "both stay"},
+                              1},
          .because = R"(A strip gets fewer rows, and each has two edges of the same length,
 however thin it is. So strong scaling ends somewhere.)"});
     show_scaling(lesson, "strong", false, steps);
@@ -301,15 +330,17 @@ before the edges have arrived. If the array grows with the GPUs, strips stay as 
     lesson.question(
         R"(A kernel stores the edges in the memory of its neighbors. When may it do
 that?)");
-    lesson.predict({.question = R"(There are two arrays, of which each iteration reads one and writes
+    lesson.predict(
+        {.question = R"(There are two arrays, of which each iteration reads one and writes
 the other. How many iterations may a device be ahead of its neighbor, so that no halo is
 overwritten that is still needed?)",
-                    .answer = warpwise::Choice{{"none", "one", "any number"}, 1},
-                    .because = R"(One iteration ahead, it writes the array that the neighbor does not
+         .answer = warpwise::Choice{{"none", "one", "any number"}, 1},
+         .because = R"(One iteration ahead, it writes the array that the neighbor does not
 read now. Two ahead, it would write the one that the neighbor reads.)"});
     modern_cuda::show_mistakes(
         lesson, "program",
-        {{"no_wait_for_neighbors", "halos overwritten while they are read", no_wait_for_neighbors, "data_race"}},
+        {{"no_wait_for_neighbors", "halos overwritten while they are read",
+          no_wait_for_neighbors, "data_race"}},
         "no_wait_for_neighbors");
     lesson.conclusion(
         R"(A neighbor has to have read the halo of two iterations ago, and must not read

@@ -29,7 +29,8 @@ inline std::vector<double> wave_of(std::size_t n, double share, double& factor) 
     const double halves = std::max(1.0, std::round(share * static_cast<double>(n + 1)));
     const double angle = pi * halves / static_cast<double>(n + 1);
     std::vector<double> wave(n);
-    for (std::size_t i = 0; i < n; ++i) wave[i] = std::sin(std::fmod(angle * static_cast<double>(i + 1), 2 * pi));
+    for (std::size_t i = 0; i < n; ++i)
+        wave[i] = std::sin(std::fmod(angle * static_cast<double>(i + 1), 2 * pi));
     factor = std::cos(angle);
     return wave;
 }
@@ -52,11 +53,13 @@ struct Strips {
         : rows(all_rows),
           cols(all_cols),
           iterations(warpwise::Lesson::on_gpu() ? 20 : 4),
-          devices(static_cast<int>(std::max<std::size_t>(1, std::min<std::size_t>(all_rows, std::size_t(count))))),
+          devices(static_cast<int>(std::max<std::size_t>(
+              1, std::min<std::size_t>(all_rows, std::size_t(count))))),
           row_wave(wave_of(rows, 0.1, row_factor)),
           col_wave(wave_of(cols, 0.18, col_factor)) {
         const auto floats = [&](int d) { return (strip(d).size() + 2) * cols; };
-        for (DeviceArrays<float>& arrays : d_strips) arrays = DeviceArrays<float>(devices, floats);
+        for (DeviceArrays<float>& arrays : d_strips)
+            arrays = DeviceArrays<float>(devices, floats);
         d_row_wave = DeviceArrays<double>(devices, [&](int) { return rows; });
         d_col_wave = DeviceArrays<double>(devices, [&](int) { return cols; });
         for (int d = 0; d < devices.count(); ++d) {
@@ -64,12 +67,14 @@ struct Strips {
             copy_to_device(d, col_wave, d_col_wave);
             urgent.push_back(std::make_unique<Stream>(d, true));
             for (std::size_t parity = 0; parity < 2; ++parity) {
-                for (auto* events : {&edges, &interior, &sent}) (*events)[parity].push_back(std::make_unique<Event>(d));
+                for (auto* events : {&edges, &interior, &sent})
+                    (*events)[parity].push_back(std::make_unique<Event>(d));
             }
         }
         poison();
     }
-    explicit Strips(const warpwise::Size& size) : Strips(size[0], size[1], device_count()) {}
+    explicit Strips(const warpwise::Size& size)
+        : Strips(size[0], size[1], device_count()) {}
 
     Part strip(int device) const { return part_of(rows, devices.count(), device); }
     cudaStream_t urgent_stream(int d) const { return urgent[std::size_t(d)]->get(); }
@@ -78,8 +83,9 @@ struct Strips {
     void poison() {
         for (int d = 0; d < devices.count(); ++d) {
             const OnDevice current(d);
-            start<<<1024, 256>>>(d_row_wave.data(d), d_col_wave.data(d), rows, cols, strip(d).begin, strip(d).size(),
-                                 d_strips[0].data(d), d_strips[1].data(d));
+            start<<<1024, 256>>>(d_row_wave.data(d), d_col_wave.data(d), rows, cols,
+                                 strip(d).begin, strip(d).size(), d_strips[0].data(d),
+                                 d_strips[1].data(d));
             warpwise::check_launch();
             warpwise::check_finished();
         }
@@ -90,12 +96,14 @@ struct Strips {
         all.reserve(rows * cols);
         for (int d = 0; d < devices.count(); ++d) {
             const std::vector<float> strip_of_d = d_strips[0].download(d);
-            all.insert(all.end(), strip_of_d.begin() + std::ptrdiff_t(cols), strip_of_d.end() - std::ptrdiff_t(cols));
+            all.insert(all.end(), strip_of_d.begin() + std::ptrdiff_t(cols),
+                       strip_of_d.end() - std::ptrdiff_t(cols));
         }
         const double shrunk = std::pow((row_factor + col_factor) / 2, iterations);
-        return warpwise::compare_each(all, rows * cols,
-                                      [&](std::size_t i) { return shrunk * row_wave[i / cols] * col_wave[i % cols]; },
-                                      {.absolute = 6e-8 * (iterations + 2)});
+        return warpwise::compare_each(
+            all, rows * cols,
+            [&](std::size_t i) { return shrunk * row_wave[i / cols] * col_wave[i % cols]; },
+            {.absolute = 6e-8 * (iterations + 2)});
     }
     warpwise::Work work() const {
         const double points = static_cast<double>(rows * cols) * iterations;
@@ -103,16 +111,19 @@ struct Strips {
     }
     // Of the device that has all of it.
     static std::size_t device_bytes(const warpwise::Size& size) {
-        return 4 * (size[0] + 2) * size[1] * sizeof(float) + 16 * (size[0] + size[1]) + 4096;
+        return 4 * (size[0] + 2) * size[1] * sizeof(float) + 16 * (size[0] + size[1]) +
+               4096;
     }
 
     // Rows `first` ... of the strip of device d become those of the next iteration.
-    void launch_relax(int d, int iteration, std::size_t first, std::size_t count, cudaStream_t stream) {
+    void launch_relax(int d, int iteration, std::size_t first, std::size_t count,
+                      cudaStream_t stream) {
         launch_relax_of(d, d_strips[std::size_t(iteration) % 2].data(d),
-                        d_strips[std::size_t(iteration + 1) % 2].data(d), first, count, stream);
+                        d_strips[std::size_t(iteration + 1) % 2].data(d), first, count,
+                        stream);
     }
-    void launch_relax_of(int d, const float* from, float* to, std::size_t first, std::size_t count,
-                         cudaStream_t stream) {
+    void launch_relax_of(int d, const float* from, float* to, std::size_t first,
+                         std::size_t count, cudaStream_t stream) {
         if (count == 0) return;
         const OnDevice current(d);
         const std::size_t groups = warpwise::ceil_div(count, kRowsPerThread);
@@ -125,17 +136,19 @@ struct Strips {
     void launch_edges(int d, int iteration, bool stores, cudaStream_t stream) {
         const OnDevice current(d);
         const dim3 grid(warpwise::blocks_for(cols, kColumns), strip(d).size() > 1 ? 2 : 1);
-        relax_edges<<<grid, kColumns, 0, stream>>>(d_strips[std::size_t(iteration) % 2].data(d),
-                                                   d_strips[std::size_t(iteration + 1) % 2].data(d), cols,
-                                                   strip(d).size(), stores ? halo_above(d, iteration + 1) : nullptr,
-                                                   stores ? halo_below(d, iteration + 1) : nullptr);
+        relax_edges<<<grid, kColumns, 0, stream>>>(
+            d_strips[std::size_t(iteration) % 2].data(d),
+            d_strips[std::size_t(iteration + 1) % 2].data(d), cols, strip(d).size(),
+            stores ? halo_above(d, iteration + 1) : nullptr,
+            stores ? halo_below(d, iteration + 1) : nullptr);
         warpwise::check_launch();
     }
 
     // Where the first row of device d has to go, and the last one; null at the edges.
     float* halo_above(int d, int iteration) {
         if (d == 0) return nullptr;
-        return d_strips[std::size_t(iteration) % 2].data(d - 1) + (strip(d - 1).size() + 1) * cols;
+        return d_strips[std::size_t(iteration) % 2].data(d - 1) +
+               (strip(d - 1).size() + 1) * cols;
     }
     float* halo_below(int d, int iteration) {
         if (d + 1 == devices.count()) return nullptr;
@@ -149,13 +162,15 @@ struct Strips {
     void send_edges(int d, int iteration, cudaStream_t stream) {
         const std::size_t bytes = cols * sizeof(float);
         if (float* const to = halo_above(d, iteration + 1))
-            warpwise::check(cudaMemcpyPeerAsync(to, d - 1, row_of(d, iteration + 1, 1), d, bytes, stream));
+            warpwise::check(cudaMemcpyPeerAsync(to, d - 1, row_of(d, iteration + 1, 1), d,
+                                                bytes, stream));
         if (float* const to = halo_below(d, iteration + 1))
-            warpwise::check(
-                cudaMemcpyPeerAsync(to, d + 1, row_of(d, iteration + 1, strip(d).size()), d, bytes, stream));
+            warpwise::check(cudaMemcpyPeerAsync(
+                to, d + 1, row_of(d, iteration + 1, strip(d).size()), d, bytes, stream));
     }
 
-    Event& event_of(std::array<std::vector<std::unique_ptr<Event>>, 2>& events, int d, int iteration) {
+    Event& event_of(std::array<std::vector<std::unique_ptr<Event>>, 2>& events, int d,
+                    int iteration) {
         return *events[std::size_t(iteration) % 2][std::size_t(d)];
     }
     // `stream` waits for what the neighbors of d have sent after `iteration`.
@@ -165,11 +180,12 @@ struct Strips {
     }
 
 private:
-    static void copy_to_device(int d, const std::vector<double>& values, DeviceArrays<double>& arrays) {
+    static void copy_to_device(int d, const std::vector<double>& values,
+                               DeviceArrays<double>& arrays) {
         if (values.empty()) return;
         const OnDevice current(d);
-        warpwise::check(
-            cudaMemcpy(arrays.data(d), values.data(), values.size() * sizeof(double), cudaMemcpyHostToDevice));
+        warpwise::check(cudaMemcpy(arrays.data(d), values.data(),
+                                   values.size() * sizeof(double), cudaMemcpyHostToDevice));
     }
 };
 

@@ -17,7 +17,8 @@ void no_wait_for_neighbors() {
     for (int iteration = 0; iteration < 2; ++iteration) {
         for (int d = 0; d < 2; ++d) {
             strips.launch_edges(d, iteration, true, strips.devices.stream(d));
-            strips.launch_relax(d, iteration, 2, strips.strip(d).size() - 2, strips.devices.stream(d));
+            strips.launch_relax(d, iteration, 2, strips.strip(d).size() - 2,
+                                strips.devices.stream(d));
         }
     }
     strips.devices.wait();

@@ -55,23 +55,29 @@ struct Ended {
 // Beside this program, or in the folder above, where the plain program has it.
 inline std::string program_of_ranks() {
     const std::filesystem::path own = warpwise::own_program();
-    for (const std::filesystem::path& folder : {own.parent_path(), own.parent_path().parent_path()})
-        if (std::filesystem::exists(folder / "several_gpus_mpi")) return folder / "several_gpus_mpi";
+    for (const std::filesystem::path& folder :
+         {own.parent_path(), own.parent_path().parent_path()})
+        if (std::filesystem::exists(folder / "several_gpus_mpi"))
+            return folder / "several_gpus_mpi";
     return {};
 }
 
 inline bool has_mpirun() {
-    return warpwise::output_of({"mpirun", "--version"}).value_or("").find("Open MPI") != std::string::npos;
+    return warpwise::output_of({"mpirun", "--version"}).value_or("").find("Open MPI") !=
+           std::string::npos;
 }
 
 // mpirun -np RANKS several_gpus_mpi --rows OPTIONS...
-inline Ended run_ranks(int ranks, const std::vector<std::string>& more, double most_seconds) {
-    std::vector<std::string> command = {"/usr/bin/env",        "mpirun",           "--oversubscribe", "-np",
-                                        std::to_string(ranks), program_of_ranks(), "--rows"};
+inline Ended run_ranks(int ranks, const std::vector<std::string>& more,
+                       double most_seconds) {
+    std::vector<std::string> command = {
+        "/usr/bin/env",        "mpirun",           "--oversubscribe", "-np",
+        std::to_string(ranks), program_of_ranks(), "--rows"};
     command.insert(command.end(), more.begin(), more.end());
     std::vector<std::pair<std::string, std::string>> variables;
     if (geteuid() == 0)  // in a container, say
-        variables = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+        variables = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                     {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
     const warpwise::TemporaryFile output;
     const warpwise::HostTimer timer;
     Ended ended;

@@ -25,7 +25,8 @@ void show_places(warpwise::Lesson& lesson) {
     std::vector<std::vector<std::string>> rows;
     constexpr int per_machine = 4;
     for (const int rank : {0, 3, 4, 9, 15})
-        rows.push_back({std::to_string(rank), std::to_string(rank / per_machine), std::to_string(rank % per_machine),
+        rows.push_back({std::to_string(rank), std::to_string(rank / per_machine),
+                        std::to_string(rank % per_machine),
                         std::to_string(rank % per_machine)});
     lesson.table({"places", "16 ranks on machines with 4 GPUs each"},
                  {"rank", "machine", "number on the machine", "cudaSetDevice"}, rows);
@@ -45,7 +46,8 @@ void show_run(warpwise::Lesson& lesson, int ranks) {
     std::vector<std::vector<std::string>> times = ended.rows("size");
     lesson.expect(times.size() >= 2, "sums of arrays are right");
     if (!lesson.measures()) {
-        for (std::vector<std::string>& row : times) std::fill(row.begin() + 1, row.end(), "right");
+        for (std::vector<std::string>& row : times)
+            std::fill(row.begin() + 1, row.end(), "right");
         lesson.table({"checked", "Sums of arrays on " + std::to_string(ranks) + " ranks"},
                      {"bytes", "staged", "CUDA-aware MPI", "NCCL"}, times);
         return lesson.show_recorded("all_reduce");
@@ -70,17 +72,21 @@ constexpr std::array<Fault, 5> kFaults = {{
 
 void show_faults(warpwise::Lesson& lesson, int ranks) {
     std::vector<std::vector<std::string>> rows;
-    const auto add = [&](const std::string& name, const std::string& what, const std::string& said,
-                         const Ended& ended) {
+    const auto add = [&](const std::string& name, const std::string& what,
+                         const std::string& said, const Ended& ended) {
         const std::string message = ended.message();
-        const bool right = ended.status.has_value() && *ended.status != 0 && message.find(said) != std::string::npos &&
-                           ended.seconds < 30;
-        lesson.expect(right, name + ": all ranks end within 30 s, with a message (" + message + ")");
+        const bool right = ended.status.has_value() && *ended.status != 0 &&
+                           message.find(said) != std::string::npos && ended.seconds < 30;
+        lesson.expect(
+            right, name + ": all ranks end within 30 s, with a message (" + message + ")");
         rows.push_back({name, what, right ? "yes" : "no", message.substr(0, 90)});
     };
     for (const Fault& fault : kFaults)
         add(fault.name, fault.what, fault.said,
-            run_ranks(ranks, {"--largest", "8", "--numbers", "10007", "--patience", "6", "--fault", fault.name}, 60));
+            run_ranks(ranks,
+                      {"--largest", "8", "--numbers", "10007", "--patience", "6", "--fault",
+                       fault.name},
+                      60));
     add("wrong_count", "fewer ranks than expected", "--ranks asks for",
         run_ranks(ranks, {"--ranks", std::to_string(ranks + 1)}, 60));
     lesson.table({"faults", "What one rank runs into, and what ends all of them"},
@@ -94,22 +100,26 @@ void processes(warpwise::Lesson& lesson) {
         R"(One process can drive the GPUs of one machine. For those of several machines,
 there has to be a process on each, and usually there is one per GPU. How do they find each
 other, and which GPU does each take?)");
-    lesson.predict({.question = R"(16 ranks are started on machines with 4 GPUs each. Which device does
+    lesson.predict(
+        {.question = R"(16 ranks are started on machines with 4 GPUs each. Which device does
 rank 9 have to take on its machine?)",
-                    .answer =
-                        warpwise::Number{
-                            .value = 1, .unit = {}, .shown_by = warpwise::TableCell{"places", {"9"}, "cudaSetDevice"}},
-                    .because = R"(Ranks 8 to 11 are on the third machine, and rank 9 is the second of
+         .answer =
+             warpwise::Number{
+                 .value = 1,
+                 .unit = {},
+                 .shown_by = warpwise::TableCell{"places", {"9"}, "cudaSetDevice"}},
+         .because = R"(Ranks 8 to 11 are on the third machine, and rank 9 is the second of
 them. Devices are numbered from 0 on each machine.)"});
     show_places(lesson);
     lesson.conclusion(
         R"(mpirun, or srun on a cluster, starts the same program many times. MPI numbers
 the processes. The number on the own machine tells which device to take.)");
 
-    const std::string missing = program_of_ranks().empty() ? "several_gpus_mpi was not built: MPI or NCCL was not "
-                                                             "found when the build was configured"
-                                : !has_mpirun()            ? "mpirun of Open MPI is not installed"
-                                                           : "";
+    const std::string missing = program_of_ranks().empty()
+                                    ? "several_gpus_mpi was not built: MPI or NCCL was not "
+                                      "found when the build was configured"
+                                : !has_mpirun() ? "mpirun of Open MPI is not installed"
+                                                : "";
     if (!missing.empty())
         return lesson.text("The runs with several processes are skipped: " + missing +
                            ". The page of this lesson says how to install it.");
@@ -119,10 +129,11 @@ the processes. The number on the own machine tells which device to take.)");
         R"(Arrays of all ranks are to be added up. They can be copied to the host, for MPI
 to add them. An MPI that knows CUDA takes device pointers. NCCL works on the devices. What
 is the difference?)");
-    lesson.predict({.question = R"(Staged through the host, an array is copied to the host and back.
+    lesson.predict(
+        {.question = R"(Staged through the host, an array is copied to the host and back.
 How often does each of its bytes cross the link between a GPU and the host?)",
-                    .answer = warpwise::Choice{{"never", "once", "twice"}, 2},
-                    .because = R"(Once on the way to MPI, and once on the way back. With NCCL, the data
+         .answer = warpwise::Choice{{"never", "once", "twice"}, 2},
+         .because = R"(Once on the way to MPI, and once on the way back. With NCCL, the data
 stays on the links between the GPUs.)"});
     show_run(lesson, ranks);
     lesson.conclusion(
@@ -136,10 +147,13 @@ by NCCL, from device to device, in the order of a stream.)");
     lesson.question(
         R"(A rank fails. The others wait for it in a collective operation, and would wait
 forever. What ends them, and who says why?)");
-    lesson.predict({.question = R"(One rank throws an exception and leaves main. Its others wait in
+    lesson.predict(
+        {.question = R"(One rank throws an exception and leaves main. Its others wait in
 ncclAllReduce. What do they see, if nobody has thought of it?)",
-                    .answer = warpwise::Choice{{"an error of NCCL at once", "a wrong sum", "nothing: they wait"}, 2},
-                    .because = R"(A rank that is late and a rank that is gone look the same, until
+         .answer =
+             warpwise::Choice{
+                 {"an error of NCCL at once", "a wrong sum", "nothing: they wait"}, 2},
+         .because = R"(A rank that is late and a rank that is gone look the same, until
 somebody sets a limit.)"});
     show_faults(lesson, ranks);
     lesson.conclusion(

@@ -17,7 +17,8 @@ constexpr unsigned kRingThreads = 512;
 __global__ void __launch_bounds__(kRingThreads)
     add_arrays(const float* own, const float* arrived, std::size_t count, float* out) {
     const std::size_t stride = std::size_t{gridDim.x} * kRingThreads;
-    for (std::size_t i = std::size_t{blockIdx.x} * kRingThreads + threadIdx.x; i < count; i += stride)
+    for (std::size_t i = std::size_t{blockIdx.x} * kRingThreads + threadIdx.x; i < count;
+         i += stride)
         out[i] = own[i] + arrived[i];
 }
 
@@ -25,8 +26,8 @@ __global__ void __launch_bounds__(kRingThreads)
 
 using RingFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
-// What a device knows of the ring. Pointers that begin with `next_` are in the memory of the
-// next device. All arrays have `count` floats, `flags` one number per block.
+// What a device knows of the ring. Pointers that begin with `next_` are in the memory of
+// the next device. All arrays have `count` floats, `flags` one number per block.
 struct Ring {
     const float* own;      // what this device has to add
     float* out;            // where the sum is to be
@@ -43,14 +44,16 @@ struct Ring {
     int device, devices;
 };
 
-__device__ float4 plus(float4 a, float4 b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+__device__ float4 plus(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
 
 // Floats `begin` to `end` of the array go on to the next device. Adds: what has arrived is
 // added to the device's own numbers; otherwise these go alone. Keeps: the sum is complete,
 // so this device keeps it, too, and the next one gets it in its result.
 template <bool Adds, bool Keeps>
-__device__ void pass_on(const float* own, const float* arrived, float* keep, float* next, std::size_t begin,
-                        std::size_t end) {
+__device__ void pass_on(const float* own, const float* arrived, float* keep, float* next,
+                        std::size_t begin, std::size_t end) {
     constexpr unsigned at_once = 4;
     const std::size_t fours = (end - begin) / 4;
     const float4* const own4 = reinterpret_cast<const float4*>(own + begin);
@@ -93,10 +96,12 @@ __global__ void __launch_bounds__(kRingThreads) ring_in_one_kernel(Ring ring) {
     const unsigned sends = 2 * unsigned(ring.devices - 1);  // of each message
     for (unsigned send = 0; send < sends; ++send) {
         // Part number `device` first, then the one that the device before has sent.
-        const unsigned part = (unsigned(ring.device) + 2 * unsigned(ring.devices) - send) % unsigned(ring.devices);
+        const unsigned part = (unsigned(ring.device) + 2 * unsigned(ring.devices) - send) %
+                              unsigned(ring.devices);
         for (unsigned message = 0; message < ring.messages; ++message) {
             if (send > 0) {
-                const unsigned wanted = ring.first + (send - 1) * ring.messages + message + 1;
+                const unsigned wanted =
+                    ring.first + (send - 1) * ring.messages + message + 1;
                 if (threadIdx.x == 0) {
                     RingFlag flag(const_cast<unsigned&>(ring.flags[blockIdx.x]));
                     while (int(flag.load(cuda::memory_order_acquire) - wanted) < 0) {
@@ -104,31 +109,38 @@ __global__ void __launch_bounds__(kRingThreads) ring_in_one_kernel(Ring ring) {
                 }
                 __syncthreads();
             }
-            const std::size_t of_part = (std::size_t{message} * gridDim.x + blockIdx.x) * ring.message;
+            const std::size_t of_part =
+                (std::size_t{message} * gridDim.x + blockIdx.x) * ring.message;
             const std::size_t part_begin = part * ring.part;
             const std::size_t part_end = min(part_begin + ring.part, ring.count);
             const std::size_t begin = min(part_begin + of_part, part_end);
             const std::size_t end = min(begin + ring.message, part_end);
             if (begin >= end) {
             } else if (send == 0) {
-                pass_on<false, false>(ring.own, ring.arrived, ring.out, ring.next_arrived, begin, end);
+                pass_on<false, false>(ring.own, ring.arrived, ring.out, ring.next_arrived,
+                                      begin, end);
             } else if (send < sends / 2) {
-                pass_on<true, false>(ring.own, ring.arrived, ring.out, ring.next_arrived, begin, end);
+                pass_on<true, false>(ring.own, ring.arrived, ring.out, ring.next_arrived,
+                                     begin, end);
             } else if (send == sends / 2) {
-                pass_on<true, true>(ring.own, ring.arrived, ring.out, ring.next_out, begin, end);
+                pass_on<true, true>(ring.own, ring.arrived, ring.out, ring.next_out, begin,
+                                    end);
             } else {
-                pass_on<false, false>(ring.out, ring.arrived, ring.out, ring.next_out, begin, end);
+                pass_on<false, false>(ring.out, ring.arrived, ring.out, ring.next_out,
+                                      begin, end);
             }
             __syncthreads();  // all threads have stored their share of the message
             if (threadIdx.x == 0)
                 RingFlag(ring.next_flags[blockIdx.x])
-                    .store(ring.first + send * ring.messages + message + 1, cuda::memory_order_release);
+                    .store(ring.first + send * ring.messages + message + 1,
+                           cuda::memory_order_release);
         }
     }
     // The last part has to arrive, too.
     if (threadIdx.x == 0) {
         RingFlag flag(const_cast<unsigned&>(ring.flags[blockIdx.x]));
-        while (int(flag.load(cuda::memory_order_acquire) - (ring.first + sends * ring.messages)) < 0) {
+        while (int(flag.load(cuda::memory_order_acquire) -
+                   (ring.first + sends * ring.messages)) < 0) {
         }
     }
 }

@@ -13,7 +13,8 @@ namespace {
 
 __global__ void send_relaxed(float* value, unsigned* flag) {
     *value = 7;
-    cuda::atomic_ref<unsigned, cuda::thread_scope_system>(*flag).store(1, cuda::memory_order_relaxed);
+    cuda::atomic_ref<unsigned, cuda::thread_scope_system>(*flag).store(
+        1, cuda::memory_order_relaxed);
 }
 
 __global__ void receive(const float* value, unsigned* flag, float* out) {

@@ -65,8 +65,10 @@ __global__ void __launch_bounds__(kProductThreads, 2) multiply(Product x) {
             float left[kPerThread], right[kPerThread];
 #pragma unroll
             for (unsigned half = 0; half < 2; ++half) {
-                const float4 of_a = *reinterpret_cast<const float4*>(&a_tile[p][row + half * kTile / 2]);
-                const float4 of_b = *reinterpret_cast<const float4*>(&b_tile[p][col + half * kTile / 2]);
+                const float4 of_a =
+                    *reinterpret_cast<const float4*>(&a_tile[p][row + half * kTile / 2]);
+                const float4 of_b =
+                    *reinterpret_cast<const float4*>(&b_tile[p][col + half * kTile / 2]);
                 left[half * 4] = of_a.x, left[half * 4 + 1] = of_a.y;
                 left[half * 4 + 2] = of_a.z, left[half * 4 + 3] = of_a.w;
                 right[half * 4] = of_b.x, right[half * 4 + 1] = of_b.y;

@@ -21,9 +21,10 @@ void multiplies_before_the_copy() {
     warpwise::DeviceBuffer<float> a(n * n), b(n * n), c(n * n), far_b(n * n);
     for (warpwise::DeviceBuffer<float>* buffer : {&a, &b, &far_b}) buffer->fill_bytes(0);
     warpwise::check_finished();
-    warpwise::check(
-        cudaMemcpyAsync(b.data(), far_b.data(), n * n * sizeof(float), cudaMemcpyDefault, copies.stream(0)));
-    multiply<<<1, kProductThreads, 0, devices.stream(0)>>>({a.data(), b.data(), c.data(), n, n, n, n, n, n, false});
+    warpwise::check(cudaMemcpyAsync(b.data(), far_b.data(), n * n * sizeof(float),
+                                    cudaMemcpyDefault, copies.stream(0)));
+    multiply<<<1, kProductThreads, 0, devices.stream(0)>>>(
+        {a.data(), b.data(), c.data(), n, n, n, n, n, n, false});
     devices.wait();
     copies.wait();
 }

@@ -27,7 +27,8 @@ struct DotPart {
 // The sum of `value` over the block, in thread 0.
 __device__ double sum_of_block(double value) {
     __shared__ double of_warp[kWarps];
-    for (unsigned lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(0xFFFFFFFF, value, lanes);
+    for (unsigned lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(0xFFFFFFFF, value, lanes);
     __syncthreads();  // nobody reads the sums of a call before any more
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads();
@@ -56,9 +57,11 @@ __device__ double sum_of_thread(const DotPart& part) {
         }
 #pragma unroll
         for (unsigned k = 0; k < at_once; ++k)
-            sums[k] += x[k].x * y[k].x + x[k].y * y[k].y + x[k].z * y[k].z + x[k].w * y[k].w;
+            sums[k] +=
+                x[k].x * y[k].x + x[k].y * y[k].y + x[k].z * y[k].z + x[k].w * y[k].w;
     }
-    for (; i < fours; i += stride) sums[0] += a[i].x * b[i].x + a[i].y * b[i].y + a[i].z * b[i].z + a[i].w * b[i].w;
+    for (; i < fours; i += stride)
+        sums[0] += a[i].x * b[i].x + a[i].y * b[i].y + a[i].z * b[i].z + a[i].w * b[i].w;
     const std::size_t tail = fours * 4 + first;
     if (tail < part.count) sums[1] += part.a[tail] * part.b[tail];
     double sum = 0;
@@ -111,7 +114,8 @@ __global__ void add_sums(const double* sums, int count, double* total) {
 using SystemFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
 __global__ void __launch_bounds__(kDotThreads)
-    dot_with_flags(DotPart part, int device, int devices, unsigned run, double* sums, unsigned* flags, double* total) {
+    dot_with_flags(DotPart part, int device, int devices, unsigned run, double* sums,
+                   unsigned* flags, double* total) {
     double sum = 0;
     if (!sum_of_part(part, sum)) return;
     if (device != 0) {

@@ -44,15 +44,16 @@ struct Reference {
 // In double, on all cores of the host.
 Reference reference_of(std::size_t count) {
     std::vector<Reference> parts(warpwise::parallel_parts(count));
-    warpwise::parallel_for_parts(count, parts.size(), [&](std::size_t part, std::size_t begin, std::size_t end) {
-        Reference found;
-        for (std::size_t i = begin; i < end; ++i) {
-            const double product = double{number_at(1, i)} * double{number_at(2, i)};
-            found.sum += product;
-            found.magnitudes += std::fabs(product);
-        }
-        parts[part] = found;
-    });
+    warpwise::parallel_for_parts(
+        count, parts.size(), [&](std::size_t part, std::size_t begin, std::size_t end) {
+            Reference found;
+            for (std::size_t i = begin; i < end; ++i) {
+                const double product = double{number_at(1, i)} * double{number_at(2, i)};
+                found.sum += product;
+                found.magnitudes += std::fabs(product);
+            }
+            parts[part] = found;
+        });
     Reference all;
     for (const Reference& part : parts) {
         all.sum += part.sum;
@@ -63,7 +64,8 @@ Reference reference_of(std::size_t count) {
 
 struct PinnedSums {
     explicit PinnedSums(int count) {
-        warpwise::check(cudaHostAlloc(&sums, static_cast<std::size_t>(count) * sizeof *sums, cudaHostAllocPortable));
+        warpwise::check(cudaHostAlloc(&sums, static_cast<std::size_t>(count) * sizeof *sums,
+                                      cudaHostAllocPortable));
     }
     ~PinnedSums() { (void)cudaFreeHost(sums); }
     PinnedSums(const PinnedSums&) = delete;
@@ -78,7 +80,7 @@ struct SplitVectors {
     DeviceArrays<float> d_a, d_b;
     DeviceArrays<double> d_block_sums;
     DeviceArrays<unsigned> d_done;
-    DeviceArrays<double> d_sum;            // of each device; NCCL's is as large as the others
+    DeviceArrays<double> d_sum;  // of each device; NCCL's is as large as the others
     DeviceBuffer<double> d_sums, d_total;  // of all devices, on device 0
     DeviceBuffer<unsigned> d_flags;
     PinnedSums on_host;
@@ -108,7 +110,8 @@ struct SplitVectors {
         d_flags.fill_bytes(0);
         warpwise::check_finished();
     }
-    explicit SplitVectors(const warpwise::Size& size) : SplitVectors(size[0], device_count()) {}
+    explicit SplitVectors(const warpwise::Size& size)
+        : SplitVectors(size[0], device_count()) {}
 
     Part part(int device) const { return part_of(count, devices.count(), device); }
     unsigned blocks_of(int device) const {
@@ -117,18 +120,23 @@ struct SplitVectors {
         return std::min(warpwise::blocks_for(threads, kDotThreads),
                         warpwise::blocks_that_fill(dot_of_part, kDotThreads));
     }
-    DotPart dot_part(int d) { return {d_a.data(d), d_b.data(d), part(d).size(), d_block_sums.data(d), d_done.data(d)}; }
+    DotPart dot_part(int d) {
+        return {d_a.data(d), d_b.data(d), part(d).size(), d_block_sums.data(d),
+                d_done.data(d)};
+    }
     unsigned blocks_on(int d) const { return blocks[static_cast<std::size_t>(d)]; }
 
     // The dot product of a device's part, in its stream.
     void launch(int device, double* out) {
         const OnDevice current(device);
-        dot_of_part<<<blocks_on(device), kDotThreads, 0, devices.stream(device)>>>(dot_part(device), out);
+        dot_of_part<<<blocks_on(device), kDotThreads, 0, devices.stream(device)>>>(
+            dot_part(device), out);
         warpwise::check_launch();
     }
     void launch_add() {
         const OnDevice current(0);
-        add_sums<<<1, 1, 0, devices.stream(0)>>>(d_sums.data(), devices.count(), d_total.data());
+        add_sums<<<1, 1, 0, devices.stream(0)>>>(d_sums.data(), devices.count(),
+                                                 d_total.data());
         warpwise::check_launch();
     }
 
@@ -138,7 +146,8 @@ struct SplitVectors {
         d_sum.fill_bytes(0xFF);
     }
     warpwise::Comparison compare() {
-        const double allowed = warpwise::sum_tolerance(count, 6e-8, expected.magnitudes) + 1e-30;
+        const double allowed =
+            warpwise::sum_tolerance(count, 6e-8, expected.magnitudes) + 1e-30;
         return warpwise::compare(d_total.download(), {expected.sum}, {.absolute = allowed});
     }
     warpwise::Work work() const {
@@ -155,13 +164,15 @@ struct SplitVectors {
 void add_on_host(SplitVectors& problem) {
     double total = 0;
     for (int d = 0; d < problem.devices.count(); ++d) total += problem.on_host.sums[d];
-    warpwise::check(cudaMemcpyAsync(problem.d_total.data(), &total, sizeof total, cudaMemcpyHostToDevice, nullptr));
+    warpwise::check(cudaMemcpyAsync(problem.d_total.data(), &total, sizeof total,
+                                    cudaMemcpyHostToDevice, nullptr));
     warpwise::check(cudaStreamSynchronize(nullptr));
 }
 
 void copy_sum_to_host(SplitVectors& problem, int device) {
-    warpwise::check(cudaMemcpyAsync(problem.on_host.sums + device, problem.d_sum.data(device), sizeof(double),
-                                    cudaMemcpyDeviceToHost, problem.devices.stream(device)));
+    warpwise::check(cudaMemcpyAsync(
+        problem.on_host.sums + device, problem.d_sum.data(device), sizeof(double),
+        cudaMemcpyDeviceToHost, problem.devices.stream(device)));
 }
 
 // Step 1, one_after_another: the host waits for the sum of a device before it launches the
@@ -177,9 +188,9 @@ void one_after_another(SplitVectors& problem) {
     add_on_host(problem);
 }
 
-// Step 2, all_at_once: first everything is launched, and then the host waits. Faster because
-// all devices compute at the same time. Still slow because at the end there are a copy and
-// a wait of the host for each device, and a copy back.
+// Step 2, all_at_once: first everything is launched, and then the host waits. Faster
+// because all devices compute at the same time. Still slow because at the end there are a
+// copy and a wait of the host for each device, and a copy back.
 void all_at_once(SplitVectors& problem) {
     problem.devices.fork();
     for (int d = 0; d < problem.devices.count(); ++d) {
@@ -196,7 +207,8 @@ void with_events(SplitVectors& problem) {
     problem.devices.fork();
     for (int d = problem.devices.count() - 1; d >= 0; --d) {
         problem.launch(d, problem.d_sum.data(d));
-        warpwise::check(cudaMemcpyPeerAsync(problem.d_sums.data() + d, 0, problem.d_sum.data(d), d, sizeof(double),
+        warpwise::check(cudaMemcpyPeerAsync(problem.d_sums.data() + d, 0,
+                                            problem.d_sum.data(d), d, sizeof(double),
                                             problem.devices.stream(d)));
         if (d == 0) continue;
         problem.devices.event(d).record(problem.devices.stream(d));
@@ -211,7 +223,8 @@ void with_events(SplitVectors& problem) {
 // after the events of all other devices.
 void peer_stores(SplitVectors& problem) {
     problem.devices.fork();
-    for (int d = problem.devices.count() - 1; d >= 0; --d) problem.launch(d, problem.d_sums.data() + d);
+    for (int d = problem.devices.count() - 1; d >= 0; --d)
+        problem.launch(d, problem.d_sums.data() + d);
     for (int d = 1; d < problem.devices.count(); ++d) {
         problem.devices.event(d).record(problem.devices.stream(d));
         problem.devices.event(d).wait_in(problem.devices.stream(0));
@@ -227,8 +240,8 @@ void with_flags(SplitVectors& problem) {
     for (int d = problem.devices.count() - 1; d >= 0; --d) {
         const OnDevice current(d);
         dot_with_flags<<<problem.blocks_on(d), kDotThreads, 0, problem.devices.stream(d)>>>(
-            problem.dot_part(d), d, problem.devices.count(), problem.run, problem.d_sums.data(), problem.d_flags.data(),
-            problem.d_total.data());
+            problem.dot_part(d), d, problem.devices.count(), problem.run,
+            problem.d_sums.data(), problem.d_flags.data(), problem.d_total.data());
         warpwise::check_launch();
     }
     problem.devices.join();
@@ -239,14 +252,17 @@ void with_flags(SplitVectors& problem) {
 void with_nccl(SplitVectors& problem) {
     Communicators& communicators = communicators_of(problem.devices.count());
     problem.devices.fork();
-    for (int d = 0; d < problem.devices.count(); ++d) problem.launch(d, problem.d_sum.data(d));
+    for (int d = 0; d < problem.devices.count(); ++d)
+        problem.launch(d, problem.d_sum.data(d));
     check_nccl(ncclGroupStart());
     for (int d = 0; d < problem.devices.count(); ++d)
-        check_nccl(ncclAllReduce(problem.d_sum.data(d), problem.d_sum.data(d), 1, ncclDouble, ncclSum,
-                                 communicators.of(d), problem.devices.stream(d)));
+        check_nccl(ncclAllReduce(problem.d_sum.data(d), problem.d_sum.data(d), 1,
+                                 ncclDouble, ncclSum, communicators.of(d),
+                                 problem.devices.stream(d)));
     check_nccl(ncclGroupEnd());
-    warpwise::check(cudaMemcpyAsync(problem.d_total.data(), problem.d_sum.data(0), sizeof(double),
-                                    cudaMemcpyDeviceToDevice, problem.devices.stream(0)));
+    warpwise::check(cudaMemcpyAsync(problem.d_total.data(), problem.d_sum.data(0),
+                                    sizeof(double), cudaMemcpyDeviceToDevice,
+                                    problem.devices.stream(0)));
     problem.devices.join();
 }
 #endif
@@ -254,15 +270,17 @@ void with_nccl(SplitVectors& problem) {
 using Step = warpwise::Step<SplitVectors>;
 
 std::vector<Step> steps_of(bool peers) {
-    std::vector<Step> steps = {{"one_after_another", "waits before the next device", one_after_another},
-                               {"all_at_once", "launches all, then waits", all_at_once},
-                               {"events", "device 0 waits, and not the host", with_events}};
+    std::vector<Step> steps = {
+        {"one_after_another", "waits before the next device", one_after_another},
+        {"all_at_once", "launches all, then waits", all_at_once},
+        {"events", "device 0 waits, and not the host", with_events}};
     if (peers) {
         steps.push_back({"peer_stores", "sums stored on device 0", peer_stores});
         steps.push_back({"dot_with_flags", "flags instead of events", with_flags});
     }
 #ifdef WARPWISE_NCCL
-    steps.push_back({"ncclAllReduce", "NCCL adds the sums of the devices", with_nccl, warpwise::StepKind::vendor});
+    steps.push_back({"ncclAllReduce", "NCCL adds the sums of the devices", with_nccl,
+                     warpwise::StepKind::vendor});
 #endif
     return steps;
 }
@@ -293,7 +311,8 @@ void show_scaling(warpwise::Lesson& lesson, bool peers) {
     Scaling model;
     const std::size_t most = lesson.size({std::size_t{1} << 29}, {1 << 20})[0];
     std::vector<std::vector<std::string>> rows;
-    for (const std::size_t count : {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 27, most}) {
+    for (const std::size_t count :
+         {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 27, most}) {
         double of_one = 0;
         for (int number = 1; number <= device_count(); number *= 2) {
             SplitVectors problem(count, number);
@@ -303,8 +322,9 @@ void show_scaling(warpwise::Lesson& lesson, bool peers) {
             lesson.expect(problem.compare().passed, "the sum of several runs in a row");
             if (number == 1) of_one = took;
             model.add(std::to_string(count), number, 1e-6 * took);
-            rows.push_back({std::to_string(count), std::to_string(number), text_of("%.1f", took),
-                            text_of("%.3f", of_one / took), text_of("%.1f %%", 100 * of_one / took / number)});
+            rows.push_back({std::to_string(count), std::to_string(number),
+                            text_of("%.1f", took), text_of("%.3f", of_one / took),
+                            text_of("%.1f %%", 100 * of_one / took / number)});
         }
     }
     lesson.table({"scaling", "The last step by the number of devices, 20 runs in a row"},
@@ -321,15 +341,18 @@ void show_waits(warpwise::Lesson& lesson, const std::vector<Step>& steps) {
         if (step.kind != warpwise::StepKind::device) continue;
         const warpwise::Instrumentation instrumenting({.diagnostics = true});
         int waits = 0, launches = 0, copies = 0;
-        for (const warpwise::ApiCall& call : warpwise::log_during([&] { step.run(problem); })) {
+        for (const warpwise::ApiCall& call :
+             warpwise::log_during([&] { step.run(problem); })) {
             waits += call.waits ? 1 : 0;
             launches += call.launch != 0 ? 1 : 0;
             copies += call.bytes > 0 ? 1 : 0;
         }
-        rows.push_back({step.name, std::to_string(launches), std::to_string(copies), std::to_string(waits)});
+        rows.push_back({step.name, std::to_string(launches), std::to_string(copies),
+                        std::to_string(waits)});
     }
     lesson.table({"waits", "Calls of the host in one run, " +
-                               warpwise::counted(static_cast<std::size_t>(device_count()), "device")},
+                               warpwise::counted(static_cast<std::size_t>(device_count()),
+                                                 "device")},
                  {"step", "launches", "copies", "waits"}, rows);
 }
 
@@ -348,15 +371,17 @@ one GPU can N of them come?)");
             "There is one device here: the steps run, with one part. What several devices "
             "gain is skipped.");
     if (peers)
-        lesson.predict({.question = "Which of these steps is the fastest on several GPUs?",
-                        .answer = warpwise::Fastest{{"one_after_another", "all_at_once", "events", "peer_stores",
-                                                     "dot_with_flags"}},
-                        .because = R"(Every wait of the host, every copy, and every launch after the
+        lesson.predict(
+            {.question = "Which of these steps is the fastest on several GPUs?",
+             .answer = warpwise::Fastest{{"one_after_another", "all_at_once", "events",
+                                          "peer_stores", "dot_with_flags"}},
+             .because = R"(Every wait of the host, every copy, and every launch after the
 sums are known delays the result. A flag that a kernel waits for needs none of them.)"});
-    lesson.steps<SplitVectors>({.gpu = {std::size_t{1} << 29},
-                                .cpu = {1 << 18},
-                                .awkward = {{0}, {1}, {2}, {31}, {32}, {33}, {1009}, {4097}, {100003}}},
-                               steps);
+    lesson.steps<SplitVectors>(
+        {.gpu = {std::size_t{1} << 29},
+         .cpu = {1 << 18},
+         .awkward = {{0}, {1}, {2}, {31}, {32}, {33}, {1009}, {4097}, {100003}}},
+        steps);
     show_waits(lesson, steps);
     lesson.conclusion(
         R"(Launch on all devices before you wait for any of them, and let devices wait
@@ -365,10 +390,11 @@ for devices: by events, or by flags in memory that both can reach.)");
     lesson.question(
         R"(The time of one GPU is that of the memory. The time of several has the
 overhead of starting them and of their meeting on top. From which size on is that small?)");
-    lesson.predict({.question = R"(A dot product takes 1 ms on one GPU. Starting two GPUs and bringing
+    lesson.predict(
+        {.question = R"(A dot product takes 1 ms on one GPU. Starting two GPUs and bringing
 their sums together takes 10 us. What is the efficiency of two GPUs?)",
-                    .answer = warpwise::Choice{{"100 %", "about 98 %", "about 50 %"}, 1},
-                    .because = R"(Two GPUs take 500 + 10 us. That is 1000 / 510 = 1.96 times as fast as
+         .answer = warpwise::Choice{{"100 %", "about 98 %", "about 50 %"}, 1},
+         .because = R"(Two GPUs take 500 + 10 us. That is 1000 / 510 = 1.96 times as fast as
 one, and 1.96 / 2 = 98 %.)"});
     show_scaling(lesson, peers);
     lesson.conclusion(
@@ -379,16 +405,19 @@ overhead is about the same at every size, so large problems scale and small ones
     lesson.question(
         R"(A kernel of device 0 reads what a kernel of device 1 has written. The launches
 stand in the right order in the program. Is that enough?)");
-    lesson.predict({.question = R"(A kernel is launched on device 1, and then one on device 0 that reads
+    lesson.predict(
+        {.question =
+             R"(A kernel is launched on device 1, and then one on device 0 that reads
 its result. Both streams are their own. What is guaranteed?)",
-                    .answer = warpwise::Choice{{"the first one ends before the second one begins",
-                                                "the first one begins first", "nothing"},
-                                               2},
-                    .because = R"(Launches return at once, and each device works through its own
+         .answer = warpwise::Choice{{"the first one ends before the second one begins",
+                                     "the first one begins first", "nothing"},
+                                    2},
+         .because = R"(Launches return at once, and each device works through its own
 streams.)"});
-    modern_cuda::show_mistakes(
-        lesson, "program", {{"no_event_between", "streams of two devices, no event", no_event_between, "data_race"}},
-        "no_event_between");
+    modern_cuda::show_mistakes(lesson, "program",
+                               {{"no_event_between", "streams of two devices, no event",
+                                 no_event_between, "data_race"}},
+                               "no_event_between");
     lesson.conclusion(
         R"(Streams of different devices know nothing of each other. Record an event after
 the kernel that writes, and let the stream of the kernel that reads wait for it.)");

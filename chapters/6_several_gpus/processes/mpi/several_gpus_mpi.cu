@@ -2,9 +2,9 @@
 //
 //     mpirun -np 4 build/bin/cuda/several_gpus_mpi
 //
-// Each rank takes one GPU of its machine. The ranks find the dot product of two vectors that
-// are split among them, and add up arrays in three ways: through the memory of the hosts
-// with MPI, with an MPI that takes device pointers, and with NCCL.
+// Each rank takes one GPU of its machine. The ranks find the dot product of two vectors
+// that are split among them, and add up arrays in three ways: through the memory of the
+// hosts with MPI, with an MPI that takes device pointers, and with NCCL.
 //
 //     --numbers N      of the dot product (2^24 per rank)
 //     --largest N      bytes of the largest array (64 MiB)
@@ -54,7 +54,8 @@ Options options;
 // NCCL, and these would wait for the other ranks.
 void require(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
-    end_all(rank, std::string(what) + ": " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status));
+    end_all(rank, std::string(what) + ": " + cudaGetErrorName(status) + ", " +
+                      cudaGetErrorString(status));
 }
 void require(ncclResult_t status, const char* what) {
     if (status == ncclSuccess || status == ncclInProgress) return;
@@ -68,7 +69,9 @@ T* device_memory(std::size_t count, const char* what) {
     return static_cast<T*>(memory);
 }
 
-bool fails_by(const char* name) { return options.fault == name && rank == options.fault_rank; }
+bool fails_by(const char* name) {
+    return options.fault == name && rank == options.fault_rank;
+}
 
 // Everybody says which collective operation comes next. Ranks that do not agree would wait
 // for each other forever, or add up what does not belong together.
@@ -77,13 +80,14 @@ void agree(Watchdog& watchdog, const std::string& operation) {
     std::array<char, 96> mine{};
     std::snprintf(mine.data(), mine.size(), "%s", operation.c_str());
     std::vector<char> all(mine.size() * std::size_t(ranks));
-    MPI_Allgather(mine.data(), int(mine.size()), MPI_CHAR, all.data(), int(mine.size()), MPI_CHAR, MPI_COMM_WORLD);
+    MPI_Allgather(mine.data(), int(mine.size()), MPI_CHAR, all.data(), int(mine.size()),
+                  MPI_CHAR, MPI_COMM_WORLD);
     for (int other = 0; other < ranks; ++other) {
         const char* const theirs = all.data() + std::size_t(other) * mine.size();
         if (std::strcmp(theirs, all.data()) == 0) continue;
         if (rank == 0)
-            end_all(rank, "the ranks do not call the same operation: rank 0 " + operation + ", rank " +
-                              std::to_string(other) + " " + theirs);
+            end_all(rank, "the ranks do not call the same operation: rank 0 " + operation +
+                              ", rank " + std::to_string(other) + " " + theirs);
         std::this_thread::sleep_for(std::chrono::seconds(10));  // rank 0 ends it
     }
     watchdog.now_in(operation);
@@ -116,7 +120,8 @@ void maybe_write_to_a_wrong_address(cudaStream_t stream) {
 // The ranks of one machine share its memory: their number there is the device's.
 int take_device() {
     MPI_Comm machine = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
+                        &machine);
     int place = 0, on_machine = 1;
     MPI_Comm_rank(machine, &place);
     MPI_Comm_size(machine, &on_machine);
@@ -126,8 +131,9 @@ int take_device() {
     // A launcher may show each rank a device of its own (Slurm: --gpus-per-task=1).
     const int device = devices == 1 && std::getenv("SLURM_LOCALID") ? 0 : place;
     if (device >= devices)
-        end_all(rank, "is number " + std::to_string(place + 1) + " on its machine, which has " +
-                          std::to_string(devices) + " device(s): start at most as many ranks as there are devices");
+        end_all(rank, "is number " + std::to_string(place + 1) +
+                          " on its machine, which has " + std::to_string(devices) +
+                          " device(s): start at most as many ranks as there are devices");
     require(cudaSetDevice(device), "cudaSetDevice");
     return device;
 }
@@ -149,15 +155,18 @@ void show_ranks(int device) {
     MPI_Get_processor_name(host.data(), &length);
     std::snprintf(line.data(), line.size(), "%s\t%d\t%s", host.data(), device, about.name);
     std::vector<char> all(line.size() * std::size_t(ranks));
-    MPI_Gather(line.data(), int(line.size()), MPI_CHAR, all.data(), int(line.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Gather(line.data(), int(line.size()), MPI_CHAR, all.data(), int(line.size()),
+               MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int other = 0; rank == 0 && other < ranks; ++other)
-        print_row({"rank", std::to_string(other), std::string(all.data() + std::size_t(other) * line.size())});
+        print_row({"rank", std::to_string(other),
+                   std::string(all.data() + std::size_t(other) * line.size())});
 }
 
 // ---- the dot product --------------------------------------------------------------------
 
 void dot_product(Watchdog& watchdog, ncclComm_t communicator, cudaStream_t stream) {
-    const std::size_t all = options.numbers ? options.numbers : (std::size_t{1} << 24) * std::size_t(ranks);
+    const std::size_t all =
+        options.numbers ? options.numbers : (std::size_t{1} << 24) * std::size_t(ranks);
     const Part part = part_of(all, ranks, rank);
     watchdog.now_in("the vectors");
     float* const d_a = device_memory<float>(part.size(), "the first vector");
@@ -174,12 +183,16 @@ void dot_product(Watchdog& watchdog, ncclComm_t communicator, cudaStream_t strea
     require(cudaMemsetAsync(d_done, 0, sizeof *d_done, stream), "cudaMemsetAsync");
     maybe_write_to_a_wrong_address(stream);
     maybe_die();
-    agree(watchdog, fails_by("mismatch") ? "ncclBroadcast of 1 double" : "ncclAllReduce of 1 double");
-    dot_of_part<<<blocks, kDotThreads, 0, stream>>>({d_a, d_b, part.size(), d_block_sums, d_done}, d_sum);
+    agree(watchdog,
+          fails_by("mismatch") ? "ncclBroadcast of 1 double" : "ncclAllReduce of 1 double");
+    dot_of_part<<<blocks, kDotThreads, 0, stream>>>(
+        {d_a, d_b, part.size(), d_block_sums, d_done}, d_sum);
     require(cudaGetLastError(), "the launch of dot_of_part");
-    require(ncclAllReduce(d_sum, d_sum, 1, ncclDouble, ncclSum, communicator, stream), "ncclAllReduce");
+    require(ncclAllReduce(d_sum, d_sum, 1, ncclDouble, ncclSum, communicator, stream),
+            "ncclAllReduce");
     double sum = std::nan("");
-    require(cudaMemcpyAsync(&sum, d_sum, sizeof sum, cudaMemcpyDeviceToHost, stream), "the copy of the sum");
+    require(cudaMemcpyAsync(&sum, d_sum, sizeof sum, cudaMemcpyDeviceToHost, stream),
+            "the copy of the sum");
     require(cudaStreamSynchronize(stream), "the dot product");
 
     // Every rank adds up its part in double, and MPI the parts.
@@ -191,11 +204,15 @@ void dot_product(Watchdog& watchdog, ncclComm_t communicator, cudaStream_t strea
     }
     watchdog.now_in("MPI_Allreduce of the reference");
     MPI_Allreduce(mine, expected, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    const double allowed = 4 * std::sqrt(static_cast<double>(all)) * 6e-8 * expected[1] + 1e-30;
+    const double allowed =
+        4 * std::sqrt(static_cast<double>(all)) * 6e-8 * expected[1] + 1e-30;
     if (!(std::fabs(sum - expected[0]) <= allowed))
-        end_all(rank, "the dot product is " + std::to_string(sum) + " instead of " + std::to_string(expected[0]));
-    print_row({"dot", std::to_string(all), "right on " + std::to_string(ranks) + " rank(s)"});
-    for (void* const memory : {(void*)d_a, (void*)d_b, (void*)d_block_sums, (void*)d_sum, (void*)d_done})
+        end_all(rank, "the dot product is " + std::to_string(sum) + " instead of " +
+                          std::to_string(expected[0]));
+    print_row(
+        {"dot", std::to_string(all), "right on " + std::to_string(ranks) + " rank(s)"});
+    for (void* const memory :
+         {(void*)d_a, (void*)d_b, (void*)d_block_sums, (void*)d_sum, (void*)d_done})
         require(cudaFree(memory), "cudaFree");
 }
 
@@ -217,31 +234,42 @@ struct Arrays {
 };
 
 void staged(Arrays& x) {
-    require(cudaMemcpyAsync(x.on_host, x.d_in, x.count * sizeof(float), cudaMemcpyDeviceToHost, x.stream),
+    require(cudaMemcpyAsync(x.on_host, x.d_in, x.count * sizeof(float),
+                            cudaMemcpyDeviceToHost, x.stream),
             "the copy to the host");
     require(cudaStreamSynchronize(x.stream), "the copy to the host");
-    MPI_Allreduce(x.on_host, x.sum_on_host, int(x.count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    require(cudaMemcpyAsync(x.d_out, x.sum_on_host, x.count * sizeof(float), cudaMemcpyHostToDevice, x.stream),
+    MPI_Allreduce(x.on_host, x.sum_on_host, int(x.count), MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    require(cudaMemcpyAsync(x.d_out, x.sum_on_host, x.count * sizeof(float),
+                            cudaMemcpyHostToDevice, x.stream),
             "the copy from the host");
     require(cudaStreamSynchronize(x.stream), "the copy from the host");
 }
 
-void cuda_aware(Arrays& x) { MPI_Allreduce(x.d_in, x.d_out, int(x.count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); }
+void cuda_aware(Arrays& x) {
+    MPI_Allreduce(x.d_in, x.d_out, int(x.count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
 
 void by_nccl(Arrays& x) {
-    require(ncclAllReduce(x.d_in, x.d_out, x.count, ncclFloat, ncclSum, x.communicator, x.stream), "ncclAllReduce");
+    require(ncclAllReduce(x.d_in, x.d_out, x.count, ncclFloat, ncclSum, x.communicator,
+                          x.stream),
+            "ncclAllReduce");
     require(cudaStreamSynchronize(x.stream), "ncclAllReduce");
 }
 
 void require_right_sum(Arrays& x, const char* way) {
     std::vector<float> got(x.count);
-    require(cudaMemcpy(got.data(), x.d_out, x.count * sizeof(float), cudaMemcpyDeviceToHost), "the copy of the sum");
+    require(
+        cudaMemcpy(got.data(), x.d_out, x.count * sizeof(float), cudaMemcpyDeviceToHost),
+        "the copy of the sum");
     for (std::size_t i = 0; i < x.count; ++i) {
         double sum = 0;
-        for (int other = 0; other < ranks; ++other) sum += double{number_at(std::uint64_t(other) + 1, i)};
+        for (int other = 0; other < ranks; ++other)
+            sum += double{number_at(std::uint64_t(other) + 1, i)};
         if (!(std::fabs(double{got[i]} - sum) <= 6e-8 * ranks * ranks))
-            end_all(rank, std::string(way) + ": number " + std::to_string(i) + " is " + std::to_string(got[i]) +
-                              " instead of " + std::to_string(sum));
+            end_all(rank, std::string(way) + ": number " + std::to_string(i) + " is " +
+                              std::to_string(got[i]) + " instead of " +
+                              std::to_string(sum));
     }
 }
 
@@ -266,11 +294,13 @@ void all_reduces(Watchdog& watchdog, ncclComm_t communicator, cudaStream_t strea
         void (*run)(Arrays&);
         bool is_there;
     };
-    const std::array<Way, 3> ways = {{{"staged", staged, true},
-                                      {"CUDA-aware MPI", cuda_aware, mpi_takes_device_pointers()},
-                                      {"NCCL", by_nccl, true}}};
-    for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 10, std::size_t{256} << 10, std::size_t{4} << 20,
-                                    std::size_t{64} << 20, std::size_t{256} << 20}) {
+    const std::array<Way, 3> ways = {
+        {{"staged", staged, true},
+         {"CUDA-aware MPI", cuda_aware, mpi_takes_device_pointers()},
+         {"NCCL", by_nccl, true}}};
+    for (const std::size_t bytes :
+         {std::size_t{8}, std::size_t{4} << 10, std::size_t{256} << 10,
+          std::size_t{4} << 20, std::size_t{64} << 20, std::size_t{256} << 20}) {
         if (bytes > options.largest) break;
         Arrays x{.count = bytes / sizeof(float),
                  .d_in = device_memory<float>(bytes / sizeof(float), "an array"),
@@ -289,7 +319,8 @@ void all_reduces(Watchdog& watchdog, ncclComm_t communicator, cudaStream_t strea
                 row.push_back("-");
                 continue;
             }
-            agree(watchdog, std::string(way.name) + " of " + std::to_string(x.count) + " floats");
+            agree(watchdog,
+                  std::string(way.name) + " of " + std::to_string(x.count) + " floats");
             require(cudaMemset(x.d_out, 0xFF, bytes), "cudaMemset");
             way.run(x);
             require_right_sum(x, way.name);
@@ -340,14 +371,16 @@ int run(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!read_options(argc, argv)) end_all(rank, "unknown option; the source lists them");
-    if (provided < MPI_THREAD_MULTIPLE) end_all(rank, "this MPI does not allow calls from several threads");
+    if (provided < MPI_THREAD_MULTIPLE)
+        end_all(rank, "this MPI does not allow calls from several threads");
     if (options.fault_rank < 0) options.fault_rank = ranks - 1;
     if (options.ranks != 0 && options.ranks != ranks) {
         if (rank == 0)
             end_all(rank, "there are " + std::to_string(ranks) +
                               " ranks, and --ranks asks "
                               "for " +
-                              std::to_string(options.ranks) + ": check -np, or --ntasks of Slurm");
+                              std::to_string(options.ranks) +
+                              ": check -np, or --ntasks of Slurm");
         std::this_thread::sleep_for(std::chrono::seconds(10));
     }
 

@@ -30,7 +30,8 @@ namespace several_gpus {
 [[noreturn]] inline void end_all(int rank, const std::string& message) {
     static std::atomic<bool> ending = false;
     if (ending.exchange(true)) pause();  // another thread of this rank is ending it
-    const std::string line = "several_gpus_mpi: rank " + std::to_string(rank) + ": " + message + "\n";
+    const std::string line =
+        "several_gpus_mpi: rank " + std::to_string(rank) + ": " + message + "\n";
     std::fflush(stdout);
     (void)!write(STDERR_FILENO, line.data(), line.size());
     // mpirun forwards what is in the pipe, and drops what comes after the abort.
@@ -46,7 +47,8 @@ namespace several_gpus {
 // one place, or if rank 0 hears nothing of a rank for so long, all ranks are ended.
 class Watchdog {
 public:
-    Watchdog(int rank, int ranks, double patience) : rank_(rank), ranks_(ranks), patience_(patience) {
+    Watchdog(int rank, int ranks, double patience)
+        : rank_(rank), ranks_(ranks), patience_(patience) {
         MPI_Comm_dup(MPI_COMM_WORLD, &heartbeats_);
         last_.resize(std::size_t(ranks));
         places_.resize(std::size_t(ranks), "nowhere yet");
@@ -100,7 +102,8 @@ private:
         ncclResult_t error = ncclSuccess;
         if (ncclCommGetAsyncError(communicator, &error) != ncclSuccess) return;
         if (error != ncclSuccess && error != ncclInProgress)
-            end_all(rank_, std::string("NCCL: ") + ncclGetErrorString(error) + ", in " + place_now());
+            end_all(rank_, std::string("NCCL: ") + ncclGetErrorString(error) + ", in " +
+                               place_now());
     }
 
     void tell_rank_0() {
@@ -120,7 +123,8 @@ private:
             MPI_Iprobe(MPI_ANY_SOURCE, 0, heartbeats_, &is_there, &status);
             if (!is_there) return;
             Heartbeat beat{};
-            MPI_Recv(&beat, sizeof beat, MPI_CHAR, status.MPI_SOURCE, 0, heartbeats_, MPI_STATUS_IGNORE);
+            MPI_Recv(&beat, sizeof beat, MPI_CHAR, status.MPI_SOURCE, 0, heartbeats_,
+                     MPI_STATUS_IGNORE);
             beat.place[sizeof beat.place - 1] = '\0';
             last_[std::size_t(status.MPI_SOURCE)] = Clock::now();
             places_[std::size_t(status.MPI_SOURCE)] = beat.place;
@@ -139,12 +143,12 @@ private:
         if (rank_ == 0) {
             for (int other = 1; other < ranks_; ++other)
                 if (seconds_since(last_[std::size_t(other)]) > patience)
-                    end_all(rank_,
-                            "no sign of life of rank " + std::to_string(other) + " since it was in " + where(other));
+                    end_all(rank_, "no sign of life of rank " + std::to_string(other) +
+                                       " since it was in " + where(other));
         }
         if (here <= patience) return;
-        std::string message =
-            "waits in " + place_now() + " for more than " + std::to_string(static_cast<int>(patience)) + " s";
+        std::string message = "waits in " + place_now() + " for more than " +
+                              std::to_string(static_cast<int>(patience)) + " s";
         for (int other = 1; rank_ == 0 && other < ranks_; ++other)
             if (places_[std::size_t(other)] != places_[0])
                 message += "; rank " + std::to_string(other) + " is in " + where(other);

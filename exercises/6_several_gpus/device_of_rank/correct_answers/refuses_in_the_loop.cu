@@ -7,6 +7,8 @@ int device_of_rank(int rank, const std::vector<std::string>& machines,
     if (devices[static_cast<std::size_t>(rank)] <= 0) return -1;
     int number = 0;
     for (int other = 0; other < rank; ++other)
-        if (machines[static_cast<std::size_t>(other)] == own && ++number >= devices[static_cast<std::size_t>(rank)]) return -1;
+        if (machines[static_cast<std::size_t>(other)] == own &&
+            ++number >= devices[static_cast<std::size_t>(rank)])
+            return -1;
     return number;
 }
