@@ -124,7 +124,9 @@ __global__ void __launch_bounds__(kDotThreads)
         return;
     }
     for (int other = 1; other < devices; ++other) {
-        while (SystemFlag(flags[other]).load(cuda::memory_order_acquire) != run) {
+        // A device that is ahead may have stored the number of a later run already.
+        while (static_cast<int>(SystemFlag(flags[other]).load(cuda::memory_order_acquire) -
+                                run) < 0) {
         }
         sum += sums[other];
     }

@@ -73,6 +73,9 @@ struct PinnedSums {
     double* sums = nullptr;
 };
 
+// So many runs can be under way at once: each has a place of its own for the sums.
+constexpr unsigned kInARow = 20;
+
 // Vectors of `count` numbers, split among the first devices of the machine.
 struct SplitVectors {
     std::size_t count;
@@ -96,7 +99,7 @@ struct SplitVectors {
           d_block_sums(devices, [this](int d) { return blocks_of(d); }),
           d_done(devices, [](int) { return std::size_t{1}; }),
           d_sum(devices, [](int) { return std::size_t{1}; }),
-          d_sums(static_cast<std::size_t>(device_number)),
+          d_sums(kInARow * static_cast<std::size_t>(device_number)),
           d_total(1),
           d_flags(static_cast<std::size_t>(device_number)),
           on_host(device_number),
@@ -234,16 +237,22 @@ void peer_stores(SplitVectors& problem) {
 }
 
 // Step 5: see dot_with_flags. The devices other than 0 are launched first.
-void with_flags(SplitVectors& problem) {
-    problem.devices.fork();
+void launch_with_flags(SplitVectors& problem) {
+    const int count = problem.devices.count();
     ++problem.run;
-    for (int d = problem.devices.count() - 1; d >= 0; --d) {
+    double* const sums =
+        problem.d_sums.data() + problem.run % kInARow * static_cast<std::size_t>(count);
+    for (int d = count - 1; d >= 0; --d) {
         const OnDevice current(d);
         dot_with_flags<<<problem.blocks_on(d), kDotThreads, 0, problem.devices.stream(d)>>>(
-            problem.dot_part(d), d, problem.devices.count(), problem.run,
-            problem.d_sums.data(), problem.d_flags.data(), problem.d_total.data());
+            problem.dot_part(d), d, count, problem.run, sums, problem.d_flags.data(),
+            problem.d_total.data());
         warpwise::check_launch();
     }
+}
+void with_flags(SplitVectors& problem) {
+    problem.devices.fork();
+    launch_with_flags(problem);
     problem.devices.join();
 }
 
@@ -287,18 +296,21 @@ std::vector<Step> steps_of(bool peers) {
 
 // ---- against one device -----------------------------------------------------------------
 
-// Microseconds of one of several runs that are given to the devices without a wait.
-double microseconds_in_a_row(SplitVectors& problem, void (*run)(SplitVectors&)) {
-    constexpr int in_a_row = 20;
+// Microseconds of one of several runs that are given to the devices without a wait. With
+// flags, a device need not even wait for the others to begin its next run.
+double microseconds_in_a_row(SplitVectors& problem, bool peers) {
     std::vector<double> seconds;
     for (int sample = -1; sample < 5; ++sample) {
         warpwise::check_finished();
         warpwise::DeviceTimer timer;
         timer.start();
-        for (int k = 0; k < in_a_row; ++k) run(problem);
+        if (peers) problem.devices.fork();
+        for (unsigned k = 0; k < kInARow; ++k)
+            peers ? launch_with_flags(problem) : with_events(problem);
+        if (peers) problem.devices.join();
         timer.stop();
         const double took = timer.seconds();
-        if (sample >= 0) seconds.push_back(took / in_a_row);
+        if (sample >= 0) seconds.push_back(took / kInARow);
     }
     return 1e6 * warpwise::timing_of(seconds).median;
 }
@@ -317,8 +329,7 @@ void show_scaling(warpwise::Lesson& lesson, bool peers) {
         for (int number = 1; number <= device_count(); number *= 2) {
             SplitVectors problem(count, number);
             problem.poison();
-            void (*const run)(SplitVectors&) = peers ? with_flags : with_events;
-            const double took = microseconds_in_a_row(problem, run);
+            const double took = microseconds_in_a_row(problem, peers);
             lesson.expect(problem.compare().passed, "the sum of several runs in a row");
             if (number == 1) of_one = took;
             model.add(std::to_string(count), number, 1e-6 * took);

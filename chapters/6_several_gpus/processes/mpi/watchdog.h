@@ -93,7 +93,7 @@ private:
             }
             look_at_time();
         }
-        if (rank_ != 0 && request_ != MPI_REQUEST_NULL) MPI_Cancel(&request_);
+        if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
     }
 
     void look_at_nccl() {
