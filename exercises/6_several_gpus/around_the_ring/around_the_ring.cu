@@ -1,5 +1,5 @@
 // Exercise: the parts of arrays go around a ring of devices.
-// See the task: ./warpwise task around_the_ring
+// The task: ./warpwise task around_the_ring
 #include <cuda_runtime.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Exercise: which device a rank takes.
-// See the task: ./warpwise task device_of_rank
+// The task: ./warpwise task device_of_rank
 #include "exercises/6_several_gpus/device_of_rank/device_of_rank.h"
 
 int device_of_rank(int rank, const std::vector<std::string>& machines,

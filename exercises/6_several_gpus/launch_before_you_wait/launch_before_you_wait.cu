@@ -1,5 +1,5 @@
 // Exercise: several devices that work one after the other.
-// See the task: ./warpwise task launch_before_you_wait
+// The task: ./warpwise task launch_before_you_wait
 #include <cuda_runtime.h>
 
 #include "exercises/6_several_gpus/launch_before_you_wait/launch_before_you_wait.h"

@@ -1,5 +1,5 @@
 // Exercise: a product that waits for parts which it does not need yet.
-// See the task: ./warpwise task own_part_first
+// The task: ./warpwise task own_part_first
 #include <cuda_runtime.h>
 
 #include "exercises/6_several_gpus/own_part_first/own_part_first.h"

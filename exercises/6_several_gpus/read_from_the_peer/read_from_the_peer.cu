@@ -1,5 +1,5 @@
 // Exercise: a kernel that reads the memory of another device.
-// See the task: ./warpwise task read_from_the_peer
+// The task: ./warpwise task read_from_the_peer
 #include <cuda_runtime.h>
 
 #include "exercises/6_several_gpus/read_from_the_peer/read_from_the_peer.h"

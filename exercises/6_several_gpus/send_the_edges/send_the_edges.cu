@@ -1,5 +1,5 @@
 // Exercise: strips of a rod on several devices, which send each other their edges.
-// See the task: ./warpwise task send_the_edges
+// The task: ./warpwise task send_the_edges
 #include <cuda_runtime.h>
 
 #include "exercises/6_several_gpus/send_the_edges/send_the_edges.h"
