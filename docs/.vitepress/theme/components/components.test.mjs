@@ -709,3 +709,27 @@ test('bins are dealt out to the blocks of a cluster in turn', () => {
     const owners = model.upTo(16).map((key) => model.ownerOf(key, 4));
     for (const rank of model.upTo(4)) assert.deepEqual(owners.filter((owner) => owner.rank === rank).map((owner) => owner.place), model.upTo(4));
 });
+
+test('a ring of devices adds up every array once, and sends each part around', () => {
+    for (const n of [2, 3, 4, 6, 8]) {
+        const { held, next } = model.ringOf(n, 2 * (n - 1));
+        assert.ok(held.every((parts) => parts.every((count) => count === n)), `${n} devices`);
+        assert.deepEqual(next, Array(n).fill(null));
+        const half = model.ringOf(n, n - 1).held;
+        for (const device of model.upTo(n)) assert.equal(half[device][(device + 1) % n], n);
+    }
+    assert.deepEqual(model.ringOf(4, 0).next, [0, 1, 2, 3]);
+});
+
+test('devices at work: nothing overlaps in a row, and the last way is the fastest', () => {
+    for (const [what, ways] of Object.entries(drawingWords.en.gpu_timeline.ways)) {
+        const ends = Object.keys(ways).map((way) => {
+            const boxes = model.devicesAtWork(what, way);
+            for (const one of boxes)
+                for (const other of boxes)
+                    if (one !== other && one.device === other.device && one.lane === other.lane) assert.ok(one.end <= other.begin || other.end <= one.begin, `${what} ${way}`);
+            return Math.max(...boxes.map(({ end }) => end));
+        });
+        for (const [at, end] of ends.entries()) if (at > 0) assert.ok(end < ends[at - 1], `${what}: ${ends}`);
+    }
+});

@@ -628,3 +628,39 @@ export function fragmentsOf(lane) {
         c: upTo(4).map((i) => ({ row: group + Math.floor(i / 2) * 8, col: 2 * member + (i % 2) })),
     };
 }
+
+/// An all-reduce in a ring of n devices, after `sends` sends of each: how many arrays are added up in the part that each device holds
+/// (`held[device][part]`; 1: its own numbers alone), and which part each device sends next (null when all is done).
+export function ringOf(n, sends) {
+    const held = upTo(n).map(() => Array(n).fill(1));
+    const part = (device, send) => (device - send + 2 * n) % n;
+    for (let send = 0; send < sends; ++send) {
+        const leaves = upTo(n).map((device) => held[device][part(device, send)]);
+        upTo(n).forEach((device) => {
+            const next = (device + 1) % n;
+            held[next][part(device, send)] = send < n - 1 ? leaves[device] + 1 : leaves[device];
+        });
+    }
+    return { held, next: upTo(n).map((device) => (sends < 2 * (n - 1) ? part(device, sends) : null)) };
+}
+
+/// Two devices at work: [{device, lane: 'work' or 'link', begin, end, kind}]. `what` and `way` are those of the drawing gpu_timeline. A
+/// kernel of the whole part takes 6 units of time; what else things take is assumed, too.
+export function devicesAtWork(what, way) {
+    const both = (make) => [0, 1].flatMap(make);
+    const box = (device, lane, begin, end, kind) => ({ device, lane, begin, end, kind });
+    if (what === 'reduction') {
+        if (way === 'one') return [box(0, 'work', 0, 6, 'work'), box(0, 'link', 6, 7, 'wait'), box(1, 'work', 7, 13, 'work'), box(1, 'link', 13, 14, 'wait')];
+        if (way === 'all') return [...both((d) => [box(d, 'work', d * 0.3, 6 + d * 0.3, 'work'), box(d, 'link', 6.3 + d, 7.3 + d, 'wait')])];
+        if (way === 'events') return [...both((d) => [box(d, 'work', 0.3 - d * 0.3, 6.3 - d * 0.3, 'work')]), box(1, 'link', 6, 6.6, 'send'), box(0, 'work', 6.8, 7.2, 'add')];
+        return [...both((d) => [box(d, 'work', 0.3 - d * 0.3, 6.3 - d * 0.3, 'work')]), box(1, 'link', 6, 6.2, 'send'), box(0, 'work', 6.3, 6.5, 'add')];
+    }
+    const turns = upTo(2);
+    if (what === 'halo') {
+        if (way === 'whole') return both((d) => turns.flatMap((k) => [box(d, 'work', k * 9, k * 9 + 3, 'work'), box(d, 'link', k * 9 + 3, k * 9 + 9, 'send')]));
+        if (way === 'rows') return both((d) => turns.flatMap((k) => [box(d, 'work', k * 4, k * 4 + 3, 'work'), box(d, 'link', k * 4 + 3, k * 4 + 4, 'send')]));
+        return both((d) => turns.flatMap((k) => [box(d, 'work', k * 3.2, k * 3.2 + 0.4, 'edge'), box(d, 'work', k * 3.2 + 0.4, k * 3.2 + 3.2, 'work'), box(d, 'link', k * 3.2 + 0.4, k * 3.2 + 1.4, 'send')]));
+    }
+    if (way === 'first') return both((d) => [box(d, 'link', 0, 2, 'send'), box(d, 'work', 2, 8, 'work')]);
+    return both((d) => [box(d, 'work', 0, 3, 'own'), box(d, 'link', 0, 2, 'send'), box(d, 'work', 3, 6, 'work')]);
+}

@@ -650,6 +650,62 @@ const en = {
                 ? '7 launches. Each row is one kernel: what follows a sum happens while the sum is in a register.'
                 : `${launches} launches. Each box is a kernel that reads a matrix from global memory and writes one.`,
     },
+    all_reduce: {
+        title: 'An all-reduce in a ring',
+        alt: 'Each device has an array of as many parts as there are devices. In each turn every device sends one part to the next device. In the first N - 1 turns the next device adds its own numbers to what arrives, so that in the end each device has one part in which all arrays are added up. In N - 1 more turns these parts go around, until every device has all of them.',
+        devices: 'Devices',
+        send: 'Turn',
+        part: 'part',
+        says: (send, n, last) =>
+            send === 0
+                ? `Each of the ${n} devices has its own numbers: 1 array is added up in each part. The part with the thick border is sent next.`
+                : send < n - 1
+                  ? `After turn ${send}: what has arrived was added. Each device has a part in which ${send + 1} arrays are added up.`
+                  : send < last
+                    ? `After turn ${send}: each device has ${counted(send - n + 2, 'part')} in which all ${n} arrays are added up. From now on parts are sent on as they are.`
+                    : `After ${last} turns every device has the sum of all ${n} arrays.`,
+    },
+    gpu_timeline: {
+        title: 'Who computes, who sends, and who waits',
+        alt: 'A time line of two GPUs, each with a row for its kernels and a row for what it sends. If one GPU begins after the other, or if a kernel waits for a copy, there are gaps. If the parts that others need come first, or if each GPU begins with what it has, copies and kernels overlap.',
+        way: 'How it is done',
+        ways: {
+            reduction: { one: 'one after the other', all: 'all at once', events: 'events', flags: 'flags' },
+            halo: { whole: 'whole strips', rows: 'halo rows', overlapped: 'edges first' },
+            product: { first: 'gather first', panels: 'panels' },
+        },
+        link: 'sends',
+        done: 'done',
+        kinds: { work: 'compute', own: 'own part', edge: 'edges', send: 'send', wait: 'to the host', add: 'add' },
+        notes: {
+            reduction: 'A kernel of a half is assumed to take 6 units, and a copy to the host 1.',
+            halo: 'Two iterations are shown. A strip is assumed to take 3 units, to send it 6, and to send a row 1.',
+            product: 'A half of the product is assumed to take 3 units, and to send a half of B 2.',
+        },
+        says: (way, end, note) => `${way[0].toUpperCase()}${way.slice(1)}: all is done after ${end} units of time. ${note}`,
+    },
+    peers: {
+        title: 'From one GPU to another',
+        alt: 'Two GPUs, each with SMs and memory, and the memory of the host. An array can go through the memory of the host. A copy engine can send it from memory to memory. A kernel on the GPU that has it can load it and store it in the memory of the other. A kernel on the other GPU can load it from there.',
+        way: 'Way',
+        ways: { host: 'through the host', engine: 'a copy engine', write: 'a kernel writes', read: 'a kernel reads' },
+        sms: 'SMs',
+        memory: 'memory',
+        host: 'memory of the host',
+        says: {
+            host: 'Two copies, over two links, and the array is in the memory of the host in between. It works with any two GPUs.',
+            engine: 'One copy from memory to memory. The SMs of both GPUs are free for something else.',
+            write: 'A kernel of GPU 0 loads from its own memory, and stores in that of GPU 1. A store is not waited for.',
+            read: 'A kernel of GPU 1 loads from the memory of GPU 0. Each load waits until its answer has come back.',
+        },
+    },
+    places_of_ranks: {
+        title: 'Ranks and their GPUs',
+        alt: 'Three machines with four GPUs each. Ranks 0 to 3 are on machine 0, ranks 4 to 7 on machine 1, and ranks 8 to 11 on machine 2. On each machine the GPUs are numbered from 0 to 3.',
+        rank: 'Rank',
+        machine: 'machine',
+        says: (rank, machine, gpu) => `Rank ${rank} is number ${gpu} on machine ${machine}, so it calls cudaSetDevice(${gpu}).`,
+    },
 };
 
 /** @type {typeof en} */
@@ -1274,6 +1330,62 @@ const zh = {
             launches === 7
                 ? '7 次启动。每一行是一个核函数：求和之后要做的事，趁和还在寄存器里就做完。'
                 : `${launches} 次启动。每个方框是一个核函数，从全局内存读一个矩阵，再写一个矩阵。`,
+    },
+    all_reduce: {
+        title: '环形 all-reduce',
+        alt: '每个设备有一个数组，分成与设备数相同的几部分。每一轮，每个设备把一部分发给下一个设备。前 N - 1 轮，下一个设备把自己的数加到收到的数上，于是每个设备最后各有一部分是全部数组之和。再过 N - 1 轮，这些部分绕一圈，每个设备就有了全部。',
+        devices: '设备数',
+        send: '轮次',
+        part: '部分',
+        says: (send, n, last) =>
+            send === 0
+                ? `${n} 个设备各有自己的数：每一部分里只加了 1 个数组。粗边框的部分接下来要发送。`
+                : send < n - 1
+                  ? `第 ${send} 轮之后：收到的数已经加上。每个设备有一部分加了 ${send + 1} 个数组。`
+                  : send < last
+                    ? `第 ${send} 轮之后：每个设备有 ${send - n + 2} 个部分加齐了 ${n} 个数组。之后只把各部分照样传下去。`
+                    : `${last} 轮之后，每个设备都有 ${n} 个数组之和。`,
+    },
+    gpu_timeline: {
+        title: '谁在计算，谁在发送，谁在等待',
+        alt: '两个 GPU 的时间线，各有一行核函数和一行发送。如果一个 GPU 等另一个做完才开始，或者核函数等拷贝，就有空隙。如果先算别人需要的部分，或者每个 GPU 先用自己已有的数据，拷贝和核函数就重叠。',
+        way: '做法',
+        ways: {
+            reduction: { one: '一个接一个', all: '同时', events: '事件', flags: '标志' },
+            halo: { whole: '整个条带', rows: '光环行', overlapped: '先算边缘' },
+            product: { first: '先收集', panels: '分块' },
+        },
+        link: '发送',
+        done: '完成',
+        kinds: { work: '计算', own: '自己的部分', edge: '边缘', send: '发送', wait: '到主机', add: '相加' },
+        notes: {
+            reduction: '假设一半的核函数用 6 个单位时间，拷贝到主机用 1 个。',
+            halo: '画出两次迭代。假设一个条带用 3 个单位时间，发送条带用 6 个，发送一行用 1 个。',
+            product: '假设一半的乘积用 3 个单位时间，发送半个 B 用 2 个。',
+        },
+        says: (way, end, note) => `${way}：${end} 个单位时间之后全部完成。${note}`,
+    },
+    peers: {
+        title: '从一个 GPU 到另一个',
+        alt: '两个 GPU，各有 SM 和内存，还有主机内存。数组可以经过主机内存；拷贝引擎可以从内存发到内存；拥有数组的 GPU 上的核函数可以加载它，再存到另一个 GPU 的内存；另一个 GPU 上的核函数可以从那里加载它。',
+        way: '途径',
+        ways: { host: '经过主机', engine: '拷贝引擎', write: '核函数写', read: '核函数读' },
+        sms: '多个 SM',
+        memory: '内存',
+        host: '主机内存',
+        says: {
+            host: '两次拷贝，经过两条链路，中间数组在主机内存里。任何两个 GPU 都行。',
+            engine: '一次拷贝，从内存到内存。两个 GPU 的 SM 都可以做别的事。',
+            write: 'GPU 0 的核函数从自己的内存加载，存到 GPU 1 的内存。没有谁等待存储完成。',
+            read: 'GPU 1 的核函数从 GPU 0 的内存加载。每次加载都要等答复回来。',
+        },
+    },
+    places_of_ranks: {
+        title: '进程与它们的 GPU',
+        alt: '三台机器，各有四个 GPU。进程 0 到 3 在机器 0 上，4 到 7 在机器 1 上，8 到 11 在机器 2 上。每台机器上，GPU 从 0 到 3 编号。',
+        rank: '进程编号',
+        machine: '机器',
+        says: (rank, machine, gpu) => `进程 ${rank} 在机器 ${machine} 上编号 ${gpu}，所以它调用 cudaSetDevice(${gpu})。`,
     },
 };
 
