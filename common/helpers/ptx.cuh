@@ -35,6 +35,8 @@ template <class... Which>
 __device__ void fence_proxy_async(Which...) {}
 template <class Bytes>
 __device__ void cp_async_bulk(space_cluster_t, space_global_t, void*, const void*, Bytes, std::uint64_t*) {}
+template <class Bytes>
+__device__ void cp_async_bulk(space_global_t, space_shared_t, void*, const void*, Bytes) {}
 template <int rank>
 __device__ void cp_async_bulk_tensor(space_cluster_t, space_global_t, void*, const void*, const std::int32_t (&)[rank],
                                      std::uint64_t*) {}
@@ -45,6 +47,10 @@ template <class... None>
 __device__ void cp_async_bulk_commit_group(None...) {}
 template <class Groups>
 __device__ void cp_async_bulk_wait_group_read(Groups) {}
+template <class Groups>
+__device__ void cp_async_bulk_wait_group(Groups) {}
+template <class... Which>
+__device__ void mbarrier_expect_tx(Which...) {}
 
 }  // namespace ptx
 #else

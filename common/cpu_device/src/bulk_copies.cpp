@@ -299,9 +299,10 @@ void Block::fence_async_proxy() {
 /// All threads have ended, and the shared memory is about to become another block's.
 void Block::end_bulk_copies() {
     const Uninstrumented now;
-    const auto report_end = [&](Site site, const void* code, const std::string& message, const char* hint) {
-        if (!launch_->is_first_diagnostic(DiagnosticKind::use_after_free, site.line)) return;
-        Diagnostic found = diagnostic(DiagnosticKind::use_after_free, site);
+    const auto report_end = [&](DiagnosticKind kind, Site site, const void* code, const std::string& message,
+                                const char* hint) {
+        if (!launch_->is_first_diagnostic(kind, site.line)) return;
+        Diagnostic found = diagnostic(kind, site);
         found.code = code;
         found.message = message;
         found.hint = hint;
@@ -311,7 +312,7 @@ void Block::end_bulk_copies() {
         for (const BulkStore& store : thread_stores_[thread].stores) {
             if (diagnoser_) {
                 threadIdx = thread_index(thread);
-                report_end(store.site, nullptr,
+                report_end(DiagnosticKind::use_after_free, store.site, nullptr,
                            "a block ends while a store in bulk may still read its shared memory: its thread has not "
                            "waited for it",
                            "let the thread that began the store call cp_async_bulk_commit_group() and then "
@@ -321,20 +322,21 @@ void Block::end_bulk_copies() {
         }
     }
     if (!diagnoser_) return;
+    threadIdx = {};
     for (const AsyncBarrier& barrier : async_barriers_) {
-        const bool lands = std::any_of(barrier.copies.begin(), barrier.copies.end(),
-                                       [](const LateCopy& copy) { return copy.in_bulk; });
-        threadIdx = {};
-        if (lands) {
-            report_end(barrier.site, nullptr,
-                       "a block ends while copies in bulk may still write to its shared memory: nobody has waited for "
-                       "the phase of this barrier to which they belong",
+        const auto in_flight = std::find_if(barrier.copies.begin(), barrier.copies.end(),
+                                            [](const LateCopy& copy) { return copy.in_bulk; });
+        if (in_flight != barrier.copies.end()) {
+            report_end(DiagnosticKind::use_after_free, {}, diagnoser_->code_of_copy(in_flight->number),
+                       "a block ends while a copy in bulk may still write to its shared memory: nobody has waited for "
+                       "the phase of the barrier to which it belongs",
                        "wait for every copy that was begun, also where nobody needs what it brings");
         } else if (barrier.bytes != 0) {
-            report_end(barrier.site, nullptr,
-                       "a block ends, and the last phase of this barrier has " +
+            report_end(DiagnosticKind::barrier_misuse, barrier.site, nullptr,
+                       "a block ends, and copies have brought " +
                            std::to_string(barrier.bytes < 0 ? -barrier.bytes : barrier.bytes) +
-                           (barrier.bytes < 0 ? " bytes more than were announced" : " bytes less than were announced"),
+                           (barrier.bytes < 0 ? " bytes more" : " bytes less") +
+                           " to the last phase of this barrier than were announced",
                        "announce as many bytes for each phase as its copies bring");
         }
     }

@@ -862,6 +862,8 @@ std::uint32_t BlockDiagnoser::begin_bulk_copy(unsigned thread, uint3 block, cons
     return number;
 }
 
+const void* BlockDiagnoser::code_of_copy(std::uint32_t number) const { return state_->late_copies[number].code; }
+
 void BlockDiagnoser::note_async_write(const std::byte* to, std::uint32_t bytes) {
     State& state = *state_;
     if (!state.looks_for_races() || !state.shared->exists()) return;

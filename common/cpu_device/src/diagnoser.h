@@ -109,6 +109,7 @@ public:
     /// whoever has waited need not know of the thread that began the copy.
     std::uint32_t begin_bulk_copy(unsigned thread, uint3 block, const std::byte* to, std::uint32_t bytes,
                                   const void* code);
+    const void* code_of_copy(std::uint32_t number) const;
     /// Such a copy has been carried out.
     void note_async_write(const std::byte* to, std::uint32_t bytes);
     /// A store in bulk has begun, after its reads and writes were shown: until it has read its source, nobody may write

@@ -16,6 +16,9 @@ using Map = CUtensorMap;
 using Bar = std::uint64_t;
 
 constexpr unsigned kBoxBytes = 32 * 32 * sizeof(float);
+constexpr ptx::space_cluster_t kCluster{};
+constexpr ptx::space_global_t kGlobal{};
+constexpr ptx::space_shared_t kShared{};
 
 /// The matrix has 64 rows of 32 floats, and boxes have 32 rows. Blocks of 64 threads.
 Map map_of(const DeviceBuffer<float>& matrix) {
@@ -48,7 +51,7 @@ __global__ void no_wait(const __grid_constant__ Map in, const __grid_constant__ 
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0}, &filled);  // OTHER: begins
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // OTHER: begins
     }
     __syncthreads();
     out[threadIdx.x] = tile[threadIdx.x % 32][0];  // MISTAKE(data_race): nobody has waited for the box
@@ -67,7 +70,7 @@ __global__ void parity_one(const __grid_constant__ Map in, const __grid_constant
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0}, &filled);  // OTHER: begins
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // OTHER: begins
     }
     __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 1)) {
@@ -87,7 +90,7 @@ __global__ void same_parity_twice(const __grid_constant__ Map in, const __grid_c
     for (int round = 0; round < 2; ++round) {
         if (threadIdx.x == 0) {
             expect(&filled, kBoxBytes);
-            ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0}, &filled);  // OTHER: it
+            ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // OTHER: it
         }
         __syncthreads();
         while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -107,8 +110,7 @@ __global__ void counts_elements(const __grid_constant__ Map in, const __grid_con
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 32 * 32);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0},
-                                  &filled);  // MISTAKE(barrier_misuse): brings four times as many bytes
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // MISTAKE(barrier_misuse): 4 KiB
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -123,7 +125,7 @@ __global__ void counts_twice(const __grid_constant__ Map in, const __grid_consta
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 2 * kBoxBytes);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0}, &filled);
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {  // MISTAKE(missing_arrival): half of the bytes never come
     }
@@ -140,8 +142,7 @@ __global__ void no_fence(const __grid_constant__ Map, const __grid_constant__ Ma
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;  // OTHER: by the threads
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
-                                  tile);  // MISTAKE(data_race): stale
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(data_race): stale
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -158,8 +159,7 @@ __global__ void fence_by_one(const __grid_constant__ Map, const __grid_constant_
     if (threadIdx.x == 0) ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
-                                  tile);  // MISTAKE(data_race): stale
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(data_race): stale
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -175,7 +175,7 @@ __global__ void overwrites(const __grid_constant__ Map, const __grid_constant__ 
         ptx::fence_proxy_async(ptx::space_shared);
         __syncthreads();
         if (threadIdx.x == 0) {
-            ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 32 * round}, tile);  // OTHER: it
+            ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 32 * round}, tile);  // OTHER: it
             ptx::cp_async_bulk_commit_group();
         }
         __syncthreads();
@@ -194,7 +194,7 @@ __global__ void waits_for_one_too_few(const __grid_constant__ Map, const __grid_
         ptx::fence_proxy_async(ptx::space_shared);
         __syncthreads();
         if (threadIdx.x == 0) {
-            ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 32 * round}, tile);  // OTHER: it
+            ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 32 * round}, tile);  // OTHER: it
             ptx::cp_async_bulk_commit_group();
             ptx::cp_async_bulk_wait_group_read(ptx::n32_t<1>{});
         }
@@ -211,8 +211,7 @@ __global__ void never_waits(const __grid_constant__ Map, const __grid_constant__
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
-                                  tile);  // MISTAKE(use_after_free): -
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(use_after_free): -
         ptx::cp_async_bulk_commit_group();
     }
 }
@@ -225,8 +224,7 @@ __global__ void never_committed(const __grid_constant__ Map, const __grid_consta
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0},
-                                  tile);  // MISTAKE(use_after_free): -
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(use_after_free): -
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
 }
@@ -236,11 +234,11 @@ void store_without_a_commit() { run(never_committed); }
 __global__ void box_at_64(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float*) {
     __shared__ alignas(128) float tile[33][32];
     __shared__ Bar filled;
+    float* const at = &tile[0][16];
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, &tile[0][16], &in, {0, 0},
-                                  &filled);  // MISTAKE(misaligned_access): 64 bytes after a multiple of 128
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, at, &in, {0, 0}, &filled);  // MISTAKE(misaligned_access): 64
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -254,8 +252,7 @@ __global__ void copies_100_bytes(const __grid_constant__ Map, const __grid_const
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 100);
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, from, 100,
-                           &filled);  // MISTAKE(misaligned_access): no multiple of 16
+        ptx::cp_async_bulk(kCluster, kGlobal, tile, from, 100, &filled);  // MISTAKE(misaligned_access): 100
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -269,8 +266,7 @@ __global__ void source_at_a_float(const __grid_constant__ Map, const __grid_cons
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 64);
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, from + 1, 64,
-                           &filled);  // MISTAKE(misaligned_access): 4 bytes after a multiple of 16
+        ptx::cp_async_bulk(kCluster, kGlobal, tile, from + 1, 64, &filled);  // MISTAKE(misaligned_access): 4 bytes off
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -280,15 +276,15 @@ void bulk_copy_from_the_second_float() { run(source_at_a_float); }
 
 __global__ void too_early(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
-    __shared__ Bar filled;
-    begin(&filled);
+    __shared__ Bar filled[2];
+    begin(&filled[0]);
+    begin(&filled[1]);
     for (int round = 0; round < 2; ++round) {
         if (threadIdx.x == 0) {
-            expect(&filled, kBoxBytes);
-            ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 32 * round},
-                                      &filled);  // OTHER: while others may still read the first box
+            expect(&filled[round], kBoxBytes);
+            ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 32 * round}, &filled[round]);  // OTHER: -
         }
-        while (!ptx::mbarrier_try_wait_parity(&filled, round)) {
+        while (!ptx::mbarrier_try_wait_parity(&filled[round], 0)) {
         }
         out[64 * round + threadIdx.x] = tile[threadIdx.x % 32][0];  // MISTAKE(data_race): no barrier after this
     }
@@ -302,8 +298,7 @@ __global__ void unused_box(const __grid_constant__ Map in, const __grid_constant
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0},
-                                  &filled);  // MISTAKE(use_after_free): lands when the block may have ended
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // MISTAKE(use_after_free): lands
     }
     out[threadIdx.x] = 0;
 }
@@ -313,21 +308,20 @@ void box_that_nobody_waits_for() { run(unused_box); }
 __global__ void multicast_in_use(const __grid_constant__ Map, const __grid_constant__ Map, const float* from,
                                  float* out) {
     __shared__ alignas(128) float tile[32];
-    __shared__ Bar filled;
-    begin(&filled);
+    __shared__ Bar filled[2];
+    begin(&filled[0]);
+    begin(&filled[1]);
+    if (threadIdx.x < 2) expect(&filled[threadIdx.x], sizeof tile);
     this_cluster().sync();
     for (int round = 0; round < 2; ++round) {
-        if (threadIdx.x == 0) expect(&filled, 128);
 #if defined(__CPU_DEVICE__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
         constexpr std::uint16_t both = 3;
-        if (threadIdx.x == 0 && this_cluster().block_rank() == 0) {
-            ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, from, 128, &filled,
-                               both);  // MISTAKE(data_race): the other block may still read
-        }
+        if (threadIdx.x == 0 && this_cluster().block_rank() == 0)
+            ptx::cp_async_bulk(kCluster, kGlobal, tile, from, 128, &filled[round], both);  // OTHER: over the first one
 #endif
-        while (!ptx::mbarrier_try_wait_parity(&filled, round)) {
+        while (!ptx::mbarrier_try_wait_parity(&filled[round], 0)) {
         }
-        out[128 * round + 64 * blockIdx.x + threadIdx.x] = tile[threadIdx.x % 32];  // OTHER: in the other block
+        out[128 * round + 64 * blockIdx.x + threadIdx.x] = tile[threadIdx.x % 32];  // MISTAKE(data_race): both
         __syncthreads();
     }
     this_cluster().sync();
@@ -344,8 +338,7 @@ __global__ void multicast_too_early(const __grid_constant__ Map, const __grid_co
 #if defined(__CPU_DEVICE__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
     constexpr std::uint16_t both = 3;
     if (threadIdx.x == 0 && this_cluster().block_rank() == 0) {
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, from, 128, &filled,
-                           both);  // MISTAKE(barrier_misuse): the other block may not have initialized its own
+        ptx::cp_async_bulk(kCluster, kGlobal, tile, from, 128, &filled, both);  // MISTAKE(barrier_misuse): no init
     }
 #endif
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -362,8 +355,7 @@ __global__ void map_by_value(const __grid_constant__ Map, const __grid_constant_
     const Map empty{};
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &empty, {0, 0},
-                                  &filled);  // MISTAKE(illegal_access): was never encoded
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &empty, {0, 0}, &filled);  // MISTAKE(illegal_access): empty
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
