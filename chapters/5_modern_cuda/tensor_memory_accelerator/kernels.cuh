@@ -123,8 +123,9 @@ __global__ void transpose_tensor_map(const __grid_constant__ CUtensorMap in,
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
         ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                        &filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in,
-                                  {corner.col, corner.row}, &filled);
+        const std::int32_t at[2] = {corner.col, corner.row};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
+                                  &filled);
     }
     __syncthreads();  // the others must not wait at a barrier that is not initialized yet
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -159,8 +160,9 @@ __global__ void transpose_swizzled_tile(const __grid_constant__ CUtensorMap in,
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
         ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                        &filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in,
-                                  {corner.col, corner.row}, &filled);
+        const std::int32_t at[2] = {corner.col, corner.row};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
+                                  &filled);
     }
     __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -187,8 +189,9 @@ __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
         ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                        &filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in,
-                                  {corner.col, corner.row}, &filled);
+        const std::int32_t at[2] = {corner.col, corner.row};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
+                                  &filled);
     }
     __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -222,8 +225,9 @@ __global__ void transpose_tensor_store(const __grid_constant__ CUtensorMap in,
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
         ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                        &filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in,
-                                  {corner.col, corner.row}, &filled);
+        const std::int32_t at[2] = {corner.col, corner.row};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
+                                  &filled);
     }
     __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -237,8 +241,8 @@ __global__ void transpose_tensor_store(const __grid_constant__ CUtensorMap in,
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &out,
-                                  {corner.row, corner.col}, turned);
+        const std::int32_t at[2] = {corner.row, corner.col};
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &out, at, turned);
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -278,8 +282,9 @@ __global__ void transpose_in_stages(const __grid_constant__ CUtensorMap in,
                                        &shared.filled[stage], sizeof shared.tiles[0]);
         for (unsigned box = 0; box < boxes; ++box) {
             const int col = corner.col + static_cast<int>(box * kTile);
+            const std::int32_t at[2] = {col, corner.row};
             ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
-                                      shared.tiles[stage][box], &in, {col, corner.row},
+                                      shared.tiles[stage][box], &in, at,
                                       &shared.filled[stage]);
         }
     };
@@ -325,8 +330,9 @@ __global__ void transpose_in_stages(const __grid_constant__ CUtensorMap in,
             const Corner corner = corner_of(tile, cols, Side);
             for (unsigned box = 0; box < boxes; ++box) {
                 const int row = corner.row + static_cast<int>(box * kTile);
-                ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &out,
-                                          {row, corner.col}, shared.turned[half][box]);
+                const std::int32_t at[2] = {row, corner.col};
+                ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &out, at,
+                                          shared.turned[half][box]);
             }
             ptx::cp_async_bulk_commit_group();
         }

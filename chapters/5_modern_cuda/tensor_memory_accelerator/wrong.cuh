@@ -36,7 +36,8 @@ __global__ void barrier_instead_of_phase(const __grid_constant__ CUtensorMap in,
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0},
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
                                   &filled);
     }
     __syncthreads();
@@ -54,7 +55,8 @@ __global__ void wrong_parity(const __grid_constant__ CUtensorMap in,
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0},
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
                                   &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 1)) {
@@ -73,7 +75,8 @@ __global__ void bytes_of_the_rows_inside(const __grid_constant__ CUtensorMap in,
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 2 * sizeof tile[0]);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 30},
+        const std::int32_t at[2] = {0, 30};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
                                   &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -89,7 +92,8 @@ __global__ void bytes_of_two_boxes(const __grid_constant__ CUtensorMap in,
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 2 * sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0},
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
                                   &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -105,8 +109,9 @@ __global__ void box_between_rows(const __grid_constant__ CUtensorMap in,
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 32 * sizeof tile[0]);
+        const std::int32_t at[2] = {0, 0};
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, &tile[0][4], &in,
-                                  {0, 0}, &filled);
+                                  at, &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -120,7 +125,8 @@ __global__ void store_without_fence(const __grid_constant__ CUtensorMap,
     for (unsigned row = 0; row < 32; ++row) tile[row][threadIdx.x] = 1;
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, {0, 0}, tile);
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, at, tile);
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -137,8 +143,8 @@ __global__ void overwrites_before_it_is_read(const __grid_constant__ CUtensorMap
         ptx::fence_proxy_async(ptx::space_shared);
         __syncthreads();
         if (threadIdx.x == 0) {
-            ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map,
-                                      {0, 32 * round}, tile);
+            const std::int32_t at[2] = {0, 32 * round};
+            ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, at, tile);
             ptx::cp_async_bulk_commit_group();
         }
         __syncthreads();
@@ -154,7 +160,8 @@ __global__ void ends_before_it_is_read(const __grid_constant__ CUtensorMap,
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, {0, 0}, tile);
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, at, tile);
         ptx::cp_async_bulk_commit_group();
     }
 }

@@ -22,7 +22,7 @@ void check_transpose(std::size_t rows, std::size_t cols, std::size_t more_in = 0
     const std::size_t pitch_in = pitch_of(cols) + more_in;
     const std::size_t pitch_out = pitch_of(rows) + more_out;
     const std::vector<float> values =
-        grading::random_floats(rows * pitch_in, 1, 2, rows * 1000 + cols);
+        grading::random_floats(rows * pitch_in, rows * 1000 + cols);
     std::vector<double> expected(cols * pitch_out, behind_rows);
     std::vector<double> with_chunks_in_order = expected;
     for (std::size_t row = 0; row < rows; ++row) {

@@ -30,8 +30,9 @@ __global__ void transpose_tile(const __grid_constant__ CUtensorMap in,
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
         ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                        &filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in,
-                                  {col, row}, &filled);
+        const std::int32_t at[2] = {col, row};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at,
+                                  &filled);
     }
     __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -46,8 +47,8 @@ __global__ void transpose_tile(const __grid_constant__ CUtensorMap in,
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &out, {row, col},
-                                  turned);
+        const std::int32_t at[2] = {row, col};
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &out, at, turned);
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }

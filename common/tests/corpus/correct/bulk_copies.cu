@@ -52,7 +52,8 @@ __global__ void box_at(const __grid_constant__ Map in, int row, int col, float* 
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {col, row}, &filled);
+        const std::int32_t at[2] = {col, row};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at, &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -82,7 +83,8 @@ __global__ void box_with_swizzle(const __grid_constant__ Map in, float* out) {
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, sizeof tile);
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {0, 0}, &filled);
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at, &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -118,10 +120,11 @@ __global__ void there_and_back(const __grid_constant__ Map in, const __grid_cons
     if (threadIdx.x > 0) return;
     expect(&filled, sizeof tile);
     const int row = static_cast<int>(32 * blockIdx.y), col = static_cast<int>(32 * blockIdx.x);
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, {col, row}, &filled);
+    const std::int32_t at[2] = {col, row};
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &in, at, &filled);
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
-    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {col, row}, tile);
+    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, at, tile);
     ptx::cp_async_bulk_commit_group();
     ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
 }

@@ -51,7 +51,8 @@ __global__ void no_wait(const __grid_constant__ Map in, const __grid_constant__ 
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // OTHER: begins
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);  // OTHER: begins
     }
     __syncthreads();
     out[threadIdx.x] = tile[threadIdx.x % 32][0];  // MISTAKE(data_race): nobody has waited for the box
@@ -70,7 +71,8 @@ __global__ void parity_one(const __grid_constant__ Map in, const __grid_constant
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // OTHER: begins
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);  // OTHER: begins
     }
     __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 1)) {
@@ -90,7 +92,8 @@ __global__ void same_parity_twice(const __grid_constant__ Map in, const __grid_c
     for (int round = 0; round < 2; ++round) {
         if (threadIdx.x == 0) {
             expect(&filled, kBoxBytes);
-            ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // OTHER: it
+            const std::int32_t at[2] = {0, 0};
+            ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);  // OTHER: it
         }
         __syncthreads();
         while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
@@ -110,7 +113,8 @@ __global__ void counts_elements(const __grid_constant__ Map in, const __grid_con
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 32 * 32);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // MISTAKE(barrier_misuse): 4 KiB
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);  // MISTAKE(barrier_misuse): 4 KiB
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -125,7 +129,8 @@ __global__ void counts_twice(const __grid_constant__ Map in, const __grid_consta
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, 2 * kBoxBytes);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {  // MISTAKE(missing_arrival): half of the bytes never come
     }
@@ -142,7 +147,8 @@ __global__ void no_fence(const __grid_constant__ Map, const __grid_constant__ Ma
     for (unsigned i = threadIdx.x; i < 32 * 32; i += 64) tile[i / 32][i % 32] = 2;  // OTHER: by the threads
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(data_race): stale
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // MISTAKE(data_race): stale
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -159,7 +165,8 @@ __global__ void fence_by_one(const __grid_constant__ Map, const __grid_constant_
     if (threadIdx.x == 0) ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(data_race): stale
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // MISTAKE(data_race): stale
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
@@ -175,7 +182,8 @@ __global__ void overwrites(const __grid_constant__ Map, const __grid_constant__ 
         ptx::fence_proxy_async(ptx::space_shared);
         __syncthreads();
         if (threadIdx.x == 0) {
-            ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 32 * round}, tile);  // OTHER: it
+            const std::int32_t at[2] = {0, 32 * round};
+            ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // OTHER: it
             ptx::cp_async_bulk_commit_group();
         }
         __syncthreads();
@@ -194,7 +202,8 @@ __global__ void waits_for_one_too_few(const __grid_constant__ Map, const __grid_
         ptx::fence_proxy_async(ptx::space_shared);
         __syncthreads();
         if (threadIdx.x == 0) {
-            ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 32 * round}, tile);  // OTHER: it
+            const std::int32_t at[2] = {0, 32 * round};
+            ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // OTHER: it
             ptx::cp_async_bulk_commit_group();
             ptx::cp_async_bulk_wait_group_read(ptx::n32_t<1>{});
         }
@@ -211,7 +220,8 @@ __global__ void never_waits(const __grid_constant__ Map, const __grid_constant__
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(use_after_free): -
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // MISTAKE(use_after_free): -
         ptx::cp_async_bulk_commit_group();
     }
 }
@@ -224,7 +234,8 @@ __global__ void never_committed(const __grid_constant__ Map, const __grid_consta
     ptx::fence_proxy_async(ptx::space_shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, {0, 0}, tile);  // MISTAKE(use_after_free): -
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // MISTAKE(use_after_free): -
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
     }
 }
@@ -238,7 +249,8 @@ __global__ void box_at_64(const __grid_constant__ Map in, const __grid_constant_
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, at, &in, {0, 0}, &filled);  // MISTAKE(misaligned_access): 64
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, at, &in, at, &filled);  // MISTAKE(misaligned_access): 64
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
@@ -282,7 +294,8 @@ __global__ void too_early(const __grid_constant__ Map in, const __grid_constant_
     for (int round = 0; round < 2; ++round) {
         if (threadIdx.x == 0) {
             expect(&filled[round], kBoxBytes);
-            ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 32 * round}, &filled[round]);  // OTHER: -
+            const std::int32_t at[2] = {0, 32 * round};
+            ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled[round]);  // OTHER: -
         }
         while (!ptx::mbarrier_try_wait_parity(&filled[round], 0)) {
         }
@@ -298,7 +311,8 @@ __global__ void unused_box(const __grid_constant__ Map in, const __grid_constant
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, {0, 0}, &filled);  // MISTAKE(use_after_free): lands
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);  // MISTAKE(use_after_free): lands
     }
     out[threadIdx.x] = 0;
 }
@@ -355,7 +369,8 @@ __global__ void map_by_value(const __grid_constant__ Map, const __grid_constant_
     const Map empty{};
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &empty, {0, 0}, &filled);  // MISTAKE(illegal_access): empty
+        const std::int32_t at[2] = {0, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &empty, at, &filled);  // MISTAKE(illegal_access): empty
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
