@@ -510,7 +510,7 @@ stall reasons of Nsight Compute?)");
                                                 "the warps wait for memory"},
                                     .right = 1},
          .because = R"(A scheduler issues one instruction per cycle. If several warps are
-ready, it takes one of them, and the others are not selected. So there are enough warps.)"});
+ready, it takes one of them, and the others are not selected. There are enough warps.)"});
     show_limits(lesson);
     show_table_of_profiler(lesson, "stalls");
     show_table_of_profiler(lesson, "figures");
