@@ -502,6 +502,15 @@ execute, and share its work out.)");
         R"(A profiler's report is for one kernel on one GPU. The CPU device has no clock,
 but it has counts and a time model. Do the model's limits lead to the same changes as the
 stall reasons of Nsight Compute?)");
+    lesson.predict(
+        {.question =
+             "not_selected is the largest stall reason of a kernel. What does it say?",
+         .answer = warpwise::Choice{.choices = {"there are too few warps",
+                                                "several warps were ready at a time",
+                                                "the warps wait for memory"},
+                                    .right = 1},
+         .because = R"(A scheduler issues one instruction per cycle. If several warps are
+ready, it takes one of them, and the others are not selected. There are enough warps.)"});
     show_limits(lesson);
     show_table_of_profiler(lesson, "stalls");
     show_table_of_profiler(lesson, "figures");
