@@ -82,8 +82,8 @@ std::uint32_t load(const void* memory, unsigned index) {
     return bits;
 }
 
-/// Which factor of a row is the i-th that is multiplied. On Hopper, mma.sync of FP8 is no instruction: a lane turns the
-/// lower two bytes of its registers into FP16 for one product of 16 x 8 x 16, and the upper two for another one.
+/// Which factor of a row is the i-th that is multiplied. With FP8, an H200 computes what it would if each lane turned
+/// the lower two bytes of its registers into FP16 for one product of 16 x 8 x 16, and the upper two for another one.
 template <class Bits>
 constexpr unsigned turn(unsigned i) {
     if constexpr (sizeof(Bits) == 1) return i % 16 / 2 * 4 + i / 16 * 2 + i % 2;

@@ -10,7 +10,7 @@
 // the nearest, ties to even. The next group goes on with that. Subnormal numbers count as they are, products that are 0
 // have no exponent, and a sum that is 0, or becomes 0, has no sign. Any NaN is 0x7FFFFFFF, or 0x7FFF in FP16.
 //
-// mma.sync of FP8 is made of two products of FP16, which start at 0; c is added to the second one by an ordinary
+// mma.sync of FP8 computes what two products of FP16 would that start at 0, with c added at the end by an ordinary
 // addition in FP32. FP64 is a chain of fused multiply-adds, and integers are exact.
 #pragma once
 
