@@ -1,7 +1,7 @@
 // Mistakes with fragments and tiles, for the CPU device to find. On a GPU these kernels
 // give wrong results, or end with an error, so they do not run there. In each of them, one
-// block multiplies the first 16 rows of A, which has kWrongRows x kWrongDepth elements, by
-// 16 or 8 columns of B, which is as large and transposed.
+// block multiplies 16 rows of A, which has kWrongRows x kWrongDepth elements, by 16 or 8
+// columns of B, which is as large and transposed.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -23,14 +23,15 @@ namespace {
 
 constexpr unsigned kWrongRows = 64, kWrongDepth = 16;
 
-// WRONG: the leading dimension is the distance of two rows, which is kWrongDepth.
+// WRONG: the leading dimension is the distance of two rows, which is kWrongDepth. These are
+// the last 16 rows, so the wrong distance leads past the end.
 __global__ void wrong_leading_dimension(const __half* a, const __half* b, float* c) {
     FragmentOfA<Fp16> a_part;
     FragmentOfB<Fp16> b_part;
     FragmentOfC<Fp16> sums;
     wmma::fill_fragment(sums, 0.0f);
-    wmma::load_matrix_sync(a_part, a, kWrongRows);
-    wmma::load_matrix_sync(b_part, b, kWrongRows);
+    wmma::load_matrix_sync(a_part, a + (kWrongRows - kFragment) * kWrongDepth, kWrongRows);
+    wmma::load_matrix_sync(b_part, b, kWrongDepth);
     wmma::mma_sync(sums, a_part, b_part, sums);
     wmma::store_matrix_sync(c, sums, kFragment, wmma::mem_row_major);
 }
@@ -75,12 +76,14 @@ __global__ void misaligned_rows(const __half* a, const __half* b, float* c) {
     store_wrong(c, sums);
 }
 
-// WRONG: two warps copy the tile, and nothing makes the first one wait for the second.
+// WRONG: two warps copy the tile, and nothing makes the first one wait for the second:
+// __syncwarp() is a barrier of one warp.
 __global__ void before_its_copy(const __half* a, const __half* b, float* c) {
     __shared__ __align__(16) __half tile[24 * kWrongDepth];
     for (unsigned i = threadIdx.x; i < 24 * kWrongDepth; i += 64)
         tile[i] = i < 16 * kWrongDepth ? a[i] : b[i - 16 * kWrongDepth];
     if (threadIdx.x >= 32) return;
+    __syncwarp();
     const unsigned lane = threadIdx.x;
     unsigned a_fragment[4], b_fragment[2];
     warpwise::ldmatrix(a_fragment, warpwise::shared_address(tile + lane % 16 * kWrongDepth +
