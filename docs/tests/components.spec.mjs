@@ -586,6 +586,7 @@ const drawings = [
     ['/4_examples/scan', 'look_back'],
     ['/5_modern_cuda/memory_model', 'hand_over'],
     ['/5_modern_cuda/libraries', 'run_sums'],
+    ['/5_modern_cuda/profiling', 'stalls'],
     ['/5_modern_cuda/graphs', 'launches'],
     ['/4_examples/sort', 'bitonic'],
     ['/4_examples/sort', 'radix'],

@@ -571,7 +571,11 @@ void* SharedVariable::address() {
     if (__atomic_load_n(&launch, __ATOMIC_ACQUIRE) != running.id) {
         const Uninstrumented now;
         std::unique_lock lock(running.mutex);
-        if (launch != running.id) {
+        const auto known = running.places_of_shared.find(this);
+        if (known != running.places_of_shared.end()) {  // a launch on another device has used the variable since
+            offset = known->second;
+            __atomic_store_n(&launch, running.id, __ATOMIC_RELEASE);
+        } else if (launch != running.id) {
             const std::size_t total = running.static_bytes + bytes;
             if (total > kStaticSharedLimit) {
                 lock.unlock();
@@ -594,7 +598,11 @@ void* SharedVariable::address() {
             std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
             if (running.diagnoser) rows += kSharedAlignment;  // nobody's: whoever runs past the end lands there
             if (running.is_instrumented()) running.shared_variables.push_back(this);
-            offset = running.shared_bytes.fetch_add(rows, std::memory_order_relaxed);
+            const std::size_t multiple = std::max(alignment, kSharedAlignment);
+            const std::size_t used = running.shared_bytes.load(std::memory_order_relaxed);
+            offset = (used + multiple - 1) / multiple * multiple;
+            running.shared_bytes.store(offset + rows, std::memory_order_relaxed);
+            if (running.park) running.places_of_shared.emplace(this, offset);
             __atomic_store_n(&launch, running.id, __ATOMIC_RELEASE);
         }
     }

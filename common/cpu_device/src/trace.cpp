@@ -37,7 +37,8 @@ Place place_of(const Launch& launch, const TracedEvent& event) {
     if (shared == 0) return {{"dynamic shared memory", event.operation, launch.dynamic_bytes, 0}, 0};
     if (shared > 0) {
         const SharedVariable& variable = *launch.shared_variables[static_cast<std::size_t>(shared) - 1];
-        return {{variable.name, event.operation, variable.bytes, variable.offset}, variable.offset};
+        const std::size_t place = launch.place_of(variable);
+        return {{variable.name, event.operation, variable.bytes, place}, place};
     }
     const ArrayMap::Range& range = launch.arrays->range(event.array);
     return {{launch.arrays->name(event.array), event.operation, range.end - range.begin, range.begin % 128},

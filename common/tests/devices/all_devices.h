@@ -3,7 +3,12 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <string>
+
 #include "cuda_runtime.h"
+#ifdef __CPU_DEVICE__
+#include "cpu_device/diagnostics.h"
+#endif
 
 namespace tests {
 
@@ -11,6 +16,19 @@ inline int device_count() {
     int count = 0;
     REQUIRE(cudaGetDeviceCount(&count) == cudaSuccess);
     return count;
+}
+
+/// Whether the CPU device has reported something with these words since the last call; forgets its reports. True on GPUs.
+inline bool was_told([[maybe_unused]] const std::string& words) {
+#ifdef __CPU_DEVICE__
+    bool found = false;
+    for (const auto& one : cpu_device::take_diagnostics()) {
+        found = found || one.message.find(words) != std::string::npos;
+    }
+    return found;
+#else
+    return true;
+#endif
 }
 
 /// None, one, around a warp, a prime, and several blocks.

@@ -65,6 +65,8 @@ struct BackToFirst {
     }
 };
 
+}  // namespace
+
 TEST_CASE("devices are numbered, and each thread has its own current one") {
     const BackToFirst after;
     const int count = device_count();
@@ -284,6 +286,8 @@ TEST_CASE("streams and events belong to a device") {
 
 // ---- kernels that wait for each other ------------------------------------------------------------------------------
 
+namespace {
+
 using Flag = unsigned;
 
 __device__ void set_flag(Flag* flag, Flag value) {
@@ -364,6 +368,8 @@ struct Ring {
     }
 };
 
+}  // namespace
+
 TEST_CASE("kernels of all devices pass data round, launched by one thread in any order") {
     const BackToFirst after;
     for (const int n : {1, 31, 33, 1009}) {
@@ -428,6 +434,7 @@ TEST_CASE("what a stream is given behind a waiting kernel waits with it") {
     REQUIRE(cudaEventRecord(events[of(last)], streams[of(last)]) == cudaSuccess);
     CHECK(cudaEventQuery(events[of(last)]) == cudaErrorNotReady);
     CHECK(cudaStreamQuery(streams[of(last)]) == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaErrorNotReady);
     CHECK(calls == 0);
     CHECK(pinned[99] == -1);
     // Another device's stream waits for the event.
@@ -438,6 +445,7 @@ TEST_CASE("what a stream is given behind a waiting kernel waits with it") {
     REQUIRE(cudaStreamWaitEvent(other, events[of(last)], 0) == cudaSuccess);
     REQUIRE(cudaMemcpyPeerAsync(after_event, 0, ring.data[of(last)], last, 400, other) == cudaSuccess);
     CHECK(cudaStreamQuery(other) == cudaErrorNotReady);
+    (void)cudaGetLastError();
     for (int device = 0; device < last; ++device) ring.launch(device, streams[of(device)]);
     (void)cudaSetDevice(0);
     REQUIRE(cudaStreamSynchronize(other) == cudaSuccess);
@@ -483,4 +491,3 @@ TEST_CASE("pools belong to devices") {
     }
 }
 
-}  // namespace

@@ -19,6 +19,7 @@ namespace {
 
 using tests::device_count;
 using tests::kSizes;
+using tests::was_told;
 
 /// A rank's number `i`. Small whole numbers: sums are exact in every type.
 int number(int rank, int i) { return (i * 7 + rank * 3) % 5 - 1; }
@@ -138,6 +139,8 @@ void check_all_reduce(const Ranks& ranks, int n, ncclDataType_t type, ncclRedOp_
         }
     }
 }
+
+}  // namespace
 
 TEST_CASE("ncclAllReduce of all sizes") {
     const Ranks ranks;
@@ -267,9 +270,13 @@ TEST_CASE("sends and receives in a group go on at the same time") {
     }
 }
 
+namespace {
+
 __global__ void fill_with(float* data, int n, float value) {
     for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) data[i] = value;
 }
+
+}  // namespace
 
 TEST_CASE("an operation comes after what its stream was given, and before what follows") {
     const Ranks ranks;
@@ -334,6 +341,7 @@ TEST_CASE("ranks that do not ask for the same end with an error") {
         CHECK(ncclCommGetAsyncError(ranks.comm(rank), &error) == ncclSuccess);
         CHECK(error == ncclInvalidUsage);
     }
+    CHECK(was_told("rank 1 waits in ncclAllReduce of 100 floats (ncclSum)"));
     const std::string text = ncclGetLastError(ranks.comm(0));
     CHECK(text.find("rank 0 waits in ncclBroadcast of 100 floats (root 0)") != std::string::npos);
     CHECK(text.find("rank 1 waits in ncclAllReduce of 100 floats (ncclSum)") != std::string::npos);
@@ -347,6 +355,7 @@ TEST_CASE("a missing group is told at the second call") {
     CHECK(ncclAllReduce(data[1], data[1], 100, ncclFloat, ncclSum, ranks.comm(1), ranks.stream(1)) ==
           ncclInvalidUsage);
     CHECK(cudaStreamSynchronize(ranks.stream(0)) != cudaSuccess);
+    CHECK(was_told("whose call for rank 0 still waits, and the two are in no group"));
 }
 
 TEST_CASE("a rank that never comes ends the others") {
@@ -359,6 +368,7 @@ TEST_CASE("a rank that never comes ends the others") {
     ncclResult_t error = ncclSuccess;
     CHECK(ncclCommGetAsyncError(ranks.comm(0), &error) == ncclSuccess);
     CHECK(error == ncclRemoteError);
+    CHECK(was_told("rank 1 waits in nothing"));
     CHECK(std::string(ncclGetLastError(ranks.comm(0))).find("rank 0 waits in ncclAllReduce of 100 floats") !=
           std::string::npos);
 }
@@ -388,15 +398,19 @@ TEST_CASE("wrong arguments") {
     ncclComm_t other = nullptr;
     ncclUniqueId id{};
     CHECK(ncclCommInitRank(&other, 1, id, 0) == ncclInvalidArgument);
+    CHECK(was_told("was given host memory"));
     if (ranks.count == 1) return;
     CHECK(ncclAllReduce(data[1], data[1], 100, ncclFloat, ncclSum, comm, stream) == ncclInvalidArgument);
     CHECK(ncclAllReduce(data[0], data[0], 100, ncclFloat, ncclSum, comm, ranks.stream(1)) == ncclInvalidArgument);
     const int twice[] = {0, 0};
     ncclComm_t pair[2] = {};
     CHECK(ncclCommInitAll(pair, 2, twice) == ncclInvalidUsage);
+    CHECK(was_told("was given device 0 twice"));
 }
 
 // ---- processes -------------------------------------------------------------------------------------------------
+
+namespace {
 
 /// Runs `body(rank)` in a process for each rank, and returns what the processes ended with; -1: by a signal.
 template <class Body>
@@ -489,6 +503,7 @@ int processes_test() {
     return 0;
 }
 
+}  // namespace
+
 TEST_CASE("ranks that are processes") { CHECK(in_processes(1, [](int) { return processes_test(); })[0] == 0); }
 
-}  // namespace
