@@ -429,9 +429,9 @@ back on it.)"});
     show_at_once(lesson);
     show_latency(lesson, peers);
     lesson.conclusion(
-        R"(A small copy costs the overhead of a call. A large one costs its bytes. Both
-directions of a link work at the same time. A load from the peer takes several times as
-long as one from the own memory, so it pays to have many of them in flight.)");
+        R"(A small copy costs the overhead of a call, whatever its size. A large one costs
+its bytes. A load from the peer takes longer than one from the own memory, so it pays to
+have many of them in flight.)");
 
     lesson.question(
         R"(Three programs use the wrong device. How can these mistakes be found?)");

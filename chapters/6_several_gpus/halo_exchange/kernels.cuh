@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kColumns)
         float column[kRowsPerThread + 2];
 #pragma unroll
         for (unsigned k = 0; k < kRowsPerThread + 2; ++k)
-            column[k] = begin + k <= last ? from[(begin + k - 1) * cols + col] : 0;
+            column[k] = begin + k <= last + 1 ? from[(begin + k - 1) * cols + col] : 0;
 #pragma unroll
         for (unsigned k = 0; k < kRowsPerThread; ++k) {
             if (begin + k < last)

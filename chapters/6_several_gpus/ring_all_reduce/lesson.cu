@@ -449,21 +449,28 @@ it.)");
 
     if (device_count() == 1) return;
     lesson.question(
-        R"(A block stores numbers in the memory of the next device, and then a flag. Which
-memory order does the store to the flag need?)");
+        R"(One thread calls ncclAllReduce for each of its devices. Two programs do this in a
+wrong way. On GPUs they would wait forever. What do they wait for?)");
     lesson.predict(
-        {.question = R"(Which scope do the release and the acquire need, if the two threads
-are on different GPUs?)",
-         .answer = warpwise::Choice{{"block", "device", "system"}, 2},
-         .because = R"(The scope has to contain both threads. That of a device ends with the
-device.)"});
+        {.question = R"(One thread calls ncclAllReduce for device 0, and then for device 1,
+without a group. What does the first call wait for?)",
+         .answer = warpwise::Choice{{"for nothing", "for the stream of device 0",
+                                     "for the call for device 1"},
+                                    2},
+         .because =
+             R"(NCCL may wait in the call until all devices have come. The same thread
+would make the other call only after that.)"});
+#ifdef WARPWISE_NCCL
     modern_cuda::show_mistakes(
         lesson, "program",
-        {{"relaxed_flag", "the flag is stored relaxed", relaxed_flag, "data_race"}},
-        "relaxed_flag");
+        {{"no_group", "two devices, no ncclGroupStart", no_group, "stalled_collective"},
+         {"other_operation", "the devices call different operations", other_operation,
+          "stalled_collective"}},
+        "other_operation");
+#endif
     lesson.conclusion(
-        R"(Release, of system scope: whoever sees the flag by an acquire load sees
-everything that was stored before it.)");
+        R"(All devices have to call the same operations in the same order, with the same
+counts and types. Calls of one thread for several devices belong into a group.)");
 }
 
 }  // namespace several_gpus

@@ -274,9 +274,11 @@ void require_right_sum(Arrays& x, const char* way) {
 }
 
 // Microseconds of the slowest rank, the median of several runs.
-double microseconds(Arrays& x, void (*way)(Arrays&)) {
+double microseconds(Arrays& x, void (*way)(Arrays&), Watchdog& watchdog,
+                    const std::string& operation) {
     std::vector<double> times;
     for (int run = -2; run < 9; ++run) {
+        watchdog.now_in(operation);  // its patience begins anew
         MPI_Barrier(MPI_COMM_WORLD);
         const double begin = MPI_Wtime();
         way(x);
@@ -319,13 +321,15 @@ void all_reduces(Watchdog& watchdog, ncclComm_t communicator, cudaStream_t strea
                 row.push_back("-");
                 continue;
             }
-            agree(watchdog,
-                  std::string(way.name) + " of " + std::to_string(x.count) + " floats");
+            const std::string operation =
+                std::string(way.name) + " of " + std::to_string(x.count) + " floats";
+            agree(watchdog, operation);
             require(cudaMemset(x.d_out, 0xFF, bytes), "cudaMemset");
             way.run(x);
             require_right_sum(x, way.name);
             std::array<char, 32> text{};
-            std::snprintf(text.data(), text.size(), "%.1f", microseconds(x, way.run));
+            std::snprintf(text.data(), text.size(), "%.1f",
+                          microseconds(x, way.run, watchdog, operation));
             row.push_back(text.data());
         }
         print_row(row);
