@@ -339,6 +339,7 @@ struct Ring {
             Flag* flag = nullptr;
             REQUIRE(cudaMalloc(&flag, sizeof(Flag)) == cudaSuccess);
             REQUIRE(cudaMemset(flag, 0, sizeof(Flag)) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);  // other devices set it
             flags.push_back(flag);
         }
         (void)cudaGetLastError();
