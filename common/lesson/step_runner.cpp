@@ -3,6 +3,7 @@
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
 #include <exception>
@@ -98,15 +99,19 @@ private:
     DeviceBuffer<unsigned char> to_;
 };
 
-/// While it lives, `ncu --profile-from-start off` and `nsys --capture-range=cudaProfilerApi` look at what runs.
+/// While it lives, `ncu --profile-from-start off` and `nsys --capture-range=cudaProfilerApi` look at what runs, and
+/// find it in an NVTX range of this name.
 class ForProfilers {
 public:
-    explicit ForProfilers(bool wanted) : wanted_(wanted && Lesson::on_gpu()) {
-        if (wanted_) check(cudaProfilerStart());
+    ForProfilers(bool wanted, const std::string& name) : wanted_(wanted && Lesson::on_gpu()) {
+        if (!wanted_) return;
+        check(cudaProfilerStart());
+        nvtxRangePushA(name.c_str());
     }
     ~ForProfilers() {
         if (!wanted_) return;
         (void)cudaDeviceSynchronize();
+        nvtxRangePop();
         (void)cudaProfilerStop();
     }
     ForProfilers(const ForProfilers&) = delete;
@@ -309,7 +314,7 @@ private:
     }
 
     void run_step(const ErasedStep& step, ErasedProblem& problem) const {
-        const ForProfilers range(options_.once && step.kind != StepKind::vendor);
+        const ForProfilers range(options_.once && step.kind != StepKind::vendor, step.name);
         step.run(problem);
         require_success(cudaGetLastError(), "a call or launch of this step failed");
         require_success(cudaDeviceSynchronize(), "a kernel of this step failed");

@@ -26,6 +26,7 @@
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/instrument.h"
 #include "common/helpers/json.h"
+#include "common/helpers/tensor_core.cuh"
 #include "common/lesson/chapter.h"
 #include "common/tests/device_or_skip.h"
 
@@ -94,6 +95,27 @@ __global__ void reduce_and_scan(float* values) {
     const auto warp = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
     const float sum = cooperative_groups::reduce(warp, values[threadIdx.x], cooperative_groups::plus<float>());
     values[threadIdx.x] = cooperative_groups::inclusive_scan(warp, sum);
+}
+
+/// ldmatrix of four matrices, whose rows lie `Stride` bytes apart.
+template <unsigned Stride>
+__global__ void load_rows(unsigned* out) {
+    __shared__ __align__(16) unsigned char tile[32 * Stride];
+    *reinterpret_cast<uint4*>(tile + threadIdx.x * Stride) = make_uint4(1, 2, 3, 4);
+    __syncwarp();
+    unsigned fragment[4];
+    warpwise::ldmatrix(fragment, warpwise::shared_address(tile + threadIdx.x * Stride));
+    out[threadIdx.x] = fragment[0] + fragment[3];
+}
+
+/// The same for one matrix, of which eight lanes give the rows.
+__global__ void load_eight_rows(unsigned* out) {
+    __shared__ __align__(16) unsigned char tile[8 * 16];
+    if (threadIdx.x < 8) *reinterpret_cast<uint4*>(tile + threadIdx.x * 16) = make_uint4(1, 2, 3, 4);
+    __syncwarp();
+    unsigned fragment[1];
+    warpwise::ldmatrix_trans(fragment, warpwise::shared_address(tile + threadIdx.x % 8 * 16));
+    out[threadIdx.x] = fragment[0];
 }
 
 grading::Instrumented instrument_copy(int n, int stride) {
@@ -321,6 +343,31 @@ TEST_CASE("a trace has what each warp of the first block did in its order") {
     CHECK(last["events"][0]["lanes"] == "0000ffff");
     CHECK(find(last, "global_load")["lanes"] == "000000ff");
     CHECK(find(last, "global_load")["first"] == 32 * 3 * 4);
+}
+
+TEST_CASE("ldmatrix is one request, with the bank conflicts of its rows") {
+    device_or_skip();
+    DeviceBuffer<unsigned> out(32);
+    const auto shared_loads = [&](auto kernel) {
+        const auto counted = warpwise::count_launches([&] { kernel<<<1, 32>>>(out.data()); }, {});
+        return counted.front().total.shared_load;
+    };
+    if (!warpwise::can_instrument()) SKIP("only the CPU device counts");
+    const auto close = shared_loads(load_rows<16>);
+    CHECK(close.requests == 1);
+    CHECK(close.lanes == 32);
+    CHECK(close.wavefronts == 4);
+    CHECK(close.least_wavefronts == 4);
+    const auto in_one_bank = shared_loads(load_rows<128>);
+    CHECK(in_one_bank.requests == 1);
+    CHECK(in_one_bank.wavefronts == 32);
+    CHECK(in_one_bank.least_wavefronts == 4);
+    const auto padded = shared_loads(load_rows<144>);
+    CHECK(padded.wavefronts == 4);
+    const auto one_matrix = shared_loads(load_eight_rows);
+    CHECK(one_matrix.requests == 1);
+    CHECK(one_matrix.lanes == 8);
+    CHECK(one_matrix.wavefronts == 1);
 }
 
 TEST_CASE("a warp that does more than is kept has a trace that is cut") {

@@ -39,7 +39,7 @@ after(async () => {
 /// and tables of results whose first column of figures is not to be seen, or whose names stand in a column of a few letters.
 function measure() {
     const shown = (element) => element.getClientRects().length > 0;
-    const result = { lines: 0, cut: 0, wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, hidden: [] };
+    const result = { lines: 0, cut: 0, cutLines: [], wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, hidden: [] };
     for (const pre of document.querySelectorAll('.vp-doc pre')) {
         if (!shown(pre)) continue;
         const right = pre.getBoundingClientRect().right;
@@ -47,7 +47,10 @@ function measure() {
             const range = document.createRange();
             range.selectNodeContents(line);
             ++result.lines;
-            if (Math.max(0, ...[...range.getClientRects()].map((rect) => rect.right)) > right + 1) ++result.cut;
+            if (Math.max(0, ...[...range.getClientRects()].map((rect) => rect.right)) > right + 1) {
+                ++result.cut;
+                result.cutLines.push(line.textContent.slice(0, 80));
+            }
         }
     }
     for (const table of document.querySelectorAll('.vp-doc figure.results table')) {
@@ -118,8 +121,9 @@ async function look(page, place) {
     await page.evaluate(axeSource);
     for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
-        const { lines, cut, wide, hidden } = await page.evaluate(measure);
+        const { lines, cut, cutLines, wide, hidden } = await page.evaluate(measure);
         measured[width] = { lines, cut };
+        if (width === widths[0]) for (const line of cutLines) problems.push(`${place}: cut off at ${width}: ${line}`);
         if (wide > 0) problems.push(`${place}: ${wide} pixels too wide at ${width}`);
         for (const table of hidden) problems.push(`${place}: no figure to be seen at ${width}: ${table}`);
         problems.push(...wrong(await findings(page, everything)).map((what) => `${place}: ${width}: ${what}`));
@@ -166,6 +170,7 @@ test('all pages fit and can be read at three widths, in light and dark, and ask 
     t.diagnostic(`${pages.length} pages in ${((Date.now() - begin) / 1000).toFixed(0)} s`);
     assert.deepEqual(problems, []);
     assert.deepEqual([...outside], [], 'requests that leave the site');
-    assert.equal(sum[1440].cut, 0, 'lines of code that are cut off at 1440 pixels');
-    for (const width of widths) assert.ok(sum[width].cut <= 0.05 * sum[width].lines, `${width} pixels: ${sum[width].cut} of ${sum[width].lines} lines are cut off`);
+    // Of the whole book; a turn may get pages with more long lines.
+    const share = turns > 1 ? 0.1 : 0.05;
+    for (const width of widths) assert.ok(sum[width].cut <= share * sum[width].lines, `${width} pixels: ${sum[width].cut} of ${sum[width].lines} lines are cut off`);
 });

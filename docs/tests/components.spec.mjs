@@ -586,10 +586,15 @@ const drawings = [
     ['/4_examples/scan', 'look_back'],
     ['/5_modern_cuda/memory_model', 'hand_over'],
     ['/5_modern_cuda/libraries', 'run_sums'],
+    ['/5_modern_cuda/profiling', 'stalls'],
     ['/5_modern_cuda/graphs', 'launches'],
     ['/4_examples/sort', 'bitonic'],
     ['/4_examples/sort', 'radix'],
     ['/4_examples/transformer_block', 'transformer'],
+    ['/6_several_gpus/devices_and_peers', 'peers'],
+    ['/6_several_gpus/halo_exchange', 'gpu_timeline'],
+    ['/6_several_gpus/ring_all_reduce', 'all_reduce'],
+    ['/6_several_gpus/processes', 'places_of_ranks'],
 ];
 const drawing = (page, name) => page.locator(`.drawing-${name}`).first();
 const pagesOfDrawings = [...new Set(drawings.map(([place]) => place))];

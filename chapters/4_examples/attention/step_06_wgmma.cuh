@@ -24,7 +24,7 @@ __device__ void fetch_tile(unsigned to, const Bf16* head, unsigned first, unsign
     }
 }
 
-#if ATTENTION_COMPILED_FOR_SM_90A
+#if WARPWISE_SM_90A
 
 // The scores of a warpgroup's 64 queries with the 128 keys of a tile, as one group.
 __device__ void start_scores(float (&scores)[64], unsigned queries, unsigned keys) {
@@ -33,7 +33,7 @@ __device__ void start_scores(float (&scores)[64], unsigned queries, unsigned key
         const unsigned at = step / 4 * kHalfTile + step % 4 * 32;
         multiply_rows(scores, rows_at(queries + at), rows_at(keys + at), step != 0);
     }
-    close_group();
+    wgmma_commit_group();
 }
 
 // Adds the values of a tile with these weights, as one group.
@@ -42,7 +42,7 @@ __device__ void start_values(float (&out)[64], const unsigned (&weights)[kSide /
 #pragma unroll
     for (unsigned step = 0; step < kSide / 16; ++step)
         multiply_fragments(out, weights[step], rows_at(values + step * 16 * kHalfRow));
-    close_group();
+    wgmma_commit_group();
 }
 
 // The online softmax for the two rows of a lane: 4 j to 4 j + 3 are two columns of the one
@@ -81,7 +81,7 @@ __device__ float2 weigh_rows(float (&scores)[64], float (&largest)[2], float (&s
 // exponentials are computed while the tensor cores multiply. Still slow because all threads
 // copy, and because both warpgroups wait for each other at each tile.
 __global__ void __launch_bounds__(kWgmmaThreads, 1) wgmma_overlap(Heads x) {
-#if ATTENTION_COMPILED_FOR_SM_90A
+#if WARPWISE_SM_90A
     extern __shared__ __align__(128) unsigned char shared_memory[];
     const unsigned queries = (shared_address(shared_memory) + 1023) / 1024 * 1024;
     const auto keys = [&](unsigned tile) { return queries + (1 + tile % 2) * kWholeTile; };
@@ -100,19 +100,19 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1) wgmma_overlap(Heads x) {
     unsigned weights[kSide / 16][4];
     for (unsigned tile = 0; tile < tiles; ++tile) {
         wait_for_copies();
-        make_visible_to_wgmma();
+        fence_proxy_async();
         __syncthreads();  // keys and the values before are here; those before are read
         if (tile + 1 < tiles)
             fetch_tile(keys(tile + 1), x.keys + head, (tile + 1) * kSide, x.tokens);
         fetch_tile(values(tile), x.values + head, tile * kSide, x.tokens);
-        open_group();
+        wgmma_fence();
         start_scores(scores, own_queries, keys(tile));
         if (tile == 0) {
-            wait_for_groups<0>(scores);
+            wgmma_wait_group<0>(scores);
         } else {
-            open_group();
+            wgmma_fence();
             start_values(out, weights, values(tile - 1));
-            wait_for_groups<1>(scores);
+            wgmma_wait_group<1>(scores);
         }
         if ((tile + 1) * kSide > x.tokens) {
 #pragma unroll
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1) wgmma_overlap(Heads x) {
             }
         }
         const float2 corrections = weigh_rows(scores, largest, sums);
-        wait_for_groups<0>(out);
+        wgmma_wait_group<0>(out);
 #pragma unroll
         for (unsigned j = 0; j < 64; ++j)
             out[j] *= j % 4 < 2 ? corrections.x : corrections.y;
@@ -135,11 +135,11 @@ __global__ void __launch_bounds__(kWgmmaThreads, 1) wgmma_overlap(Heads x) {
         }
     }
     wait_for_copies();
-    make_visible_to_wgmma();
+    fence_proxy_async();
     __syncthreads();
-    open_group();
+    wgmma_fence();
     start_values(out, weights, values(tiles - 1));
-    wait_for_groups<0>(out);
+    wgmma_wait_group<0>(out);
 #pragma unroll
     for (unsigned r = 0; r < 2; ++r) {
         const float factor = 1 / sum_over_lanes<4>(sums[r]);

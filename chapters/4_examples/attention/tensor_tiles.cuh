@@ -59,15 +59,15 @@ __device__ void compute_scores(Scores& scores, unsigned queries, unsigned keys) 
         unsigned q[WM / 16][4];
 #pragma unroll
         for (unsigned i = 0; i < WM / 16; ++i)
-            load_matrices(q[i], queries + swizzled(q_row + 16 * i, 2 * step + q_chunk));
+            ldmatrix(q[i], queries + swizzled(q_row + 16 * i, 2 * step + q_chunk));
 #pragma unroll
         for (unsigned j = 0; j < BN / 16; ++j) {
             unsigned k[4];
-            load_matrices(k, keys + swizzled(k_row + 16 * j, 2 * step + k_chunk));
+            ldmatrix(k, keys + swizzled(k_row + 16 * j, 2 * step + k_chunk));
 #pragma unroll
             for (unsigned i = 0; i < WM / 16; ++i) {
-                mma(scores[i][2 * j], q[i], k[0], k[1]);
-                mma(scores[i][2 * j + 1], q[i], k[2], k[3]);
+                mma_m16n8k16_bf16(scores[i][2 * j], q[i], {k[0], k[1]});
+                mma_m16n8k16_bf16(scores[i][2 * j + 1], q[i], {k[2], k[3]});
             }
         }
     }
@@ -136,12 +136,11 @@ __device__ void add_values(Rows& rows, const Scores& weights, unsigned values) {
 #pragma unroll
         for (unsigned j = 0; j < kDim / 16; ++j) {
             unsigned v[4];
-            load_matrices_transposed(v,
-                                     values + swizzled(v_row + 16 * step, 2 * j + v_chunk));
+            ldmatrix_trans(v, values + swizzled(v_row + 16 * step, 2 * j + v_chunk));
 #pragma unroll
             for (unsigned i = 0; i < WM / 16; ++i) {
-                mma(rows.out[i][2 * j], w[i], v[0], v[1]);
-                mma(rows.out[i][2 * j + 1], w[i], v[2], v[3]);
+                mma_m16n8k16_bf16(rows.out[i][2 * j], w[i], {v[0], v[1]});
+                mma_m16n8k16_bf16(rows.out[i][2 * j + 1], w[i], {v[2], v[3]});
             }
         }
     }

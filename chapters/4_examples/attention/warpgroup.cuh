@@ -8,18 +8,12 @@
 
 #include "chapters/4_examples/attention/tensor_core.cuh"
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-#define ATTENTION_COMPILED_FOR_SM_90A 1
-#else
-#define ATTENTION_COMPILED_FOR_SM_90A 0
-#endif
-
 namespace examples {
 namespace {
 
 // Whether the device code of this program was compiled for sm_90a. Device code itself tells
 // the host, because the host code is compiled only once, for all architectures.
-__constant__ const int d_attention_for_sm_90a = ATTENTION_COMPILED_FOR_SM_90A;
+__constant__ const int d_attention_for_sm_90a = WARPWISE_SM_90A;
 
 constexpr unsigned kGroup = 128;  // threads of a warpgroup
 
@@ -30,20 +24,7 @@ __device__ unsigned swizzled_in_halves(unsigned row, unsigned chunk) {
     return chunk / 8 * kHalfTile + row * kHalfRow + (chunk % 8 ^ row % 8) * 16;
 }
 
-#if ATTENTION_COMPILED_FOR_SM_90A
-
-// 64 sums in 64 registers, which the instruction wants by name.
-// clang-format off
-#define SUMS_8(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), \
-                     "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-#define SUMS_64(d) SUMS_8(d, 0), SUMS_8(d, 8), SUMS_8(d, 16), SUMS_8(d, 24), \
-                   SUMS_8(d, 32), SUMS_8(d, 40), SUMS_8(d, 48), SUMS_8(d, 56)
-#define NAMES_64 \
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}"
-// clang-format on
+#if WARPWISE_SM_90A
 
 // Describes part of a tile to wgmma. From bit 0: address / 16; from 32: distance of groups
 // of eight rows / 16; from 62: 1 for the swizzle of 128 bytes. From 16: distance of the two
@@ -60,10 +41,10 @@ __device__ void multiply_rows(float (&d)[64], std::uint64_t a, std::uint64_t b, 
         "{\n"
         ".reg .pred add;\n"
         "setp.ne.b32 add, %66, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 " NAMES_64
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 " WARPWISE_NAMES_64
         ", %64, %65, add, 1, 1, 0, 0;\n"
         "}"
-        : SUMS_64(d)
+        : WARPWISE_SUMS_64(d)
         : "l"(a), "l"(b), "r"(int{add}));
 }
 
@@ -71,34 +52,16 @@ __device__ void multiply_rows(float (&d)[64], std::uint64_t a, std::uint64_t b, 
 // *rows* of 128 columns.
 __device__ void multiply_fragments(float (&d)[64], const unsigned (&a)[4],
                                    std::uint64_t b) {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 " NAMES_64
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 " WARPWISE_NAMES_64
                  ", {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
-                 : SUMS_64(d)
+                 : WARPWISE_SUMS_64(d)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
-// Before the first wgmma of a group: orders it after earlier writes to its registers.
-__device__ void open_group() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-
-__device__ void close_group() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-
-// Waits until no more than the last `pending` groups are in flight. The sums are operands
-// so that the compiler does not read them earlier.
-template <unsigned pending>
-__device__ void wait_for_groups(float (&d)[64]) {
-    asm volatile("wgmma.wait_group.sync.aligned %64;"
-                 : SUMS_64(d)
-                 : "n"(pending)
-                 : "memory");
-}
-
-// wgmma reads shared memory by another way than the threads write it, so what they have
-// written has to be made visible to it.
-__device__ void make_visible_to_wgmma() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+using warpwise::fence_proxy_async;
+using warpwise::wgmma_commit_group;
+using warpwise::wgmma_fence;
+using warpwise::wgmma_wait_group;
 
 #endif
 

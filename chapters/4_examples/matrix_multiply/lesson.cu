@@ -12,8 +12,8 @@
 //
 // The kernels are in step_01_row_per_block.cuh to step_23_larger_thread_tile.cuh, one step
 // per file, to be read in this order. tiles.cuh and pipeline.cuh have what they share. This
-// file launches them, predicts what they ask of the memories, and compares. Then come the
-// steps on tensor cores: tensor_cores.cu launches them.
+// file launches them, predicts what they ask of the memories, and compares. Tensor cores
+// are the subject of chapter 5.
 #include <cuda_runtime.h>
 
 #ifndef __CPU_DEVICE__
@@ -418,46 +418,6 @@ const std::vector<warpwise::Size> awkward = {
     {33, 31, 65},   {1, 1009, 3},  {1009, 1, 3},   {2, 3, 307},   {127, 129, 65},
     {128, 256, 16}, {129, 260, 8}, {257, 132, 17}, {36, 64, 515}, {300, 20, 40}};
 
-// ---- tensor cores -----------------------------------------------------------------------
-
-void show_tensor_cores(warpwise::Lesson& lesson) {
-#ifdef __CPU_DEVICE__
-    lesson.text(
-        "What do tensor cores add, with TF32 and bf16? The CPU device has none, so these "
-        "steps are not shown here. GPUs from sm_80 on have them.");
-#else
-    const warpwise::Sizes sizes = {
-        .gpu = {4096, 4096, 4096}, .cpu = {}, .awkward = awkward};
-    const auto tf32 = tf32_steps();
-    const auto bf16 = bf16_steps();
-    if (tf32.empty() && bf16.empty()) {
-        lesson.text(
-            "What do tensor cores add, with TF32 and bf16? This GPU has none for them, so "
-            "these steps are not shown. GPUs from sm_80 on have them.");
-        return;
-    }
-    lesson.question(
-        R"(Tensor cores multiply small matrices with one instruction of a warp, or of four
-warps. They take inputs of fewer bits and add in float: TF32 keeps 11 significant bits,
-bf16 keeps 8. What does it take to keep them busy? `result` is about the sums; `error with
-rounding` includes the rounded inputs.)");
-    lesson.predict(
-        {.question = R"(Which is faster on a GPU: mma_fragments, which uses tensor
-cores and loads its fragments from global memory, or product_pipeline, which has no
-tensor cores?)",
-         .answer = warpwise::Fastest{{"mma_fragments", "product_pipeline"}},
-         .because = R"(Tensor cores are fast only if they do not wait for their
-inputs. Tiles in shared memory bring them in time.)"});
-    if (!tf32.empty()) lesson.steps<Tf32Product>(sizes, tf32);
-    if (!bf16.empty()) lesson.steps<Bf16Product>(sizes, bf16);
-    lesson.conclusion(
-        R"(Fragments from global memory leave the tensor cores waiting: on an H200 this
-kernel is slower than product_pipeline. Tiles in shared memory bring about half of the
-vendor's speed there, and wgmma with the tensor memory accelerator (only on sm_90a) brings
-the rest. bf16 has 3 bits less than TF32, so its error is about 8 times as large.)");
-#endif
-}
-
 }  // namespace
 
 void matrix_multiply(warpwise::Lesson& lesson) {
@@ -545,7 +505,6 @@ tiles at the edges are partly empty.)"});
 serve several multiply-adds. After that, each instruction that is not a multiply-add takes
 the place of one, so the last steps remove such instructions and the waiting. On any GPU,
 move operands up until no level of memory is asked for more than it can deliver.)");
-    show_tensor_cores(lesson);
 }
 
 }  // namespace examples

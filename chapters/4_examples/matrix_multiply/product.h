@@ -1,34 +1,27 @@
-// What lesson.cu (floats) and tensor_cores.cu (TF32 and bf16) have in common: the product C
-// = A B on host and device, its double-precision reference, and the library that all steps
-// are measured against.
+// What the matrix products of chapters 4 (floats) and 5 (tensor cores) have in common: the
+// product C = A B on host and device, and its double-precision reference.
 //
-//     Product<Precision::tf32> problem({4096, 4096, 4096});
+//     Product<Fp32> problem({4096, 4096, 4096});
 //     kernel<<<...>>>(problem.d_a.data(), problem.d_b.data(), problem.d_c.data(), ...);
 //     if (!problem.compare().passed) ...
 //
-// Inputs are rounded to the precision of the table *before* they go to the device. Products
-// of two such numbers are exact in float (11 + 11 bits for TF32, 8 + 8 for bf16), so what
-// is left to err is the sum, which every table adds up in float: one tolerance serves all.
-// What the rounding of the inputs costs is a column of its own.
+// `Format` says what the numbers of A and B are on the device, and is what Fp32 is below.
+// Inputs are rounded to it *before* they go there, and the reference is that of the rounded
+// inputs. So what is left to err is the sum. What the rounding costs is a column of its
+// own.
 #pragma once
 
 #include <cuda_runtime.h>
-
-#ifndef __CPU_DEVICE__
-#include <cuda_bf16.h>
-#endif
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
-#include "common/helpers/check.h"
 #include "common/helpers/compare.h"
 #include "common/helpers/device_buffer.h"
 #include "common/helpers/inputs.h"
@@ -37,101 +30,79 @@
 
 namespace examples {
 
-/// What the numbers of A and B are rounded to. C is float, and so are the sums, in all of
-/// them.
-enum class Precision {
-    fp32,  ///< 24 significant bits: nothing is rounded
-    tf32,  ///< 11 significant bits, in a float whose lower 13 bits are 0
-    bf16,  ///< 8 significant bits, in 16 bits
+/// Floats as they are.
+struct Fp32 {
+    using Element = float;  ///< of A and B
+    using Sum = float;      ///< of C
+    static constexpr bool b_is_transposed =
+        false;                             ///< else K-major, as tensor cores take B
+    static constexpr bool rounds = false;  ///< inputs
+    static constexpr double scale = 1;     ///< elements are inputs times this
+
+    static Element element(float input) { return input; }  ///< as it is on the device
+    static double value(Element element) { return element; }
+
+    /// How far a sum of k products may be off. `magnitude`: a bound of the sum of their
+    /// magnitudes.
+    static double tolerance(std::size_t k, double magnitude) {
+        return warpwise::sum_tolerance(k, std::numeric_limits<float>::epsilon(), magnitude);
+    }
 };
 
-constexpr unsigned significant_bits(Precision precision) {
-    return precision == Precision::fp32 ? 24 : precision == Precision::tf32 ? 11 : 8;
-}
-
-/// `value`, rounded to the nearest number of so many significant bits; ties to even. Finite
-/// values only.
-inline float rounded_to(Precision precision, float value) {
-    const unsigned dropped = 24 - significant_bits(precision);
-    if (dropped == 0) return value;
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    const std::uint32_t is_odd = bits >> dropped & 1;
-    bits += (std::uint32_t{1} << (dropped - 1)) - 1 + is_odd;
-    bits &= ~((std::uint32_t{1} << dropped) - 1);
-    std::memcpy(&value, &bits, sizeof bits);
-    return value;
-}
-
-/// 90 for compute capability 9.0: what the current device can do.
-inline int compute_capability() {
-    int device = 0, major = 0, minor = 0;
-    warpwise::check(cudaGetDevice(&device));
-    warpwise::check(
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    warpwise::check(
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-    return 10 * major + minor;
-}
-
 /// C = A B with m x k, k x n and m x n elements. A: m rows of k elements, each row
-/// contiguous, in every table. B: for fp32 k rows of n elements, for tf32 and bf16
-/// transposed, n rows of k elements (K-major, which tensor cores take). C: m rows of n
-/// floats.
-template <Precision precision>
+/// contiguous. B: k rows of n elements, or transposed, n rows of k elements (K-major). C: m
+/// rows of n sums.
+template <class Format>
 struct Product {
-#ifdef __CPU_DEVICE__
-    using Element = float;
-    static_assert(precision == Precision::fp32, "the CPU device has no tensor cores");
-#else
-    using Element = std::conditional_t<precision == Precision::bf16, __nv_bfloat16, float>;
-#endif
-    static constexpr bool b_is_transposed = precision != Precision::fp32;
+    using Element = typename Format::Element;
+    using Sum = typename Format::Sum;
+    static constexpr bool b_is_transposed = Format::b_is_transposed;
 
     std::size_t m, n, k;
     std::vector<float> a, b;  // before they are rounded; b as it lies on the device
     warpwise::DeviceBuffer<Element> d_a, d_b;
-    warpwise::DeviceBuffer<float> d_c;
+    warpwise::DeviceBuffer<Sum> d_c;
 
-    explicit Product(const warpwise::Size& size)
+    /// Inputs are evenly distributed over [low, 1].
+    explicit Product(const warpwise::Size& size, float low = -1)
         : m(size[0]),
           n(size[1]),
           k(size[2]),
-          a(warpwise::uniform<float>(m * k, 41)),
-          b(warpwise::uniform<float>(k * n, 42)),
+          a(warpwise::uniform<float>(m * k, 41, low)),
+          b(warpwise::uniform<float>(k * n, 42, low)),
           d_a(elements(a)),
           d_b(elements(b)),
           d_c(m * n) {
         choose_checked();
-        expected_ = references([](float value) { return rounded_to(precision, value); });
-        tolerance_ = warpwise::sum_tolerance(k, std::numeric_limits<float>::epsilon(),
-                                             largest_magnitudes());
+        expected_ =
+            references([](float input) { return Format::value(Format::element(input)); });
+        tolerance_ = Format::tolerance(k, largest_magnitudes());
     }
 
-    void poison() { d_c.fill_bytes(0xFF); }
+    /// Floats become NaN, and integers become one that no sum of 2^16 products of bytes is.
+    void poison() { d_c.fill_bytes(std::is_floating_point_v<Sum> ? 0xFF : 0x80); }
 
     /// Compares all elements of a small product, and a sample of a large one. Of that, all
     /// elements are looked at as far as finding those that nobody wrote: they are still
     /// NaN.
     warpwise::Comparison compare() {
-        const std::vector<float> c = d_c.download();
-        std::vector<float> got(checked_.size());
+        const std::vector<Sum> c = d_c.download();
+        std::vector<Sum> got(checked_.size());
         for (std::size_t i = 0; i < checked_.size(); ++i) got[i] = c[checked_[i]];
         warpwise::Comparison result =
             warpwise::compare(got, expected_, {.absolute = tolerance_});
         for (warpwise::Mismatch& mismatch : result.mismatches)
             mismatch.index = checked_[mismatch.index];
         if (result.passed && checked_.size() < c.size()) {
-            const auto unwritten = std::find_if(
-                c.begin(), c.end(), [](float value) { return std::isnan(value); });
+            const auto unwritten = std::find_if(c.begin(), c.end(), is_poison);
             if (unwritten != c.end()) {
                 result.passed = false;
                 result.mismatched = 1;
                 result.mismatches.push_back(
-                    {static_cast<std::size_t>(unwritten - c.begin()), *unwritten,
-                     std::nan("")});
-                result.note = "element " + std::to_string(unwritten - c.begin()) +
-                              " is NaN: nobody wrote it";
+                    {static_cast<std::size_t>(unwritten - c.begin()),
+                     static_cast<double>(*unwritten), std::nan("")});
+                result.note =
+                    "element " + std::to_string(unwritten - c.begin()) + " was not written";
             }
         }
         got_ = std::move(got);
@@ -142,29 +113,46 @@ struct Product {
     /// none are stated.
     warpwise::Work work() const { return {.operations = 2.0 * m * n * k}; }
 
-    /// The largest difference, over the compared elements, from the product of inputs that
-    /// were not rounded.
+    /// The largest difference, over the compared elements, from the reference of the last
+    /// comparison: what the sums err.
+    double error_of_sums() const { return largest_difference(expected_, 1); }
+
+    /// The same from the product of inputs that were not rounded.
+    double error_with_rounding() {
+        if (unrounded_.empty()) unrounded_ = references([](float input) { return input; });
+        return largest_difference(unrounded_, Format::scale * Format::scale);
+    }
+
     std::vector<warpwise::Figure> figures() {
-        if (precision == Precision::fp32) return {};
-        if (unrounded_.empty()) unrounded_ = references([](float value) { return value; });
-        double largest = 0;
-        for (std::size_t i = 0; i < std::min(got_.size(), unrounded_.size()); ++i)
-            largest = std::max(largest, std::fabs(got_[i] - unrounded_[i]));
-        return {{"error with rounding", largest}};
+        if (!Format::rounds) return {};
+        return {{"error with rounding", error_with_rounding()}};
     }
 
     static std::size_t device_bytes(const warpwise::Size& size) {
         return sizeof(Element) * (size[0] * size[2] + size[2] * size[1]) +
-               sizeof(float) * size[0] * size[1];
+               sizeof(Sum) * size[0] * size[1];
     }
 
 private:
+    static bool is_poison(Sum sum) {
+        if constexpr (std::is_floating_point_v<Sum>) return std::isnan(sum);
+        return static_cast<std::uint32_t>(sum) == 0x80808080u;
+    }
+
+    double largest_difference(const std::vector<double>& reference, double scale) const {
+        double largest = 0;
+        for (std::size_t i = 0; i < std::min(got_.size(), reference.size()); ++i) {
+            const double difference = std::fabs(got_[i] / scale - reference[i]);
+            if (!(difference <= largest) && !std::isnan(largest)) largest = difference;
+        }
+        return largest;
+    }
+
     static std::vector<Element> elements(const std::vector<float>& values) {
         std::vector<Element> result(values.size());
         warpwise::parallel_for(values.size(), [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                // Exact.
-                result[i] = static_cast<Element>(rounded_to(precision, values[i]));
+                result[i] = Format::element(values[i]);
         });
         return result;
     }
@@ -215,7 +203,7 @@ private:
                 const std::size_t row = checked_[i] / n, col = checked_[i] % n;
                 double sum = 0;
                 for (std::size_t p = 0; p < k; ++p)
-                    sum += static_cast<double>(round(a[row * k + p])) * round(b_at(p, col));
+                    sum += double{round(a[row * k + p])} * double{round(b_at(p, col))};
                 sums[i] = sum;
             }
         };
@@ -240,30 +228,18 @@ private:
         const auto largest = [](const std::vector<double>& squares) {
             return squares.empty() ? 0 : *std::max_element(squares.begin(), squares.end());
         };
-        // Rounded inputs may be longer by half a unit of 8 bits, each.
-        constexpr double rounding = 1 + 1.0 / 64;
-        return rounding * std::sqrt(largest(squares_a) * largest(squares_b));
+        // Inputs rounded to four significant bits may be longer by a sixteenth.
+        constexpr double rounding = (1 + 1.0 / 16) * (1 + 1.0 / 16);
+        return rounding * Format::scale * Format::scale *
+               std::sqrt(largest(squares_a) * largest(squares_b));
     }
 
     std::vector<std::size_t> checked_;          // numbers of compared elements of C
     std::vector<double> expected_, unrounded_;  // references, in the order of checked_
-    std::vector<float> got_;                    // what the last comparison saw
+    std::vector<Sum> got_;                      // what the last comparison saw
     double tolerance_ = 0;
 };
 
-using FloatProduct = Product<Precision::fp32>;
-
-#ifndef __CPU_DEVICE__
-
-using Tf32Product = Product<Precision::tf32>;
-using Bf16Product = Product<Precision::bf16>;
-
-/// The steps on tensor cores that this chip can run, in order, the vendor's routine last;
-/// none on a chip that has no tensor cores for this precision. Each step is right for any
-/// m, n and k: 0, odd, narrow, wide. Defined in tensor_cores.cu.
-std::vector<warpwise::Step<Tf32Product>> tf32_steps();
-std::vector<warpwise::Step<Bf16Product>> bf16_steps();
-
-#endif
+using FloatProduct = Product<Fp32>;
 
 }  // namespace examples

@@ -36,7 +36,7 @@ void Block::begin_barrier(void* barrier, std::ptrdiff_t expected, Site site) {
     }
     const std::uint64_t word = kMark << kNumberBits | async_barriers_.size();
     std::memcpy(barrier, &word, sizeof word);
-    async_barriers_.push_back({barrier, expected, expected, 0, site, {}, {}, {}});
+    async_barriers_.push_back({barrier, expected, expected, 0, 0, site, {}, {}, {}});
 }
 
 AsyncBarrier& Block::barrier_at(const void* barrier, const char* what, Site site) {
@@ -69,17 +69,33 @@ std::uint64_t Block::arrive(const void* barrier, std::ptrdiff_t count, bool drop
     const Uninstrumented now;
     AsyncBarrier& at = barrier_at(barrier, "arrive()", site);
     if (count < 1 || count > at.missing) {
-        end_for_barrier(
-            site,
-            std::to_string(count) + " arrivals at a barrier, whose phase still waits for " + std::to_string(at.missing),
-            "the arrivals of a phase have to add up to what init() was told");
+        end_for_barrier(site,
+                        std::to_string(count) + " arrivals at a barrier, whose phase still waits for " +
+                            std::to_string(at.missing) +
+                            (at.bytes > 0 ? " and for " + std::to_string(at.bytes) + " bytes" : ""),
+                        "the arrivals of a phase have to add up to what init() was told");
     }
     if (diagnoser_) diagnoser_->arrive(current_thread.linear_thread, barrier, at.arrived);
     const std::uint64_t phase = at.phase;
     if (drops) --at.expected;
     at.missing -= count;
-    if (at.missing == 0) complete_phase(at);
+    complete_phase_if_all_came(at);
+    if (at.phase == phase && at.missing == 0 && at.bytes < 0) end_for_too_many_bytes(at, site);
     return phase;
+}
+
+void Block::complete_phase_if_all_came(AsyncBarrier& barrier) {
+    if (barrier.missing == 0 && barrier.bytes == 0) complete_phase(barrier);
+}
+
+/// All have arrived, and nobody can announce the bytes any more that copies have brought.
+void Block::end_for_too_many_bytes(const AsyncBarrier& barrier, Site site) {
+    end_for_barrier(site,
+                    "copies bring " + std::to_string(-barrier.bytes) +
+                        " bytes more to a phase of a barrier than were announced, and all arrivals have come",
+                    "announce all bytes that a phase waits for, before or with the last arrival: the sum of the sizes "
+                    "of its copies. A box of a tensor map always counts as a whole, also where it lies partly outside "
+                    "of the tensor");
 }
 
 /// The running thread knows that the phase, and all before it, have completed.
@@ -145,6 +161,7 @@ void Block::land(LateCopy& copy) {
     if (diagnoser_) diagnoser_->land_copy(current_thread.linear_thread, copy.number, copy.to);
     std::memcpy(copy.to, copy.data, copy.bytes);
     if (diagnoser_) diagnoser_->pause();
+    if (diagnoser_ && copy.in_bulk) diagnoser_->note_async_write(copy.to, copy.bytes);
 }
 
 void Block::begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier, const void* code,

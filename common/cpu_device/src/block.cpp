@@ -107,6 +107,8 @@ void Block::begin(Launch& launch, std::uint64_t linear_index, Tally& tally) {
     poisoned_ = 0;
     async_barriers_.clear();
     thread_copies_.clear();
+    thread_stores_.clear();
+    end_bulk_copies_ = nullptr;
     barriers_passed_ = grid_barriers_passed_ = 0;
     state_ = State::running;
     yields_in_a_row_ = 0;
@@ -199,6 +201,9 @@ Block::State Block::run() {
 }
 
 void Block::finish() {
+    if (end_bulk_copies_ != nullptr && launch_->failure.load(std::memory_order_relaxed) == cudaSuccess) {
+        (this->*end_bulk_copies_)();
+    }
     if (instrumented_) {
         diagnoser_.reset();
         if (recording_ && launch_->failure.load(std::memory_order_relaxed) == cudaSuccess) {
@@ -624,8 +629,10 @@ bool Block::resolve_stall() {
     unsigned waiting = 0;
     unsigned at_grid = 0;
     unsigned at_cluster = 0;
+    unsigned at_arrivals = 0;
     for_each_waiting([&](const Fiber& fiber) {
         ++waiting;
+        at_arrivals += fiber.wait == Wait::arrivals;
         at_grid += fiber.wait == Wait::grid;
         at_cluster += fiber.wait == Wait::cluster;
     });
@@ -641,6 +648,17 @@ bool Block::resolve_stall() {
         state_ = State::at_cluster_barrier;
         return false;
     }
+    if (at_arrivals > 0 && cluster_ != nullptr && cluster_->count > 1) {
+        state_ = State::awaits_arrivals;
+        return false;
+    }
+    report_stall();
+    launch_->fail(cudaErrorLaunchTimeout);  // a GPU would wait for ever
+    finish();
+    return false;
+}
+
+void Block::report_stall() {
     bool any_meeting = false;
     for (const Meeting* meeting : open_) any_meeting |= meeting != nullptr;
     if (any_meeting) {
@@ -648,9 +666,6 @@ bool Block::resolve_stall() {
     } else if (!report_missing_arrivals()) {
         report_stuck_threads();
     }
-    launch_->fail(cudaErrorLaunchTimeout);  // a GPU would wait for ever
-    finish();
-    return false;
 }
 
 bool Block::resolve_convergence() {

@@ -22,6 +22,7 @@
 #include "launch_twin.h"
 #include "recorder.h"
 #include "tally.h"
+#include "tensor_maps.h"
 
 namespace cpu_device {
 
@@ -169,6 +170,7 @@ struct LateCopy {
     std::uint32_t bytes;
     std::uint32_t number;  ///< to the diagnoser
     std::uint64_t since;   ///< the phase of its barrier, or the group of its thread, to which it belongs
+    bool in_bulk = false;  ///< by the tensor memory accelerator
     alignas(16) std::byte data[16];
 };
 
@@ -177,8 +179,9 @@ struct AsyncBarrier {
     const void* address;
     std::ptrdiff_t expected;  ///< arrivals in each phase
     std::ptrdiff_t missing;   ///< in the present phase
-    std::uint64_t phase;      ///< how many have completed
-    Site site;                ///< of its initialization
+    std::int64_t bytes;   ///< that the present phase still waits for: announced, less those that copies have brought
+    std::uint64_t phase;  ///< how many have completed
+    Site site;            ///< of its initialization
     std::vector<LateCopy> copies;
     ThreadClock arrived;    ///< what those knew that have arrived
     ThreadClock completed;  ///< the same, when the last phase was completed
@@ -190,6 +193,21 @@ struct ThreadCopies {
     std::vector<LateCopy> copies;
 };
 
+/// A store in bulk, from shared to global memory, that may not have read its source yet.
+struct BulkStore {
+    std::uint64_t group;   ///< of its thread
+    std::uint32_t number;  ///< to the diagnoser
+    const void* code;
+    Site site;
+    std::vector<BulkPiece> pieces;
+};
+
+/// The stores in bulk of one thread, in groups as ThreadCopies.
+struct ThreadStores {
+    std::uint64_t group = 0;
+    std::vector<BulkStore> stores;
+};
+
 class Block {
 public:
     enum class State {
@@ -197,6 +215,7 @@ public:
         spinning,  ///< its threads only spin: other blocks should get a turn
         at_grid_barrier,
         at_cluster_barrier,  ///< it waits for other blocks of the cluster
+        awaits_arrivals,     ///< at barriers of its own, and another block of the cluster may still bring something
         done,
     };
 
@@ -224,6 +243,8 @@ public:
     void leave_cluster_barrier(std::uint32_t phase);
     /// Whether a thread that still runs has not arrived yet. Only while all of them wait.
     bool lacks_arrivals() const;
+    /// Its threads wait for what can never come.
+    void report_stall();
     /// By thread: whether it waits.
     std::vector<bool> waiting_threads() const;
     /// All blocks of the cluster wait, and no arrival can come any more.
@@ -246,6 +267,18 @@ public:
     void begin_copy(void* to, const void* from, std::size_t bytes, const void* barrier, const void* code, Site site);
     void commit_copies();
     void wait_for_copies(unsigned prior);
+    // bulk_copies.cpp
+    void expect_bytes(const void* barrier, std::uint32_t bytes, Site site);
+    void load_in_bulk(void* to, const void* from, std::uint32_t bytes, const void* barrier, unsigned blocks,
+                      const void* code, Site site);
+    void load_box(void* to, const void* map, const std::int32_t* at, unsigned rank, const void* barrier,
+                  unsigned blocks, const void* code, Site site);
+    void store_in_bulk(void* to, const void* from, std::uint32_t bytes, const void* code, Site site);
+    void store_box(const void* map, const std::int32_t* at, unsigned rank, const void* from, const void* code,
+                   Site site);
+    void commit_bulk_stores();
+    void wait_for_bulk_stores(unsigned prior);
+    void fence_async_proxy();
     void yield();
     [[noreturn]] void abandon();  ///< back to the host stack; the launch has failed
 
@@ -261,6 +294,7 @@ public:
     void* shared_address(std::size_t offset, std::size_t bytes);
     bool is_shared_memory(const void* address) const;
     std::byte* shared_memory() const { return arena_; }
+    bool has_ready_threads() const { return has_ready(); }
     Cluster* cluster() const { return cluster_; }  ///< null: it is alone
     unsigned rank_in_cluster() const { return rank_; }
     bool is_on_stack(const void* address) const;                  ///< of the running thread
@@ -315,6 +349,22 @@ private:
     AsyncBarrier& barrier_at(const void* barrier, const char* what, Site site);
     [[noreturn]] void end_for_barrier(Site site, const std::string& message, const char* hint);
     void complete_phase(AsyncBarrier& barrier);
+    void complete_phase_if_all_came(AsyncBarrier& barrier);
+    [[noreturn]] void end_for_too_many_bytes(const AsyncBarrier& barrier, Site site);
+    void load_pieces(std::byte* to, std::uint32_t bytes, bool fills_with_nan, const void* barrier, unsigned blocks,
+                     const void* code, Site site);
+    void bring_pieces(Block& target, unsigned rank, std::uint32_t bytes, bool fills_with_nan, std::size_t barrier,
+                      const void* code, Site site);
+    void store_pieces(const std::byte* from, std::uint32_t bytes, const void* code, Site site);
+    TensorMap tensor_map(const void* map, unsigned rank, Site site);
+    void check_bulk_address(const void* address, std::uint32_t alignment, const char* what, Site site);
+    void check_bulk_copy(const void* to, const void* from, std::uint32_t bytes, Site site);
+    void check_own_shared(const std::byte* address, std::uint32_t bytes, const char* what, Site site);
+    void check_access(const void* memory, std::uint32_t bytes, bool writes, const void* code);
+    void carry_out(const BulkStore& store);
+    void end_bulk_copies();
+    [[noreturn]] void end_for_bulk_copy(DiagnosticKind kind, cudaError_t error, Site site, const std::string& message,
+                                        const char* hint);
     void park_for_arrivals(const AsyncBarrier& barrier, Site site);
     void note_completed(AsyncBarrier& barrier, std::uint64_t phase);
     void land(LateCopy& copy);
@@ -385,7 +435,10 @@ private:
     std::size_t poisoned_ = 0;  ///< bytes of the arena that this block's threads may look at
 
     std::vector<AsyncBarrier> async_barriers_;
-    std::vector<ThreadCopies> thread_copies_;  ///< by thread; empty: nobody has begun one
+    std::vector<ThreadCopies> thread_copies_;     ///< by thread; empty: nobody has begun one
+    std::vector<ThreadStores> thread_stores_;     ///< the same
+    std::vector<BulkPiece> pieces_;               ///< of the copy that begins
+    void (Block::*end_bulk_copies_)() = nullptr;  ///< null: no thread has begun a copy in bulk
 
     bool instrumented_ = false;
     bool thread_is_first_ = false;  ///< of this fiber: none has ended when the next one starts

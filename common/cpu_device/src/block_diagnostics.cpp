@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "block.h"
+#include "cpu_device/tensor_core.h"
 #include "instrumented_code.h"
 #include "source_lines.h"
 
@@ -22,6 +23,7 @@ std::string at(const Site& site) { return short_name(site.file) + ":" + std::to_
 std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 const char* name_of(Collective operation) {
+    if (operation == matrix_collective) return "a tensor core instruction";
     switch (operation) {
         case Collective::syncwarp:
             return "__syncwarp";
@@ -232,8 +234,10 @@ void Block::report_missing_lanes() {
                     where_they_parted(witness.linear_thread, absent);
     found.other = OtherSide{elsewhere.front().site, index_, thread_index(absent), "waits here"};
     found.hint =
-        "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let all lanes "
-        "reach it";
+        meeting.operation == matrix_collective
+            ? "all 32 lanes of a warp have to reach it together: move it out of the branch"
+            : "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
+              "all lanes reach it";
     report(std::move(found));
 }
 
@@ -283,10 +287,21 @@ bool Block::report_missing_arrivals() {
         found.other = OtherSide{group.site, index_, thread_index(group.threads.front()), "waits here"};
         break;
     }
-    found.message = "phase " + std::to_string(barrier.phase) + " of the barrier that was initialized at " +
-                    at(barrier.site) + " waits for ever: of " + std::to_string(barrier.expected) + " arrivals " +
-                    std::to_string(barrier.expected - barrier.missing) + " have come. " + text_of(groups) +
-                    (exited > 0 ? ", " + counted(exited, "thread") + (exited == 1 ? " has" : " have") + " exited" : "");
+    found.message =
+        "phase " + std::to_string(barrier.phase) + " of the barrier that was initialized at " + at(barrier.site) +
+        " waits for ever: of " + std::to_string(barrier.expected) + " arrivals " +
+        std::to_string(barrier.expected - barrier.missing) + " have come" +
+        (barrier.bytes > 0 ? ", and of the bytes that were announced " + std::to_string(barrier.bytes) + " have not"
+                           : "") +
+        ". " + text_of(groups) +
+        (exited > 0 ? ", " + counted(exited, "thread") + (exited == 1 ? " has" : " have") + " exited" : "");
+    if (barrier.missing == 0 && barrier.bytes > 0) {
+        found.hint =
+            "the bytes that a phase is told to expect have to be the sum of the sizes of its copies: is the number "
+            "right, is it in bytes and not in elements, and does every copy begin that it counts?";
+        report(std::move(found));
+        return true;
+    }
     found.hint =
         "init() has to be told how many arrivals come in each phase: is the number right, does every thread that it "
         "counts call arrive() (of a pipeline: producer_commit() or consumer_release()) in each round, and does a "

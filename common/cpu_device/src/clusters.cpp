@@ -117,6 +117,15 @@ public:
     }
 
 private:
+    static bool is_parked(Block::State state) {
+        return state == Block::State::at_cluster_barrier || state == Block::State::awaits_arrivals;
+    }
+    /// No block can go on, and one of them waits at a barrier of its own.
+    void report_stalled_block(const std::array<Block::State, kMostBlocksOfCluster>& states) const {
+        for (unsigned rank = 0; rank < cluster_.count; ++rank) {
+            if (states[rank] == Block::State::awaits_arrivals) return cluster_.blocks[rank]->report_stall();
+        }
+    }
     static bool failed(const Launch& launch) { return launch.failure.load(std::memory_order_relaxed) != cudaSuccess; }
 
     void begin(Launch& launch, std::uint64_t index, Tally& tally) {
@@ -149,28 +158,40 @@ private:
         const auto first = static_cast<unsigned>(launch.seed % cluster_.count);
         unsigned done = 0;
         while (done < cluster_.count) {
-            unsigned waiting = 0;
+            unsigned waiting = 0;  // blocks at the cluster's barrier
+            unsigned stalled = 0;  // at one of their own
+            bool woken = false;
             for (unsigned k = 0; k < cluster_.count; ++k) {
                 const unsigned rank = (first + k) % cluster_.count;
+                Block& block = *cluster_.blocks[rank];
                 Block::State& state = states[rank];
                 if (state == Block::State::done) continue;
-                if (state != Block::State::at_cluster_barrier || failed(launch)) state = cluster_.blocks[rank]->run();
+                if (!is_parked(state) || block.has_ready_threads() || failed(launch)) state = block.run();
                 if (state == Block::State::done) {
                     ++done;
                     launch.finished_blocks.fetch_add(1, std::memory_order_relaxed);
                 }
                 waiting += state == Block::State::at_cluster_barrier;
+                stalled += state == Block::State::awaits_arrivals;
             }
-            if (waiting == 0 || failed(launch)) continue;
-            const bool all_arrived = cluster_.arrived == cluster_.count * launch.threads;
-            if (!all_arrived && waiting + done < cluster_.count) continue;  // another block may still come
+            // A block that came earlier may have got what it waits for.
+            for (unsigned rank = 0; rank < cluster_.count; ++rank) {
+                woken |= is_parked(states[rank]) && cluster_.blocks[rank]->has_ready_threads();
+            }
+            if (waiting + stalled == 0 || woken || failed(launch)) continue;
+            const bool all_arrived = waiting > 0 && cluster_.arrived == cluster_.count * launch.threads;
+            if (!all_arrived && waiting + stalled + done < cluster_.count) continue;  // another block may still come
             const auto lacks_arrivals = [&](unsigned rank) {
                 return states[rank] != Block::State::done && cluster_.blocks[rank]->lacks_arrivals();
             };
-            bool complete = true;
+            bool complete = waiting > 0;
             for (unsigned rank = 0; !all_arrived && rank < cluster_.count; ++rank) complete &= !lacks_arrivals(rank);
             if (!complete) {
-                Block::report_missing_blocks(cluster_);
+                if (stalled > 0) {
+                    report_stalled_block(states);
+                } else {
+                    Block::report_missing_blocks(cluster_);
+                }
                 launch.fail(cudaErrorLaunchTimeout);  // a GPU would wait for ever
                 continue;
             }

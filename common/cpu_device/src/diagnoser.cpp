@@ -493,7 +493,7 @@ cudaError_t BlockDiagnoser::State::access_remote(unsigned thread, const Access& 
         return cudaSuccess;
     }
     if (order.cluster_phase(thread) == 0 && !order.has_history()) report_block_not_started(thread, access);
-    cluster->uses[target][rank << 10 | thread] = {doing.me, access};
+    if (!access.in_bulk) cluster->uses[target][rank << 10 | thread] = {doing.me, access};
     if (!owner->shared->exists()) return cudaSuccess;
     if (doing.relaxed) doing.mark |= kRelaxed;
     touch(access, doing, owner->shared_space());
@@ -519,7 +519,7 @@ void BlockDiagnoser::State::end_in_cluster() {
 // ---- what the callbacks call ---------------------------------------------------------------------------------
 
 inline cudaError_t BlockDiagnoser::State::access(unsigned thread, const Access& access) {
-    if (late_count != 0) [[unlikely]]
+    if ((late_count | store_count) != 0) [[unlikely]]
         look_for_late_copy(thread, access);
     if (!looks_for_races() && is_surely_right(access)) {
         ++launch.accesses;
@@ -793,6 +793,14 @@ void BlockDiagnoser::fence(unsigned thread, ThreadScope scope, MemoryOrder order
 
 void BlockDiagnoser::State::look_for_late_copy(unsigned thread, const Access& access) {
     const std::uintptr_t offset = number_of(access.address) - arena;
+    if (writes(access.kind) && offset < stored_from.size()) {
+        const std::size_t end = std::min(stored_from.size(), offset + access.bytes);
+        for (std::size_t place = offset; place < end; ++place) {
+            if (stored_from[place] == 0) continue;
+            launch.settle();
+            return report_write_under_store(thread, access, bulk_stores[stored_from[place] - 1]);
+        }
+    }
     if (offset >= late_at.size()) return;
     const std::size_t end = std::min(late_at.size(), offset + access.bytes);
     for (std::size_t place = offset; place < end; ++place) {
@@ -836,6 +844,96 @@ void BlockDiagnoser::land_copy(unsigned waiter, std::uint32_t number, const std:
     access.is_block_copy = access.lands = true;
     access.code = copy.code;
     (void)state.access(waiter, access);
+}
+
+std::uint32_t BlockDiagnoser::begin_bulk_copy(unsigned thread, uint3 block, const std::byte* to, std::uint32_t bytes,
+                                              const void* code) {
+    const std::uint32_t number = begin_copy(thread, to, bytes, code);
+    State& state = *state_;
+    state.late_copies[number].block = block;
+    state.late_copies[number].in_bulk = true;
+    if (!state.looks_for_races() || !state.shared->exists()) return number;
+    const Space space = state.shared_space();
+    const Doing doing{state.order.now(thread), 0, false, number_of(to), bytes, to};
+    for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + bytes; word += 4) {
+        state.for_each_cell(space, doing, word,
+                            [&](Cell& cell, std::uintptr_t, std::size_t) { cell.set_only_write(space.born, 0); });
+    }
+    return number;
+}
+
+void BlockDiagnoser::note_async_write(const std::byte* to, std::uint32_t bytes) {
+    State& state = *state_;
+    if (!state.looks_for_races() || !state.shared->exists()) return;
+    const std::size_t first = (number_of(to) - state.arena) / 4, end = (number_of(to) - state.arena + bytes + 3) / 4;
+    if (state.async_writes.size() < end) state.async_writes.resize(end);
+    const Space space = state.shared_space();
+    for (std::size_t word = first; word < end; ++word) {
+        state.async_writes[word] = space.word(state.arena + 4 * word).write;
+    }
+}
+
+std::uint32_t BlockDiagnoser::begin_bulk_store(unsigned thread, const std::vector<BulkPiece>& pieces,
+                                               const void* code) {
+    State& state = *state_;
+    state.launch.settle();
+    std::uint32_t index = static_cast<std::uint32_t>(state.bulk_stores.size());
+    if (state.free_bulk_stores.empty()) {
+        state.bulk_stores.push_back({});
+    } else {
+        index = state.free_bulk_stores.back();
+        state.free_bulk_stores.pop_back();
+    }
+    state.bulk_stores[index] = {thread, code};
+    for (const BulkPiece& piece : pieces) {
+        if (state.looks_for_races() && state.shared->exists()) state.look_for_unfenced_writes(thread, piece, code);
+        const std::size_t offset = number_of(piece.shared) + piece.skip - state.arena;
+        if (state.stored_from.size() < offset + piece.bytes) state.stored_from.resize(offset + piece.bytes);
+        std::fill_n(state.stored_from.begin() + static_cast<std::ptrdiff_t>(offset), piece.bytes, index + 1);
+    }
+    ++state.store_count;
+    return index;
+}
+
+void BlockDiagnoser::end_bulk_store(std::uint32_t number, const std::vector<BulkPiece>& pieces) {
+    State& state = *state_;
+    for (const BulkPiece& piece : pieces) {
+        const std::size_t offset = number_of(piece.shared) + piece.skip - state.arena;
+        const auto first = state.stored_from.begin() + static_cast<std::ptrdiff_t>(offset);
+        std::replace(first, first + piece.bytes, number + 1, std::uint32_t{0});
+    }
+    state.free_bulk_stores.push_back(number);
+    --state.store_count;
+}
+
+void BlockDiagnoser::fence_async_proxy(unsigned thread) {
+    State& state = *state_;
+    if (!state.looks_for_races()) return;
+    state.launch.settle();
+    auto& fenced = state.fenced;
+    state.order.tick();  // what comes after the fence is not covered by it
+    const std::uint32_t block = block_of(state.order.now(0));
+    if (fenced.block != block) fenced = {block, 0, std::vector<std::uint32_t>(1024)};
+    state.order.know(thread, fenced.all, fenced.times);
+}
+
+/// Whether all that threads have written there was made visible to stores in bulk, which read it by another way.
+void BlockDiagnoser::State::look_for_unfenced_writes(unsigned thread, const BulkPiece& piece, const void* code) {
+    const Space space = shared_space();
+    const std::uint32_t block = block_of(order.now(0));
+    const std::byte* const from = piece.shared + piece.skip;
+    const Doing doing{order.now(thread), 0, false, number_of(from), piece.bytes, from};
+    for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + piece.bytes; word += 4) {
+        const std::size_t index = (word - arena) / 4;
+        for_each_cell(space, doing, word, [&](Cell& cell, std::uintptr_t, std::size_t) {
+            if (cell.write <= space.born || block_of(cell.write) != block || time_of(cell.write) == 0) return;
+            if (index < async_writes.size() && async_writes[index] == cell.write) return;
+            const std::uint32_t time = time_of(cell.write);
+            const bool knows = fenced.block == block;
+            if (knows && (time < fenced.all || time < fenced.times[thread_of(cell.write)])) return;
+            report_unfenced_write(thread, piece, code, cell);
+        });
+    }
 }
 
 void BlockDiagnoser::arrive(unsigned thread, const void* barrier, ThreadClock& arrived) {

@@ -12,6 +12,7 @@
 
 #include "cpu_device/execution.h"
 #include "cpu_device/instrumented.h"
+#include "tensor_maps.h"
 #include "thread_clock.h"
 
 namespace cpu_device {
@@ -34,6 +35,7 @@ struct Access {
     AccessKind kind = AccessKind::read;
     bool is_block_copy = false;  ///< of a structure: padding between its members may never have been written
     bool lands = false;          ///< an asynchronous copy, in the thread that has waited for it
+    bool in_bulk = false;        ///< the beginning of a copy in bulk: nobody's own access
     ThreadScope scope = ThreadScope::system;  ///< of an atomic; volatile accesses count as relaxed ones of the system
     MemoryOrder order = MemoryOrder::relaxed;
     const void* code = nullptr;  ///< return address behind the access
@@ -103,6 +105,18 @@ public:
     /// An asynchronous copy to shared memory has begun, after it was shown as a write: until it lands, nobody may touch
     /// its destination. Returns the copy's number.
     std::uint32_t begin_copy(unsigned thread, const std::byte* to, std::uint32_t bytes, const void* code);
+    /// The same by the tensor memory accelerator, for a thread of any block of the cluster: no thread writes there, so
+    /// whoever has waited need not know of the thread that began the copy.
+    std::uint32_t begin_bulk_copy(unsigned thread, uint3 block, const std::byte* to, std::uint32_t bytes,
+                                  const void* code);
+    /// Such a copy has been carried out.
+    void note_async_write(const std::byte* to, std::uint32_t bytes);
+    /// A store in bulk has begun, after its reads and writes were shown: until it has read its source, nobody may write
+    /// there. Returns the store's number.
+    std::uint32_t begin_bulk_store(unsigned thread, const std::vector<BulkPiece>& pieces, const void* code);
+    void end_bulk_store(std::uint32_t number, const std::vector<BulkPiece>& pieces);
+    /// What the thread knows to have been written may be read by stores in bulk.
+    void fence_async_proxy(unsigned thread);
     /// `waiter` has waited for such a copy, which is carried out after this.
     void land_copy(unsigned waiter, std::uint32_t number, const std::byte* to);
     /// The thread arrives at the cuda::barrier at this address, or has waited for its last phase to complete.

@@ -355,6 +355,10 @@ struct BlockDiagnoser::State {
     void report_launch_ahead(unsigned thread, const Access& access, bool was_write);
     struct LateCopy;
     void report_early_access(unsigned thread, const Access& access, const LateCopy& copy);
+    struct BulkStore;
+    void report_write_under_store(unsigned thread, const Access& access, const BulkStore& store);
+    void look_for_unfenced_writes(unsigned thread, const BulkPiece& piece, const void* code);
+    void report_unfenced_write(unsigned thread, const BulkPiece& piece, const void* code, const Cell& cell);
 
     LaunchDiagnoser::State& launch;
     BlockOrder order;
@@ -399,11 +403,31 @@ struct BlockDiagnoser::State {
         unsigned thread;
         std::uint32_t bytes;
         const void* code;
+        uint3 block{};
+        bool in_bulk = false;
     };
     std::vector<LateCopy> late_copies;
     std::vector<std::uint32_t> free_late_copies;  ///< indices that are used again
     std::vector<std::uint32_t> late_at;
     std::size_t late_count = 0;
+
+    /// The same for stores in bulk, and by byte which of them reads there.
+    struct BulkStore {
+        unsigned thread;
+        const void* code;
+    };
+    std::vector<BulkStore> bulk_stores;
+    std::vector<std::uint32_t> free_bulk_stores;
+    std::vector<std::uint32_t> stored_from;
+    std::size_t store_count = 0;
+
+    /// Which writes have been made visible to stores in bulk by a fence: those before `all`, and by thread.
+    struct {
+        std::uint32_t block = 0;  ///< as in stamps, for which the times hold
+        std::uint32_t all = 0;
+        std::vector<std::uint32_t> times;
+    } fenced;
+    std::vector<Stamp> async_writes;  ///< by word of shared memory: of the last copy in bulk that went there
 };
 
 }  // namespace cpu_device

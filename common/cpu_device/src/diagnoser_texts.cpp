@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cpu_device/tensor_core.h"
 #include "diagnoser_state.h"
 #include "source_lines.h"
 #include "stream_order.h"
@@ -340,6 +341,7 @@ const char* BlockDiagnoser::State::exchange_between(Stamp me, Stamp event) const
     if (block_of(me) != block_of(event) || thread_of(event) / 32 != warp || warp >= exchanges.size()) return nullptr;
     const Exchange& last = exchanges[warp][thread_of(me) % 32];
     if ((last.lanes >> thread_of(event) % 32 & 1) == 0 || last.time <= time_of(event)) return nullptr;
+    if (last.operation == matrix_collective) return nullptr;  // ldmatrix may be one of the accesses itself
     switch (last.operation) {
         case Collective::shuffle:
             return "a shuffle";
@@ -566,15 +568,61 @@ void BlockDiagnoser::State::report_early_access(unsigned thread, const Access& a
                                                       : "a thread reads ") +
                     "where an asynchronous copy has yet to write: nobody has waited for the copy";
     found.other = OtherSide{{},
-                            block_index,
+                            copy.in_bulk ? copy.block : block_index,
                             launch.thread_index(copy.thread),
-                            "begins to copy " + std::to_string(copy.bytes) + " bytes asynchronously"};
+                            copy.in_bulk ? "begins a copy in bulk"
+                                         : "begins to copy " + std::to_string(copy.bytes) + " bytes asynchronously"};
     found.other_code = copy.code;
+    if (copy.in_bulk) {
+        found.hint =
+            "wait first for the phase of the barrier that the copy was given, in the thread that reads or writes: by "
+            "the parity of that phase, which is 0 for the first one, 1 for the second, and so on";
+        return report(std::move(found));
+    }
     found.hint =
         "wait for the copy first, in the thread that reads: by the barrier or the pipeline stage to which the copy "
         "belongs, and by the right phase or stage. The copies of a pipeline stage begin to count with "
         "producer_commit(). A pipeline of thread scope, or cp.async, waits for the thread's own copies only: then a "
         "barrier of the block has to follow, before other threads read";
+    report(std::move(found));
+}
+
+/// A write where a store in bulk may still read.
+void BlockDiagnoser::State::report_write_under_store(unsigned thread, const Access& access, const BulkStore& store) {
+    if (report_again(DiagnosticKind::data_race, access.code, store.code)) return;
+    Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
+    describe(found, access);
+    found.message = "a thread writes where a store in bulk may still read: nobody has waited for the store";
+    found.other = OtherSide{{}, block_index, launch.thread_index(store.thread), "begins a store in bulk"};
+    found.other_code = store.code;
+    found.hint =
+        "the thread that began the store has to call cp_async_bulk_commit_group() and "
+        "cp_async_bulk_wait_group_read(), and then a barrier has to follow, before anybody writes there again";
+    report(std::move(found));
+}
+
+void BlockDiagnoser::State::report_unfenced_write(unsigned thread, const BulkPiece& piece, const void* code,
+                                                  const Cell& cell) {
+    const InstructionForm& other = launch.instructions.form(cell.mark(Cell::kWrite));
+    if (report_again(DiagnosticKind::data_race, code, other.code)) return;
+    Access access;
+    access.address = piece.shared + piece.skip;
+    access.bytes = piece.bytes;
+    access.is_block_copy = true;
+    access.code = code;
+    Diagnostic found = diagnostic(DiagnosticKind::data_race, thread, access);
+    describe(found, access);
+    found.action = "begins a store in bulk";
+    found.message =
+        "a store in bulk reads what a thread has written, and no fence makes that visible to it: it may read what was "
+        "there before";
+    found.other = OtherSide{
+        {}, block_index, launch.thread_index(thread_of(cell.write)), past_text(other.kind, other.bytes, nullptr)};
+    found.other_code = other.code;
+    found.hint =
+        "the tensor memory accelerator reaches shared memory by another way than threads do (another proxy): let every "
+        "thread call fence_proxy_async(space_shared) after its writes and before the barrier behind which the store "
+        "begins";
     report(std::move(found));
 }
 

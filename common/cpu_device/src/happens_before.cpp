@@ -390,6 +390,18 @@ void BlockOrder::join_clocks(unsigned warp, std::uint32_t lanes) {
     }
 }
 
+void BlockOrder::know(unsigned thread, std::uint32_t& all, std::vector<std::uint32_t>& times) const {
+    all = std::max(all, barrier_);
+    times[thread] = std::max(times[thread], time_of(now_));
+    if (const auto* known = threads_of(thread)) take_later(times, *known);
+    if (const LaneTimes* lanes = lanes_of(thread)) {
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            std::uint32_t& time = times[thread / 32 * 32 + lane];
+            time = std::max(time, (*lanes)[lane]);
+        }
+    }
+}
+
 BlockHistory& BlockOrder::history() {
     if (history_ == nullptr) {
         history_ = std::make_unique<BlockHistory>(block_);

@@ -257,6 +257,8 @@ public:
 
     /// What follows has another time than what went before.
     void tick();
+    /// What the thread knows to have come before: all before `all`, and of each thread what came before its time.
+    void know(unsigned thread, std::uint32_t& all, std::vector<std::uint32_t>& times) const;
     bool has_fenced(unsigned thread) const { return thread < has_fenced_.size() && has_fenced_[thread]; }
     /// True if the thread has done a fence that acquires since `time`.
     bool has_acquired_since(unsigned thread, std::uint32_t time) const;

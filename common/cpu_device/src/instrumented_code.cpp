@@ -156,6 +156,7 @@ NEVER_INLINE void check_and_record(const void* memory, std::size_t bytes, Kind k
                            kind,
                            copies,
                            false,
+                           false,
                            scope,
                            memory_order,
                            code};
@@ -281,21 +282,35 @@ const void* see_late_copy(const void* to, const void* from, std::size_t bytes) {
     return code;
 }
 
-void see_barrier(const void* barrier, bool begins) {
+namespace {
+
+/// Looked at for errors, and not counted.
+void look_at(const void* memory, std::size_t bytes, Kind kind, ThreadScope scope, const void* code) {
     InstrumentedThread& self = instrumented_thread;
     if (!self.active || self.diagnoser == nullptr) return;
-    const auto address = reinterpret_cast<std::uintptr_t>(barrier);
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
     if (address - self.stack < self.stack_bytes) return;
     Access access;
-    access.address = static_cast<const std::byte*>(barrier);
-    access.bytes = sizeof(std::uint64_t);
-    access.kind = begins ? Kind::write : Kind::atomic_read;
-    access.scope = ThreadScope::block;
-    access.code = __builtin_return_address(0);
+    access.address = static_cast<const std::byte*>(memory);
+    access.bytes = static_cast<std::uint32_t>(bytes);
+    access.kind = kind;
+    access.scope = scope;
+    access.code = code;
     self.active = false;
     const cudaError_t error = self.diagnoser->access(self.thread, access);
     self.active = true;
     if (error != cudaSuccess) end_for(error);
+}
+
+}  // namespace
+
+void see_barrier(const void* barrier, bool begins) {
+    look_at(barrier, sizeof(std::uint64_t), begins ? Kind::write : Kind::atomic_read, ThreadScope::block,
+            __builtin_return_address(0));
+}
+
+void see_read_of_lane(const void* memory, std::size_t bytes, const void* code) {
+    look_at(memory, bytes, Kind::read, ThreadScope::system, code);
 }
 
 void see_fence(ThreadScope scope, MemoryOrder order) {

@@ -43,6 +43,10 @@ private:
 /// between; noted while errors are looked for.
 void note_device_memory(const void* begin, std::size_t bytes);
 
+/// The running thread gets what lies in memory there, by an instruction that another thread's access counts for. `code`:
+/// where that is.
+void see_read_of_lane(const void* memory, std::size_t bytes, const void* code);
+
 /// True when some code of this program was compiled for instrumenting.
 bool has_instrumented_code();
 

@@ -598,7 +598,10 @@ void* SharedVariable::address() {
             std::size_t rows = (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
             if (running.diagnoser) rows += kSharedAlignment;  // nobody's: whoever runs past the end lands there
             if (running.is_instrumented()) running.shared_variables.push_back(this);
-            offset = running.shared_bytes.fetch_add(rows, std::memory_order_relaxed);
+            const std::size_t multiple = std::max(alignment, kSharedAlignment);
+            const std::size_t used = running.shared_bytes.load(std::memory_order_relaxed);
+            offset = (used + multiple - 1) / multiple * multiple;
+            running.shared_bytes.store(offset + rows, std::memory_order_relaxed);
             if (running.park) running.places_of_shared.emplace(this, offset);
             __atomic_store_n(&launch, running.id, __ATOMIC_RELEASE);
         }

@@ -26,6 +26,7 @@ struct ObjectNames {
     const char* one;
     const char* many;
     const char* undo;
+    const char* missing = "destroyed";
 };
 
 ObjectNames names_of(ObjectKind kind) {
@@ -44,6 +45,8 @@ ObjectNames names_of(ObjectKind kind) {
             return {"a graph", "graphs", "cudaGraphDestroy"};
         case ObjectKind::executable_graph:
             return {"an executable graph", "executable graphs", "cudaGraphExecDestroy"};
+        case ObjectKind::profiler_range:
+            return {"a range of NVTX", "ranges of NVTX", "nvtxRangePop or nvtxRangeEnd", "ended"};
         case ObjectKind::surface:
             break;
     }
@@ -84,8 +87,10 @@ void report_leaked_objects() {
         found.kind = DiagnosticKind::memory_leak;
         found.message =
             (count == 1 ? std::string(names.one) + " was" : std::to_string(count) + " " + names.many + " were") +
-            " never destroyed";
-        found.hint = std::string("give it back with ") + names.undo + " when it is no longer used";
+            " never " + names.missing;
+        found.hint = group.first == ObjectKind::profiler_range
+                         ? "end it with nvtxRangePop or nvtxRangeEnd, or let an nvtx3::scoped_range do that"
+                         : std::string("give it back with ") + names.undo + " when it is no longer used";
         found.code = group.second;
         found.count = count;
         found.is_note = !instrumenting().leaks;

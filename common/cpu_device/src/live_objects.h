@@ -3,7 +3,17 @@
 
 namespace cpu_device {
 
-enum class ObjectKind : unsigned char { stream, event, array, texture, surface, memory_pool, graph, executable_graph };
+enum class ObjectKind : unsigned char {
+    stream,
+    event,
+    array,
+    texture,
+    surface,
+    memory_pool,
+    graph,
+    executable_graph,
+    profiler_range,
+};
 
 /// `code`: the program's call. Remembered while errors are looked for.
 void note_created(ObjectKind kind, const void* handle, const void* code);

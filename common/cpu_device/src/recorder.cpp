@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "block.h"
 #include "cpu_device/occupancy.h"
@@ -275,6 +276,64 @@ void Recorder::count_remote(const TraceEvent& event, std::uint32_t lanes) {
     for_each_lane(lanes, [&](unsigned lane) { request_.address[lane] = arena_ + own_place(lane); });
     trace_access(event.code(), operation, array, counters);
     request_ = all;
+}
+
+/// One side of a copy in bulk. What is partly outside of the tensor is counted by elements of four bytes or less.
+void Recorder::count_bulk(const void* code, bool shared, bool writes, const std::vector<BulkPiece>& pieces) {
+    const auto kind = writes ? TraceEvent::write : TraceEvent::read;
+    const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(code) - code_start());
+    RecordedWarp* const recorded = std::exchange(recorded_, nullptr);  // it belongs to no warp
+    request_.lanes = 0;
+    request_.bytes = kBulkChunk;
+    unsigned lanes = 0;
+    const auto flush = [&] {
+        if (lanes == 0) return;
+        request_.lanes = lanes == 32 ? 0xFFFFFFFFu : (1u << lanes) - 1;
+        const TraceEvent event = {TraceEvent::order_of(0, offset, kind),
+                                  TraceEvent::place_of(request_.address[0], shared, request_.bytes)};
+        count_access(event, shared, request_.lanes);
+        lanes = 0;
+    };
+    const auto add = [&](std::uint64_t address, std::uint32_t bytes) {
+        if (lanes == 32 || (lanes > 0 && request_.bytes != bytes)) flush();
+        request_.bytes = bytes;
+        request_.address[lanes++] = address;
+    };
+    for (const BulkPiece& piece : pieces) {
+        const std::uint64_t address =
+            shared ? reinterpret_cast<std::uintptr_t>(piece.shared) : reinterpret_cast<std::uintptr_t>(piece.global);
+        if (shared || piece.bytes == kBulkChunk) {
+            add(address, kBulkChunk);
+            continue;
+        }
+        const std::uint32_t width = piece.bytes % 4 == 0 && address % 4 == 0 ? 4 : piece.bytes % 2 == 0 ? 2 : 1;
+        for (std::uint32_t done = 0; done < piece.bytes; done += width) add(address + done, width);
+    }
+    flush();
+    recorded_ = recorded;
+}
+
+void Recorder::count_bulk_load(const void* code, const std::vector<BulkPiece>& pieces, unsigned blocks, unsigned own) {
+    if (code == nullptr) return;
+    count_bulk(code, false, false, pieces);
+    std::vector<BulkPiece> there = pieces;
+    for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
+        if ((blocks >> rank & 1) == 0) continue;
+        // The blocks' shared memory lies one after the other.
+        const auto begin = static_cast<std::ptrdiff_t>(arena_) +
+                           (std::ptrdiff_t{rank} - std::ptrdiff_t{own}) * static_cast<std::ptrdiff_t>(kArenaBytes);
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            there[i].shared = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(pieces[i].shared) +
+                                                           static_cast<std::uintptr_t>(begin));
+        }
+        count_bulk(code, true, true, there);
+    }
+}
+
+void Recorder::count_bulk_store(const void* code, const std::vector<BulkPiece>& pieces) {
+    if (code == nullptr) return;
+    count_bulk(code, true, false, pieces);
+    count_bulk(code, false, true, pieces);
 }
 
 void Recorder::begin_model(std::uint64_t linear_index) {

@@ -16,6 +16,7 @@
 #include "instrumented_thread.h"
 #include "request_model.h"
 #include "tally.h"
+#include "tensor_maps.h"
 #include "trace_event.h"
 
 namespace cpu_device {
@@ -98,6 +99,10 @@ public:
         if (modeled_block_) record_barrier();
     }
     void end_block(unsigned barriers) { tally_->add_block(barriers); }
+    /// Copies by the tensor memory accelerator: 32 pieces count as a request of as many lanes. `pieces` of a load have
+    /// their places in a block's shared memory; `blocks` are the ranks that get them, `own` that of this one.
+    void count_bulk_load(const void* code, const std::vector<BulkPiece>& pieces, unsigned blocks, unsigned own);
+    void count_bulk_store(const void* code, const std::vector<BulkPiece>& pieces);
 
 private:
     using Count = std::int16_t;            // of a trace's events; processors have a minimum for signed ones
@@ -128,6 +133,7 @@ private:
     void count_event(const TraceEvent& event, std::uint32_t lanes, const Heads& heads);
     void count_access(const TraceEvent& event, bool shared, std::uint32_t lanes);
     void count_remote(const TraceEvent& event, std::uint32_t lanes);
+    void count_bulk(const void* code, bool shared, bool writes, const std::vector<BulkPiece>& pieces);
     int shared_array(std::uint64_t offset);
     void count_step(std::uint32_t code, std::uint32_t lanes) {
         tally_->add_step(code, static_cast<unsigned>(std::popcount(lanes)));

@@ -82,7 +82,7 @@ TEST_CASE("groups reduce and scan types without a default constructor") {
 
 TEST_CASE("printf counts characters in host code") { CHECK(printf("%d of %d\n", 5, 10) == 8); }
 
-TEST_CASE("marks and ranges for a profiler do nothing") {
+TEST_CASE("marks and ranges for a profiler return what NVTX returns without one") {
     nvtxEventAttributes_t attributes{};
     attributes.version = NVTX_VERSION;
     attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -93,6 +93,7 @@ TEST_CASE("marks and ranges for a profiler do nothing") {
     nvtxMark("start");
     CHECK(nvtxRangePush("outer") == NVTX_NO_PUSH_POP_TRACKING);
     CHECK(nvtxRangePushEx(&attributes) == NVTX_NO_PUSH_POP_TRACKING);
+    CHECK(nvtxRangePop() == NVTX_NO_PUSH_POP_TRACKING);
     CHECK(nvtxRangePop() == NVTX_NO_PUSH_POP_TRACKING);
     nvtxRangeEnd(nvtxRangeStart("copies"));
     const nvtxDomainHandle_t domain = nvtxDomainCreate("library");

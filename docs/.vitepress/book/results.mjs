@@ -8,9 +8,9 @@ import { strings } from './strings.mjs';
 const folder = path.join(root, 'docs', 'results');
 const cache = new Map();
 
-/// Names of all recorded runs: "h200_chapter_1" ...
+/// Names of all recorded runs: "h200_chapter_1" ..., and "ncu_h200", those of Nsight Compute.
 export const recordedRuns = () =>
-    fs.readdirSync(folder).filter((name) => /_chapter_\d+\.json$/.test(name)).map((name) => name.slice(0, -5)).sort();
+    fs.readdirSync(folder).filter((name) => /_chapter_\d+\.json$|^ncu_\w+\.json$/.test(name)).map((name) => name.slice(0, -5)).sort();
 
 /// {compiler, date, kernels: {name: {registers, shared_bytes}}}, as scripts/record_registers.mjs writes it.
 export const recordedRegisters = () => JSON.parse(fs.readFileSync(path.join(folder, 'registers_sm_90.json'), 'utf8'));

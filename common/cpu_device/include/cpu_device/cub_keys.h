@@ -1,11 +1,14 @@
-// Keys of a radix sort as unsigned numbers of the same order.
+// Keys of a radix sort as unsigned numbers of the same order, and the sort of the device-wide algorithms.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
+#include "cpu_device/cub_host.h"
 #include "cpu_device/warp.h"
+#include "cub/config.cuh"
 
 namespace cpu_device::cub_parts {
 
@@ -34,6 +37,25 @@ CPU_DEVICE_UNSEEN std::uint64_t bits_of_key(const Key& key, bool descending) {
 CPU_DEVICE_UNSEEN inline std::uint64_t digit_of(std::uint64_t bits, int begin, int end) {
     const int count = end - begin;
     return bits >> begin & (count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+}
+
+template <class T>
+void move_in_order(const std::vector<std::size_t>& order, const T* from, T* to) {
+    const std::vector<T> all(from, from + order.size());  // both may be the same array
+    for (std::size_t i = 0; i < order.size(); ++i) to[i] = all[order[i]];
+}
+
+/// Elements `begin` to `end` - 1, stable, by the bits of their keys from `begin_bit` to `end_bit` - 1.
+template <class Key, class Value>
+void sort_range(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out, std::size_t begin,
+                std::size_t end, int begin_bit, int end_bit, bool descending) {
+    std::vector<std::uint64_t> digits(end - begin);
+    for (std::size_t i = begin; i < end; ++i)
+        digits[i - begin] = digit_of(bits_of_key(keys_in[i], descending), begin_bit, end_bit);
+    std::vector<std::size_t> order;
+    order_by_bits(digits, order);
+    move_in_order(order, keys_in + begin, keys_out + begin);
+    if constexpr (!std::is_same_v<Value, cub::NullType>) move_in_order(order, values_in + begin, values_out + begin);
 }
 
 }  // namespace cpu_device::cub_parts

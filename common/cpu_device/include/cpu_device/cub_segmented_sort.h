@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include "cpu_device/cub_host.h"
 #include "cpu_device/cub_keys.h"
@@ -22,34 +21,26 @@ struct SegmentedSortParts {
         namespace parts = cpu_device::cub_parts;
         constexpr bool has_values = !std::is_same_v<Value, NullType>;
         const auto count = static_cast<std::size_t>(num_items), segments = static_cast<std::size_t>(num_segments);
-        const std::size_t values = has_values ? count : 0;
         return parts::in_two_phases(
             name, site, storage, bytes, parts::storage_of(count * (sizeof(Key) + sizeof(Value))), stream,
-            {parts::operand("the keys", keys_in, count), parts::operand("the sorted keys", keys_out, count),
-             parts::operand("the values", values_in, values), parts::operand("the sorted values", values_out, values),
-             parts::operand("d_begin_offsets", begins, segments), parts::operand("d_end_offsets", ends, segments)},
-            [&] {
+            {parts::operand("d_begin_offsets", begins, segments), parts::operand("d_end_offsets", ends, segments)},
+            [&](const cpu_device::AlgorithmCall& call) {
+                std::size_t last = count;
+                for (std::size_t s = 0; s < segments; ++s)
+                    last = std::max(last, begins[s] < ends[s] ? static_cast<std::size_t>(ends[s]) : 0);
+                if (!is_usable(call, parts::operand("the keys", keys_in, last)) ||
+                    !is_usable(call, parts::operand("the sorted keys", keys_out, last)) ||
+                    !is_usable(call, parts::operand("the values", values_in, has_values ? last : 0)) ||
+                    !is_usable(call, parts::operand("the sorted values", values_out, has_values ? last : 0)))
+                    return false;
                 for (std::size_t s = 0; s < segments; ++s) {
                     const auto begin = static_cast<std::size_t>(begins[s]), end = static_cast<std::size_t>(ends[s]);
                     if (end <= begin) continue;
-                    std::vector<std::uint64_t> digits(end - begin);
-                    for (std::size_t i = begin; i < end; ++i) {
-                        digits[i - begin] =
-                            parts::digit_of(parts::bits_of_key(keys_in[i], descending), begin_bit, end_bit);
-                    }
-                    std::vector<std::size_t> order;
-                    cpu_device::order_by_bits(digits, order);
-                    move(order, keys_in + begin, keys_out + begin);
-                    if constexpr (has_values) move(order, values_in + begin, values_out + begin);
+                    parts::sort_range(keys_in, keys_out, values_in, values_out, begin, end, begin_bit, end_bit,
+                                      descending);
                 }
+                return true;
             });
-    }
-
-private:
-    template <class T>
-    static void move(const std::vector<std::size_t>& order, const T* from, T* to) {
-        const std::vector<T> all(from, from + order.size());  // both may be the same array
-        for (std::size_t i = 0; i < order.size(); ++i) to[i] = all[order[i]];
     }
 };
 

@@ -1,5 +1,6 @@
-// Marks and ranges for a profiler's time line (NVTX). There is no profiler here that could listen: all of this does
-// nothing, and returns what NVTX returns when no tool is attached.
+// Marks and ranges for a profiler's time line (NVTX). No profiler can listen here. But while calls are logged
+// (cpu_device/range_log.h), ranges are logged as well, and while errors are looked for, a range that is never ended is
+// reported. Otherwise all of this does nothing, and returns what NVTX returns when no tool is attached.
 #pragma once
 
 #include <stddef.h>
@@ -72,21 +73,22 @@ typedef nvtxEventAttributes_v2 nvtxEventAttributes_t;
 
 inline void nvtxInitialize(const void* /*reserved*/) {}
 
-inline void nvtxMarkA(const char* /*message*/) {}
-inline void nvtxMarkW(const wchar_t* /*message*/) {}
-inline void nvtxMarkEx(const nvtxEventAttributes_t* /*attributes*/) {}
+void nvtxMarkA(const char* message);
+void nvtxMarkW(const wchar_t* message);
+void nvtxMarkEx(const nvtxEventAttributes_t* attributes);
 
-/// Ranges of one thread, inside one another.
-inline int nvtxRangePushA(const char* /*message*/) { return NVTX_NO_PUSH_POP_TRACKING; }
-inline int nvtxRangePushW(const wchar_t* /*message*/) { return NVTX_NO_PUSH_POP_TRACKING; }
-inline int nvtxRangePushEx(const nvtxEventAttributes_t* /*attributes*/) { return NVTX_NO_PUSH_POP_TRACKING; }
-inline int nvtxRangePop() { return NVTX_NO_PUSH_POP_TRACKING; }
+/// Ranges of one thread, inside one another. They return the level, from 0 on, and a negative number where nobody
+/// listens, or no range is open.
+int nvtxRangePushA(const char* message);
+int nvtxRangePushW(const wchar_t* message);
+int nvtxRangePushEx(const nvtxEventAttributes_t* attributes);
+int nvtxRangePop();
 
-/// Ranges of the process.
-inline nvtxRangeId_t nvtxRangeStartA(const char* /*message*/) { return 0; }
-inline nvtxRangeId_t nvtxRangeStartW(const wchar_t* /*message*/) { return 0; }
-inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* /*attributes*/) { return 0; }
-inline void nvtxRangeEnd(nvtxRangeId_t /*range*/) {}
+/// Ranges of the process, which another thread may end. They return 0 where nobody listens.
+nvtxRangeId_t nvtxRangeStartA(const char* message);
+nvtxRangeId_t nvtxRangeStartW(const wchar_t* message);
+nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* attributes);
+void nvtxRangeEnd(nvtxRangeId_t range);
 
 // ---- names -----------------------------------------------------------------------------------------------------
 
@@ -97,27 +99,18 @@ inline void nvtxNameOsThreadW(uint32_t /*thread*/, const wchar_t* /*name*/) {}
 
 // ---- domains: the same for a library's own marks and ranges ----------------------------------------------------
 
-inline nvtxDomainHandle_t nvtxDomainCreateA(const char* /*name*/) { return nullptr; }
-inline nvtxDomainHandle_t nvtxDomainCreateW(const wchar_t* /*name*/) { return nullptr; }
+nvtxDomainHandle_t nvtxDomainCreateA(const char* name);
+nvtxDomainHandle_t nvtxDomainCreateW(const wchar_t* name);
 inline void nvtxDomainDestroy(nvtxDomainHandle_t /*domain*/) {}
-inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t /*domain*/, const char* /*name*/) {
-    return nullptr;
-}
-inline nvtxStringHandle_t nvtxDomainRegisterStringW(nvtxDomainHandle_t /*domain*/, const wchar_t* /*name*/) {
-    return nullptr;
-}
+nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain, const char* string);
+nvtxStringHandle_t nvtxDomainRegisterStringW(nvtxDomainHandle_t domain, const wchar_t* string);
 inline void nvtxDomainNameCategoryA(nvtxDomainHandle_t /*domain*/, uint32_t /*category*/, const char* /*name*/) {}
 inline void nvtxDomainNameCategoryW(nvtxDomainHandle_t /*domain*/, uint32_t /*category*/, const wchar_t* /*name*/) {}
-inline void nvtxDomainMarkEx(nvtxDomainHandle_t /*domain*/, const nvtxEventAttributes_t* /*attributes*/) {}
-inline int nvtxDomainRangePushEx(nvtxDomainHandle_t /*domain*/, const nvtxEventAttributes_t* /*attributes*/) {
-    return NVTX_NO_PUSH_POP_TRACKING;
-}
-inline int nvtxDomainRangePop(nvtxDomainHandle_t /*domain*/) { return NVTX_NO_PUSH_POP_TRACKING; }
-inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t /*domain*/,
-                                            const nvtxEventAttributes_t* /*attributes*/) {
-    return 0;
-}
-inline void nvtxDomainRangeEnd(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t /*range*/) {}
+void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes);
+int nvtxDomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes);
+int nvtxDomainRangePop(nvtxDomainHandle_t domain);
+nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes);
+void nvtxDomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t range);
 
 // ---- names without a letter for the kind of characters -----------------------------------------------------------
 

@@ -23,6 +23,9 @@ CaseList correct_cub();
 CaseList stream_order_kept();
 CaseList correct_graphs();
 CaseList correct_clusters();
+CaseList correct_ranges();
+CaseList correct_bulk_copies();
+CaseList correct_tensor_cores();
 CaseList several_devices();
 
 std::vector<CaseList> correct() {
@@ -47,6 +50,9 @@ std::vector<CaseList> correct() {
             stream_order_kept(),
             correct_graphs(),
             correct_clusters(),
+            correct_ranges(),
+            correct_bulk_copies(),
+            correct_tensor_cores(),
             several_devices()};
 }
 

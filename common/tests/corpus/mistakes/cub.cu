@@ -4,8 +4,10 @@
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
+#include <cub/device/device_partition.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 #include <cub/device/device_select.cuh>
 #include <cuda/functional>
 #include <vector>
@@ -166,6 +168,30 @@ void too_many_runs() {
     });
 }
 
+struct BelowTen {
+    __device__ bool operator()(int value) const { return value < 10; }
+};
+struct FromNinety {
+    __device__ bool operator()(int value) const { return value >= 90; }
+};
+
+void no_room_for_the_others() {
+    DeviceBuffer<int> d_in(ascending(100)), d_small(10), d_large(10), d_others(79), d_sizes(2);
+    in_two_phases([&](void* storage, std::size_t& bytes) {
+        return cub::DevicePartition::If(  // MISTAKE(out_of_bounds): 80 are neither small nor large
+            storage, bytes, d_in.data(), d_small.data(), d_large.data(), d_others.data(), d_sizes.data(), 100,
+            BelowTen{}, FromNinety{});
+    });
+}
+
+void last_segment_is_too_long() {
+    DeviceBuffer<int> d_in(ascending(100)), d_out(100), d_offsets(std::vector<int>{0, 50, 101});
+    in_two_phases([&](void* storage, std::size_t& bytes) {
+        return cub::DeviceSegmentedSort::SortKeys(  // MISTAKE(out_of_bounds): the last segment ends at 101
+            storage, bytes, d_in.data(), d_out.data(), 100, 2, d_offsets.data(), d_offsets.data() + 1);
+    });
+}
+
 void result_on_the_host() {
     DeviceBuffer<int> d_in(ascending(100));
     static int sum;
@@ -203,6 +229,8 @@ CaseList cub_mistakes() {
              {"algorithm_writes_past_the_end", "100 results, room for 99", algorithm_writes_past_the_end},
              {"too_many_elements_are_kept", "99 results, room for 49", too_many_elements_are_kept},
              {"too_many_runs", "100 sums, room for 50", too_many_runs},
+             {"no_room_for_the_others", "80 elements, room for 79", no_room_for_the_others},
+             {"last_segment_is_too_long", "a segment past the end", last_segment_is_too_long},
              {"result_on_the_host", "a host variable as output", result_on_the_host},
              {"storage_freed_too_early", "storage that was freed", storage_freed_too_early}}};
 }

@@ -29,6 +29,9 @@ std::vector<CaseList> diagnostics() {
             stream_order(),
             graphs(),
             cluster_mistakes(),
+            ranges_of_nvtx(),
+            bulk_copies(),
+            tensor_core_mistakes(),
             mistakes_with_several_devices()};
 }
 

@@ -31,6 +31,9 @@ CaseList cub_mistakes();
 CaseList stream_order();  // streams, pools, managed memory, and the host
 CaseList graphs();        // and programmatic dependent launches
 CaseList cluster_mistakes();
+CaseList ranges_of_nvtx();
+CaseList bulk_copies();  // by the tensor memory accelerator
+CaseList tensor_core_mistakes();
 CaseList mistakes_with_several_devices();
 
 }  // namespace corpus

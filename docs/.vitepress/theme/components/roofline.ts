@@ -68,12 +68,14 @@ export interface ChapterResults {
 /// once, as fewer cannot move. `width`: bytes of an element that is multiplied.
 const leastBytes: Record<string, (size: number[], width: number) => number> = {
     matrix_multiply: ([m, n, k], width) => width * (m * k + k * n) + 4 * m * n,
+    tensor_cores: ([m, n, k], width) => width * (m * k + k * n) + 4 * m * n,
     linear_solver: ([n], width) => width * n * n,
     attention: ([heads, tokens], width) => heads * tokens * 128 * (3 * width + 4),
 };
 
-/// The format of a lesson whose rates do not tell it, because none of its steps comes near the ceiling.
-const tensorFormat: Record<string, TensorFormat> = { attention: 'BF16' };
+/// The format of a lesson whose rates do not tell it, because none of its steps comes near the ceiling, or because it is FP16, which has the
+/// ceiling of BF16.
+const tensorFormat: Record<string, TensorFormat> = { attention: 'BF16', tensor_cores: 'BF16' };
 
 /// SMs x FP32 units of an SM x 2 x clock, in 1e9 operations a second. 0 where the units are not known. The table is that of
 /// common/lesson/roofline.h, which a test compares with it.

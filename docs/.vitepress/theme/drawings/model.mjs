@@ -547,3 +547,120 @@ export const operations = {
 
 /// Bins are dealt out to the blocks of a cluster in turn: the block that has the counter of a key, and the counter's number there.
 export const ownerOf = (key, blocks) => ({ rank: key % blocks, place: Math.floor(key / blocks) });
+
+/// Four warps of one scheduler: `warps`, a row each, with "issued", "ready" (the scheduler took another warp), or what the warp waits for,
+/// in each of `cycles`. The instructions are simplified: a load takes 30 cycles, and an addition does not delay the next one.
+/// "memory": a load, and its use; "batch": four loads before their uses; "shared": each instruction is a load from shared memory, of which
+/// one per four cycles finds a place in the queue; "barrier": warp 0 makes eight additions between two barriers,
+/// each of which needs the result of the one before, four cycles later; each of the other warps makes one.
+export function stalled(kind, cycles = 96) {
+    const loops = {
+        memory: () => ['load', 'use', 'add'],
+        batch: () => ['load', 'load', 'load', 'load', 'use', 'add', 'add', 'add', 'add', 'add'],
+        shared: () => ['shared'],
+        barrier: (warp) => [...upTo(warp === 0 ? 8 : 1).map(() => 'chained'), 'barrier'],
+    };
+    const all = upTo(4).map((warp) => ({ loop: loops[kind](warp), at: 0, arrives: 0, result: 0, waits: false }));
+    const rows = all.map(() => []);
+    let queueFree = 0;
+    let last = 3;
+    for (let cycle = 0; cycle < cycles; ++cycle) {
+        if (all.every((warp) => warp.waits)) all.forEach((warp) => Object.assign(warp, { waits: false, at: 0 }));
+        const reason = (warp) => {
+            const next = warp.loop[warp.at];
+            if (warp.waits) return 'barrier';
+            if (next === 'use' && cycle < warp.arrives) return 'memory';
+            if (next === 'chained' && cycle < warp.result) return 'result';
+            return next === 'shared' && cycle < queueFree ? 'queue' : undefined;
+        };
+        const states = all.map((warp) => reason(warp) ?? 'ready');
+        const turn = upTo(4).map((k) => (last + 1 + k) % 4).find((warp) => states[warp] === 'ready');
+        if (turn !== undefined) {
+            states[turn] = 'issued';
+            last = turn;
+            const warp = all[turn];
+            const instruction = warp.loop[warp.at];
+            if (instruction === 'load') warp.arrives = cycle + 30;
+            if (instruction === 'chained') warp.result = cycle + 4;
+            if (instruction === 'shared') queueFree = cycle + 4;
+            if (instruction === 'barrier') warp.waits = true;
+            else warp.at = (warp.at + 1) % warp.loop.length;
+        }
+        states.forEach((state, warp) => rows[warp].push(state));
+    }
+    return rows;
+}
+
+/// {issued, waits, ready}: of `stalled`, the instructions, and the cycles that warps spend per issued instruction.
+export function perInstruction(rows) {
+    const count = (is) => rows.flat().filter(is).length;
+    const issued = count((state) => state === 'issued');
+    const waits = count((state) => state !== 'issued' && state !== 'ready');
+    return { issued, waits: waits / issued, ready: count((state) => state === 'ready') / issued };
+}
+
+/// The chunks of 16 bytes of a row of 128 bytes: which eighth of the banks chunk `chunk` of a row lies in. Rows are dense, or
+/// padded by one chunk, or the accelerator has swizzled them.
+export const placeOfChunk = (row, chunk, layout) => (layout === 'padded' ? (chunk + row) % 8 : layout === 'swizzled' ? chunk ^ (row % 8) : chunk);
+/// The chunk of the row that lies there.
+export const chunkAt = (row, place, layout) => upTo(8).find((chunk) => placeOfChunk(row, chunk, layout) === place);
+/// 32 lanes read one chunk of 32 rows, each 4 bytes of it or all 16. Lanes with 16 bytes are served eight at a time.
+export const chunkWavefronts = (layout, bytes) => {
+    const together = bytes === 16 ? 8 : 32;
+    let all = 0;
+    for (let first = 0; first < 32; first += together) {
+        const counts = upTo(8).map((place) => upTo(together).filter((k) => placeOfChunk(first + k, 0, layout) === place).length);
+        all += Math.max(...counts);
+    }
+    return all;
+};
+
+/// What a lane holds of the matrices of an mma.sync with 16 x 8 sums: words of 4 bytes of A (a row has 8) and of B (a column has
+/// 8), and sums of C, in the order of its registers.
+export function fragmentsOf(lane) {
+    const group = Math.floor(lane / 4);
+    const member = lane % 4;
+    return {
+        group,
+        member,
+        a: upTo(4).map((i) => ({ row: group + (i % 2) * 8, col: member + Math.floor(i / 2) * 4 })),
+        b: upTo(2).map((i) => ({ row: member + i * 4, col: group })),
+        c: upTo(4).map((i) => ({ row: group + Math.floor(i / 2) * 8, col: 2 * member + (i % 2) })),
+    };
+}
+
+/// An all-reduce in a ring of n devices, after `sends` sends of each: how many arrays are added up in the part that each device holds
+/// (`held[device][part]`; 1: its own numbers alone), and which part each device sends next (null when all is done).
+export function ringOf(n, sends) {
+    const held = upTo(n).map(() => Array(n).fill(1));
+    const part = (device, send) => (device - send + 2 * n) % n;
+    for (let send = 0; send < sends; ++send) {
+        const leaves = upTo(n).map((device) => held[device][part(device, send)]);
+        upTo(n).forEach((device) => {
+            const next = (device + 1) % n;
+            held[next][part(device, send)] = send < n - 1 ? leaves[device] + 1 : leaves[device];
+        });
+    }
+    return { held, next: upTo(n).map((device) => (sends < 2 * (n - 1) ? part(device, sends) : null)) };
+}
+
+/// Two devices at work: [{device, lane: 'work' or 'link', begin, end, kind}]. `what` and `way` are those of the drawing gpu_timeline. A
+/// kernel of the whole part takes 6 units of time; what else things take is assumed, too.
+export function devicesAtWork(what, way) {
+    const both = (make) => [0, 1].flatMap(make);
+    const box = (device, lane, begin, end, kind) => ({ device, lane, begin, end, kind });
+    if (what === 'reduction') {
+        if (way === 'one') return [box(0, 'work', 0, 6, 'work'), box(0, 'link', 6, 7, 'wait'), box(1, 'work', 7, 13, 'work'), box(1, 'link', 13, 14, 'wait')];
+        if (way === 'all') return [...both((d) => [box(d, 'work', d * 0.3, 6 + d * 0.3, 'work'), box(d, 'link', 6.3 + d, 7.3 + d, 'wait')])];
+        if (way === 'events') return [...both((d) => [box(d, 'work', 0.3 - d * 0.3, 6.3 - d * 0.3, 'work')]), box(1, 'link', 6, 6.6, 'send'), box(0, 'work', 6.8, 7.2, 'add')];
+        return [...both((d) => [box(d, 'work', 0.3 - d * 0.3, 6.3 - d * 0.3, 'work')]), box(1, 'link', 6, 6.2, 'send'), box(0, 'work', 6.3, 6.5, 'add')];
+    }
+    const turns = upTo(2);
+    if (what === 'halo') {
+        if (way === 'whole') return both((d) => turns.flatMap((k) => [box(d, 'work', k * 9, k * 9 + 3, 'work'), box(d, 'link', k * 9 + 3, k * 9 + 9, 'send')]));
+        if (way === 'rows') return both((d) => turns.flatMap((k) => [box(d, 'work', k * 4, k * 4 + 3, 'work'), box(d, 'link', k * 4 + 3, k * 4 + 4, 'send')]));
+        return both((d) => turns.flatMap((k) => [box(d, 'work', k * 3.2, k * 3.2 + 0.4, 'edge'), box(d, 'work', k * 3.2 + 0.4, k * 3.2 + 3.2, 'work'), box(d, 'link', k * 3.2 + 0.4, k * 3.2 + 1.4, 'send')]));
+    }
+    if (way === 'first') return both((d) => [box(d, 'link', 0, 2, 'send'), box(d, 'work', 2, 8, 'work')]);
+    return both((d) => [box(d, 'work', 0, 3, 'own'), box(d, 'link', 0, 2, 'send'), box(d, 'work', 3, 6, 'work')]);
+}

@@ -426,6 +426,18 @@ const en = {
         says: (size, { x, y, z, rank, warp, lane }) =>
             `threadIdx is (${x}, ${y}, ${z}): rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}, which is lane ${lane} of warp ${warp}.`,
     },
+    stalls: {
+        title: 'What a scheduler and its four warps do, cycle by cycle',
+        alt: 'Four warps, each a row of 96 cycles. In each cycle the scheduler can issue one instruction of one warp. If each load is used at once, most cycles are waits for memory. With four loads before their uses, the waits are shared by more instructions. Loads from shared memory wait for a place in the queue. At a barrier, three warps wait for the one that has more to do.',
+        kind: 'What the warps execute',
+        kinds: { memory: 'one load, then its use', batch: 'four loads, then their uses', shared: 'shared memory only', barrier: 'warp 0 has more to do' },
+        warp: (warp) => `warp ${warp}`,
+        issued: 'issues an instruction',
+        waits: 'waits (is stalled)',
+        ready: 'ready, not selected',
+        says: (kind, issued, cycles, waits, ready) =>
+            `${counted(issued, 'instruction')} in ${cycles} cycles. Per issued instruction, warps spend ${waits} cycles ${{ memory: 'waiting for memory', batch: 'waiting for memory', shared: 'waiting for a place in the queue', barrier: 'waiting at a barrier, or for the addition before' }[kind]}, and ${ready} ready but not selected. This is a model with round numbers, not a measurement.`,
+    },
     launches: {
         title: 'Eight small kernels, started in four ways',
         alt: 'A time line of the host and of the device. If the host waits after each kernel, the device is idle during each launch. Without waits, launches and kernels overlap, and the slower of the two decides. A graph is launched once, and its kernels follow each other. With branches, the sweeps of three rows run at the same time.',
@@ -495,6 +507,20 @@ const en = {
         says: (blocks, by, limits, share) =>
             `${counted(blocks, 'block fits', 'blocks fit')} on an SM, limited by: ${limits}. ${share} of the threads that an SM can hold are resident.`,
     },
+    chunks: {
+        title: 'Where the accelerator puts the chunks of a row',
+        alt: 'Eight rows of a tile, each of 128 bytes, as eight chunks of 16 bytes in the 32 banks. In dense rows the same chunk of all rows lies in the same four banks. With 16 bytes of padding per row, or with the swizzle of 128 bytes, it lies in other banks for each of the eight rows. A lane that takes 4 bytes uses one of the four banks of its chunk.',
+        banks: 'banks',
+        row: (row) => `row ${row}`,
+        below: 'Rows 8 to 31 repeat this.',
+        layout: 'Layout',
+        layouts: { dense: 'dense', padded: '16 bytes of padding', swizzled: 'swizzle of 128 bytes' },
+        load: 'What a lane loads',
+        loads: { 4: '4 bytes', 16: '16 bytes' },
+        chunk: 'Chunk',
+        says: (chunk, layout, places, bytes, wavefronts) =>
+            `Chunk ${chunk} of eight rows lies in ${counted(places, 'place')} of four banks. 32 lanes that load ${bytes} bytes each from chunk ${chunk} of 32 rows take ${counted(wavefronts, 'wavefront')}; the least is ${Number(bytes) / 4}.`,
+    },
     cluster: {
         title: 'Four blocks share sixteen counters',
         alt: 'Four blocks of a cluster, of the ranks 0 to 3, each on an SM of its own. Each has four counters in its shared memory, and the bins are dealt out in turn: rank 1 has bins 1, 5, 9, and 13. A thread of the block of rank 1 counts a key. If the counter is in another block, the increment travels over the network between the SMs.',
@@ -505,6 +531,15 @@ const en = {
         says: (key, rank, place, counts) =>
             `Key ${key}: the owner is the block of rank ${key} % 4 = ${rank}, and the counter is its number ${key} / 4 = ${place}. ` +
             (rank === counts ? 'This is the own block, so the increment stays on the SM.' : `The thread is in the block of rank ${counts}, so the increment travels to another SM.`),
+    },
+    fragments: {
+        title: 'What one lane holds of three matrices',
+        alt: 'The matrices of one mma.sync. A has 16 rows of 8 words, B has 8 words in each of 8 columns, and C has 16 x 8 sums. With group = lane / 4 and member = lane % 4, a lane holds four words of A, in the rows group and group + 8, words member and member + 4; two words of B, in column group, words member and member + 4; and four sums, in the rows group and group + 8, columns 2 member and 2 member + 1. The numbers are those of its registers.',
+        lane: 'Lane',
+        names: { a: 'A, 16 rows of 8 words', b: 'B, 8 columns of 8 words', c: 'C, 16 x 8 sums' },
+        says: (lane, group, member) =>
+            `Lane ${lane}: group ${lane} / 4 = ${group}, member ${lane} % 4 = ${member}. It holds words ${member} and ${member + 4} of rows ${group} and ${group + 8} of A, the same words of column ${group} of B, ` +
+            `and the sums of columns ${2 * member} and ${2 * member + 1} in rows ${group} and ${group + 8}.`,
     },
     ring: {
         title: 'An array in registers, and an array in local memory',
@@ -614,6 +649,62 @@ const en = {
             launches === 7
                 ? '7 launches. Each row is one kernel: what follows a sum happens while the sum is in a register.'
                 : `${launches} launches. Each box is a kernel that reads a matrix from global memory and writes one.`,
+    },
+    all_reduce: {
+        title: 'An all-reduce in a ring',
+        alt: 'Each device has an array of as many parts as there are devices. In each turn every device sends one part to the next device. In the first N - 1 turns the next device adds its own numbers to what arrives, so that in the end each device has one part in which all arrays are added up. In N - 1 more turns these parts go around, until every device has all of them.',
+        devices: 'Devices',
+        send: 'Turn',
+        part: 'part',
+        says: (send, n, last) =>
+            send === 0
+                ? `Each of the ${n} devices has its own numbers: 1 array is added up in each part. The part with the thick border is sent next.`
+                : send < n - 1
+                  ? `After turn ${send}: what has arrived was added. Each device has a part in which ${send + 1} arrays are added up.`
+                  : send < last
+                    ? `After turn ${send}: each device has ${counted(send - n + 2, 'part')} in which all ${n} arrays are added up. From now on parts are sent on as they are.`
+                    : `After ${last} turns every device has the sum of all ${n} arrays.`,
+    },
+    gpu_timeline: {
+        title: 'Who computes, who sends, and who waits',
+        alt: 'A time line of two GPUs, each with a row for its kernels and a row for what it sends. If one GPU begins after the other, or if a kernel waits for a copy, there are gaps. If the parts that others need come first, or if each GPU begins with what it has, copies and kernels overlap.',
+        way: 'How it is done',
+        ways: {
+            reduction: { one: 'one after the other', all: 'all at once', events: 'events', flags: 'flags' },
+            halo: { whole: 'whole strips', rows: 'halo rows', overlapped: 'edges first' },
+            product: { first: 'gather first', panels: 'panels' },
+        },
+        link: 'sends',
+        done: 'done',
+        kinds: { work: 'compute', own: 'own part', edge: 'edges', send: 'send', wait: 'to the host', add: 'add' },
+        notes: {
+            reduction: 'A kernel of a half is assumed to take 6 units, and a copy to the host 1.',
+            halo: 'Two iterations are shown. A strip is assumed to take 3 units, to send it 6, and to send a row 1.',
+            product: 'A half of the product is assumed to take 3 units, and to send a half of B 2.',
+        },
+        says: (way, end, note) => `${way[0].toUpperCase()}${way.slice(1)}: all is done after ${end} units of time. ${note}`,
+    },
+    peers: {
+        title: 'From one GPU to another',
+        alt: 'Two GPUs, each with SMs and memory, and the memory of the host. An array can go through the memory of the host. A copy engine can send it from memory to memory. A kernel on the GPU that has it can load it and store it in the memory of the other. A kernel on the other GPU can load it from there.',
+        way: 'Way',
+        ways: { host: 'through the host', engine: 'a copy engine', write: 'a kernel writes', read: 'a kernel reads' },
+        sms: 'SMs',
+        memory: 'memory',
+        host: 'memory of the host',
+        says: {
+            host: 'Two copies, over two links, and the array is in the memory of the host in between. It works with any two GPUs.',
+            engine: 'One copy from memory to memory. The SMs of both GPUs are free for something else.',
+            write: 'A kernel of GPU 0 loads from its own memory, and stores in that of GPU 1. A store is not waited for.',
+            read: 'A kernel of GPU 1 loads from the memory of GPU 0. Each load waits until its answer has come back.',
+        },
+    },
+    places_of_ranks: {
+        title: 'Ranks and their GPUs',
+        alt: 'Three machines with four GPUs each. Ranks 0 to 3 are on machine 0, ranks 4 to 7 on machine 1, and ranks 8 to 11 on machine 2. On each machine the GPUs are numbered from 0 to 3.',
+        rank: 'Rank',
+        machine: 'machine',
+        says: (rank, machine, gpu) => `Rank ${rank} is number ${gpu} on machine ${machine}, so it calls cudaSetDevice(${gpu}).`,
     },
 };
 
@@ -1020,6 +1111,18 @@ const zh = {
         warps: '线程块的各个线程束，逐个 lane',
         says: (size, { x, y, z, rank, warp, lane }) => `threadIdx 是 (${x}, ${y}, ${z})：rank (${z} · ${size[1]} + ${y}) · ${size[0]} + ${x} = ${rank}，即线程束 ${warp} 的 lane ${lane}。`,
     },
+    stalls: {
+        title: '一个调度器和它的四个线程束，逐周期来看',
+        alt: '四个线程束，每个一行，共 96 个周期。每个周期，调度器可以从一个线程束发射一条指令。如果加载的值马上就用，大部分周期都在等内存。先做四次加载再用，等待就由更多指令分摊。共享内存的加载要等队列里有位置。在屏障处，三个线程束等那个活更多的线程束。',
+        kind: '线程束执行什么',
+        kinds: { memory: '加载一次就用', batch: '加载四次再用', shared: '只用共享内存', barrier: '线程束 0 的活更多' },
+        warp: (warp) => `第 ${warp} 个`,
+        issued: '发射一条指令',
+        waits: '等待（停顿）',
+        ready: '就绪，但没有被选中',
+        says: (kind, issued, cycles, waits, ready) =>
+            `${cycles} 个周期里发射 ${issued} 条指令。每发射一条指令，各线程束一共有 ${waits} 个周期${{ memory: '在等内存', batch: '在等内存', shared: '在等队列里的位置', barrier: '在屏障处等待，或在等前一次加法' }[kind]}，${ready} 个周期就绪而没有被选中。这是用整数做的模型，不是测量。`,
+    },
     launches: {
         title: '八个小核函数，四种启动办法',
         alt: '主机和设备的时间线。如果主机每次都等核函数结束，每次启动时设备都空闲。不等待时，启动与核函数重叠，快慢由两者中较慢的决定。图只启动一次，其中的核函数一个接一个。有分支时，三行的平滑同时进行。',
@@ -1088,6 +1191,20 @@ const zh = {
         fit: (kind, all, blocks) => `${all}${kind === 'shared_memory' ? ' KiB' : ''}：放得下 ${blocks}`,
         says: (blocks, by, limits, share) => `一个 SM 放得下 ${blocks} 个线程块，受限于：${limits}。驻留的线程是 SM 能放下的 ${share}。`,
     },
+    chunks: {
+        title: '加速器把一行的小块放在哪里',
+        alt: '分块的八行，每行 128 字节，分成八个 16 字节的小块，画在 32 个存储体里。行紧密相连时，各行的同一个小块都在同样的四个存储体里。每行填充 16 字节，或者用 128 字节的异或换位，八行的这个小块就各在不同的存储体里。取 4 字节的 lane 只用小块的四个存储体之一。',
+        banks: '存储体',
+        row: (row) => `第 ${row} 行`,
+        below: '第 8 到 31 行重复以上各行。',
+        layout: '布局',
+        layouts: { dense: '紧密', padded: '填充 16 字节', swizzled: '128 字节的异或换位' },
+        load: '一个 lane 读多少',
+        loads: { 4: '4 字节', 16: '16 字节' },
+        chunk: '小块',
+        says: (chunk, layout, places, bytes, wavefronts) =>
+            `八行的第 ${chunk} 小块在 ${places} 个地方，每处四个存储体。32 个 lane 各从一行的第 ${chunk} 小块读 ${bytes} 字节，要 ${wavefronts} 个波前；最少是 ${Number(bytes) / 4} 个。`,
+    },
     cluster: {
         title: '四个线程块分担十六个计数器',
         alt: '集群的四个线程块，秩为 0 到 3，各在一个 SM 上。每块的共享内存里有四个计数器，桶轮流分给它们：秩 1 有桶 1、5、9、13。秩 1 的一个线程数一个键。如果计数器在别的线程块，加一的操作要经过 SM 之间的网络。',
@@ -1098,6 +1215,15 @@ const zh = {
         says: (key, rank, place, counts) =>
             `键 ${key}：主人是秩为 ${key} % 4 = ${rank} 的线程块，计数器是它的第 ${key} / 4 = ${place} 个。` +
             (rank === counts ? '就是本块，加一的操作留在这个 SM 上。' : `线程在秩为 ${counts} 的线程块里，所以加一的操作要去另一个 SM。`),
+    },
+    fragments: {
+        title: '一个 lane 持有三个矩阵的哪些部分',
+        alt: '一条 mma.sync 的矩阵。A 有 16 行，每行 8 个字；B 有 8 列，每列 8 个字；C 有 16 x 8 个和。设 group = lane / 4，member = lane % 4，一个 lane 持有 A 的四个字：第 group 行和第 group + 8 行的第 member 个字和第 member + 4 个字；B 的两个字：第 group 列的第 member 个字和第 member + 4 个字；以及四个和：第 group 行和第 group + 8 行的第 2 member 列和第 2 member + 1 列。数字是寄存器的序号。',
+        lane: 'Lane',
+        names: { a: 'A：16 行，每行 8 个字', b: 'B：8 列，每列 8 个字', c: 'C：16 x 8 个和' },
+        says: (lane, group, member) =>
+            `Lane ${lane}：group 是 ${lane} / 4 = ${group}，member 是 ${lane} % 4 = ${member}。它持有 A 的第 ${group} 行和第 ${group + 8} 行的第 ${member} 个字和第 ${member + 4} 个字，B 的第 ${group} 列的同样两个字，` +
+            `以及第 ${group} 行和第 ${group + 8} 行里第 ${2 * member} 列和第 ${2 * member + 1} 列的和。`,
     },
     ring: {
         title: '寄存器里的数组，局部内存里的数组',
@@ -1204,6 +1330,62 @@ const zh = {
             launches === 7
                 ? '7 次启动。每一行是一个核函数：求和之后要做的事，趁和还在寄存器里就做完。'
                 : `${launches} 次启动。每个方框是一个核函数，从全局内存读一个矩阵，再写一个矩阵。`,
+    },
+    all_reduce: {
+        title: '环形 all-reduce',
+        alt: '每个设备有一个数组，分成与设备数相同的几部分。每一轮，每个设备把一部分发给下一个设备。前 N - 1 轮，下一个设备把自己的数加到收到的数上，于是每个设备最后各有一部分是全部数组之和。再过 N - 1 轮，这些部分绕一圈，每个设备就有了全部。',
+        devices: '设备数',
+        send: '轮次',
+        part: '部分',
+        says: (send, n, last) =>
+            send === 0
+                ? `${n} 个设备各有自己的数：每一部分里只加了 1 个数组。粗边框的部分接下来要发送。`
+                : send < n - 1
+                  ? `第 ${send} 轮之后：收到的数已经加上。每个设备有一部分加了 ${send + 1} 个数组。`
+                  : send < last
+                    ? `第 ${send} 轮之后：每个设备有 ${send - n + 2} 个部分加齐了 ${n} 个数组。之后只把各部分照样传下去。`
+                    : `${last} 轮之后，每个设备都有 ${n} 个数组之和。`,
+    },
+    gpu_timeline: {
+        title: '谁在计算，谁在发送，谁在等待',
+        alt: '两个 GPU 的时间线，各有一行核函数和一行发送。如果一个 GPU 等另一个做完才开始，或者核函数等拷贝，就有空隙。如果先算别人需要的部分，或者每个 GPU 先用自己已有的数据，拷贝和核函数就重叠。',
+        way: '做法',
+        ways: {
+            reduction: { one: '一个接一个', all: '同时', events: '事件', flags: '标志' },
+            halo: { whole: '整个条带', rows: '光环行', overlapped: '先算边缘' },
+            product: { first: '先收集', panels: '分块' },
+        },
+        link: '发送',
+        done: '完成',
+        kinds: { work: '计算', own: '自己的部分', edge: '边缘', send: '发送', wait: '到主机', add: '相加' },
+        notes: {
+            reduction: '假设一半的核函数用 6 个单位时间，拷贝到主机用 1 个。',
+            halo: '画出两次迭代。假设一个条带用 3 个单位时间，发送条带用 6 个，发送一行用 1 个。',
+            product: '假设一半的乘积用 3 个单位时间，发送半个 B 用 2 个。',
+        },
+        says: (way, end, note) => `${way}：${end} 个单位时间之后全部完成。${note}`,
+    },
+    peers: {
+        title: '从一个 GPU 到另一个',
+        alt: '两个 GPU，各有 SM 和内存，还有主机内存。数组可以经过主机内存；拷贝引擎可以从内存发到内存；拥有数组的 GPU 上的核函数可以加载它，再存到另一个 GPU 的内存；另一个 GPU 上的核函数可以从那里加载它。',
+        way: '途径',
+        ways: { host: '经过主机', engine: '拷贝引擎', write: '核函数写', read: '核函数读' },
+        sms: '多个 SM',
+        memory: '内存',
+        host: '主机内存',
+        says: {
+            host: '两次拷贝，经过两条链路，中间数组在主机内存里。任何两个 GPU 都行。',
+            engine: '一次拷贝，从内存到内存。两个 GPU 的 SM 都可以做别的事。',
+            write: 'GPU 0 的核函数从自己的内存加载，存到 GPU 1 的内存。没有谁等待存储完成。',
+            read: 'GPU 1 的核函数从 GPU 0 的内存加载。每次加载都要等答复回来。',
+        },
+    },
+    places_of_ranks: {
+        title: '进程与它们的 GPU',
+        alt: '三台机器，各有四个 GPU。进程 0 到 3 在机器 0 上，4 到 7 在机器 1 上，8 到 11 在机器 2 上。每台机器上，GPU 从 0 到 3 编号。',
+        rank: '进程编号',
+        machine: '机器',
+        says: (rank, machine, gpu) => `进程 ${rank} 在机器 ${machine} 上编号 ${gpu}，所以它调用 cudaSetDevice(${gpu})。`,
     },
 };
 

@@ -40,20 +40,23 @@ struct DevicePartition {
         return parts::in_two_phases(
             "cub::DevicePartition::If", site, d_temp_storage, temp_storage_bytes, parts::storage_of_tiles(count, 16),
             stream, {parts::operand("d_in", d_in, count), parts::operand("d_num_selected_out", d_num_selected_out, 2)},
-            [&] {
-                std::size_t first = 0, second = 0, others = 0;
+            [&](const cpu_device::AlgorithmCall& call) {
+                std::vector<Value> first, second, others;
                 for (std::size_t i = 0; i < count; ++i) {
                     const Value value = d_in[i];
-                    if (select_first_part_op(value)) {
-                        d_first_part_out[first++] = value;
-                    } else if (select_second_part_op(value)) {
-                        d_second_part_out[second++] = value;
-                    } else {
-                        d_unselected_out[others++] = value;
-                    }
+                    auto& part = select_first_part_op(value) ? first : select_second_part_op(value) ? second : others;
+                    part.push_back(value);
                 }
-                d_num_selected_out[0] = first;
-                d_num_selected_out[1] = second;
+                if (!is_usable(call, parts::operand("d_first_part_out", d_first_part_out, first.size())) ||
+                    !is_usable(call, parts::operand("d_second_part_out", d_second_part_out, second.size())) ||
+                    !is_usable(call, parts::operand("d_unselected_out", d_unselected_out, others.size())))
+                    return false;
+                for (std::size_t i = 0; i < first.size(); ++i) d_first_part_out[i] = first[i];
+                for (std::size_t i = 0; i < second.size(); ++i) d_second_part_out[i] = second[i];
+                for (std::size_t i = 0; i < others.size(); ++i) d_unselected_out[i] = others[i];
+                d_num_selected_out[0] = first.size();
+                d_num_selected_out[1] = second.size();
+                return true;
             });
     }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include "cpu_device/cub_host.h"
 #include "cpu_device/cub_keys.h"
@@ -121,21 +120,8 @@ private:
             {parts::operand("the keys", keys_in, count), parts::operand("the sorted keys", keys_out, count),
              parts::operand("the values", values_in, values), parts::operand("the sorted values", values_out, values)},
             [&] {
-                std::vector<std::uint64_t> digits(count);
-                for (std::size_t i = 0; i < count; ++i) {
-                    digits[i] = parts::digit_of(parts::bits_of_key(keys_in[i], descending), begin_bit, end_bit);
-                }
-                std::vector<std::size_t> order;
-                cpu_device::order_by_bits(digits, order);
-                move(order, keys_in, keys_out);
-                if constexpr (has_values) move(order, values_in, values_out);
+                parts::sort_range(keys_in, keys_out, values_in, values_out, 0, count, begin_bit, end_bit, descending);
             });
-    }
-
-    template <class T>
-    static void move(const std::vector<std::size_t>& order, const T* from, T* to) {
-        const std::vector<T> all(from, from + order.size());  // both may be the same array
-        for (std::size_t i = 0; i < order.size(); ++i) to[i] = all[order[i]];
     }
 };
 
