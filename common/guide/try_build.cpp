@@ -136,7 +136,7 @@ bool includes_openmp(std::string_view text) {
 
 bool wants_toolkit_libraries(std::string_view linker_output) {
     static constexpr std::array<std::string_view, 5> functions = {"cublas", "cufft", "curand", "nccl",
-                                                                "cpu_device::curand::"};
+                                                                  "cpu_device::curand::"};
     return std::any_of(functions.begin(), functions.end(), [&](std::string_view function) {
         return linker_output.find("undefined reference to `" + std::string(function)) != std::string_view::npos;
     });

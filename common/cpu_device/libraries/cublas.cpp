@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/cpu_device/src/allocations.h"
+#include "common/cpu_device/src/device_work.h"
 #include "common/cpu_device/src/operands.h"
 #include "cpu_device/runtime_api.h"
 #include "matrix_product.h"
@@ -222,7 +223,11 @@ void product(T alpha, Matrix<const T> A, cublasOperation_t on_a, Matrix<const T>
 class Call {
 public:
     Call(Handle handle, const char* function, const void* code) : handle_(handle), call_{function, {}, code} {
-        if (handle == nullptr) fail(CUBLAS_STATUS_NOT_INITIALIZED);
+        if (handle == nullptr) {
+            fail(CUBLAS_STATUS_NOT_INITIALIZED);
+        } else {
+            (void)finish_stream(handle->stream);  // an operation of NCCL, say, whose other ranks come later
+        }
         if (device_is_lost()) fail(CUBLAS_STATUS_EXECUTION_FAILED);
     }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/cpu_device/src/device_work.h"
 #include "common/cpu_device/src/operands.h"
 #include "fourier.h"
 
@@ -196,6 +197,7 @@ cufftResult execute(cufftHandle handle, cufftType type, In* in, Out* out, int si
     const int half = plan.n[2] / 2 + 1;
     const int in_columns = real_out ? half : plan.n[2], out_columns = real_in ? half : plan.n[2];
     const std::size_t out_bytes = extent(plan, to, out_columns, sizeof(Out));
+    (void)cpu_device::finish_device();
     if (cpu_device::device_is_lost() || !is_for_device(call, "input", in, extent(plan, from, in_columns, sizeof(In))) ||
         !is_for_device(call, "output", out, out_bytes)) {
         return CUFFT_EXEC_FAILED;

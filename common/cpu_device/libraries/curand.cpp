@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cpu_device/src/device_work.h"
 #include "common/cpu_device/src/operands.h"
 #include "xorwow.h"
 
@@ -168,6 +169,7 @@ curandStatus_t generate(curandGenerator_t generator, T* values, std::size_t coun
                         const Fill& fill) {
     if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
     if (count == 0) return CURAND_STATUS_SUCCESS;
+    (void)cpu_device::finish_device();
     if (generator->for_host ? values == nullptr : !is_for_device(call, "output", values, count * sizeof(T))) {
         return CURAND_STATUS_LAUNCH_FAILURE;
     }

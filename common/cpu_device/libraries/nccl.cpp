@@ -208,10 +208,10 @@ bool Operation::all_agree() {
         found.kind = DiagnosticKind::stalled_collective;
         found.message = "the ranks of a communicator do not ask for the same: " + text;
         found.site = place_of(call);
-        found.hint = same_kind
-                         ? "count, type, operation, and root have to be the same on all ranks: with NCCL the result "
-                           "would be wrong, or the ranks would wait for ever"
-                         : "all ranks have to make the same calls in the same order: with NCCL they would wait for ever";
+        found.hint =
+            same_kind ? "count, type, operation, and root have to be the same on all ranks: with NCCL the result "
+                        "would be wrong, or the ranks would wait for ever"
+                      : "all ranks have to make the same calls in the same order: with NCCL they would wait for ever";
         report(std::move(found));
     }
     return false;
@@ -406,10 +406,11 @@ private:
         found.message = is_missing ? "rank " + std::to_string(missing) + " is missed by the others: " + text
                                    : "nothing has happened for " + seconds_text() + ": " + text;
         found.site = place_of(open.call);
-        found.hint = is_missing ? "did that rank end early, by an error or because it takes another way?"
-                                : "does every rank make the same calls in the same order? One thread that calls for "
-                                  "several communicators puts the calls between ncclGroupStart() and ncclGroupEnd(). To "
-                                  "wait longer, set CPU_DEVICE_TIMEOUT=SECONDS (0: without a limit)";
+        found.hint = is_missing
+                         ? "did that rank end early, by an error or because it takes another way?"
+                         : "does every rank make the same calls in the same order? One thread that calls for "
+                           "several communicators puts the calls between ncclGroupStart() and ncclGroupEnd(). To "
+                           "wait longer, set CPU_DEVICE_TIMEOUT=SECONDS (0: without a limit)";
         report(std::move(found));
     }
 
@@ -488,9 +489,8 @@ bool misses_group(const ncclComm& comm, const ApiCall& call) {
         }
     }
     if (other < 0) return false;
-    const std::string text = "is called for rank " + std::to_string(comm.rank) +
-                             " by the thread whose call for rank " + std::to_string(other) +
-                             " still waits, and the two are in no group";
+    const std::string text = "is called for rank " + std::to_string(comm.rank) + " by the thread whose call for rank " +
+                             std::to_string(other) + " still waits, and the two are in no group";
     comm.board->fail(ncclInvalidUsage, std::string(call.function) + " " + text);
     (void)refuse(ncclInvalidUsage, DiagnosticKind::stalled_collective, call, text, group_hint);
     return true;

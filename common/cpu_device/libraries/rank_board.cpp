@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* names_of_kinds[] = {"nothing",       "ncclAllReduce",     "ncclReduce", "ncclBroadcast",
                                           "ncclAllGather", "ncclReduceScatter", "ncclSend",   "ncclRecv"};
-constexpr const char* names_of_types[] = {"int8",   "uint8", "int", "unsigned int", "int64",
-                                          "uint64", "half",  "float", "double",     "bfloat16"};
+constexpr const char* names_of_types[] = {"int8",   "uint8", "int",   "unsigned int", "int64",
+                                          "uint64", "half",  "float", "double",       "bfloat16"};
 constexpr const char* names_of_ops[] = {"ncclSum", "ncclProd", "ncclMax", "ncclMin", "ncclAvg"};
 
 constexpr int kInvalidArgument = 4;  // ncclInvalidArgument

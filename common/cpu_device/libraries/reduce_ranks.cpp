@@ -19,9 +19,10 @@ Value load(const std::byte* from) {
 template <class Number>
 Number combine(Number a, Number b, ncclRedOp_t op) {
     // Sums of integers go round, as on a GPU.
-    using Whole = std::conditional_t<std::is_integral_v<Number>, std::make_unsigned<Number>, std::type_identity<Number>>;
-    using Wide = std::conditional_t<(sizeof(Number) < 4 && std::is_integral_v<Number>), std::uint32_t,
-                                    typename Whole::type>;
+    using Whole =
+        std::conditional_t<std::is_integral_v<Number>, std::make_unsigned<Number>, std::type_identity<Number>>;
+    using Wide =
+        std::conditional_t<(sizeof(Number) < 4 && std::is_integral_v<Number>), std::uint32_t, typename Whole::type>;
     if constexpr (std::is_floating_point_v<Number>) {
         if (op == ncclMax) return std::fmax(a, b);
         if (op == ncclMin) return std::fmin(a, b);

@@ -100,7 +100,7 @@ struct Registry {
     std::map<const std::byte*, Record> quarantine;  ///< freed, not given back; they do not overlap either
     std::deque<const std::byte*> quarantine_order;  ///< newest first
     std::size_t quarantine_bytes = 0;
-    std::deque<Record> freed;  ///< and given back: the last ones, newest first
+    std::deque<Record> freed;                             ///< and given back: the last ones, newest first
     std::array<std::size_t, kMostDevices> taken_bytes{};  ///< by device
 
     std::size_t& device_bytes(int device) { return taken_bytes[static_cast<std::size_t>(device)]; }

@@ -79,7 +79,7 @@ struct Launch {
     /// With several devices: sets the launch aside while all its blocks only wait; null: there is nobody else.
     std::function<void()> park;
     std::atomic<bool>* overdue = nullptr;  ///< it was set aside for too long
-    bool programmatic = false;  ///< may begin before the launch ahead of it in the stream has ended
+    bool programmatic = false;             ///< may begin before the launch ahead of it in the stream has ended
     InstrumentOptions instrument;
     bool sampled = false;                        ///< some blocks are not instrumented
     std::unique_ptr<ArrayMap> arrays;            ///< while counters are taken
@@ -94,8 +94,9 @@ struct Launch {
 
     std::mutex mutex;  ///< guards what follows
     std::size_t static_bytes = 0;
-    std::vector<SharedVariable*> shared_variables;      ///< those met so far; filled while the launch is instrumented
-    /// Where they lie in the arena, of a launch that others may interrupt: then the variables hold those others' places.
+    std::vector<SharedVariable*> shared_variables;  ///< those met so far; filled while the launch is instrumented
+    /// Where they lie in the arena, of a launch that others may interrupt: then the variables hold those others'
+    /// places.
     std::map<const SharedVariable*, std::size_t> places_of_shared;
     std::size_t place_of(const SharedVariable& variable) const {
         const auto found = places_of_shared.find(&variable);

@@ -293,7 +293,7 @@ cudaError_t copy_in_stream(const CopiedRows& rows, cudaStream_t stream, const Ap
     }
     if (!is_busy(stream)) return carry_out(rows, call);
     // Host memory that is not pinned is copied before the call returns.
-    if (!rows.of_variable && (!find_for_host(rows.from) || !find_for_host(rows.to))) {
+    if (!find_allocation(rows.from) || !find_allocation(rows.to)) {
         const cudaError_t error = finish_stream(stream);
         return error == cudaSuccess ? carry_out(rows, call) : error;
     }

@@ -70,7 +70,8 @@ public:
             }
             const std::uintptr_t first = std::max(word, memory) - word;
             const std::uintptr_t last = std::min(word + 4, end) - word;
-            const DeviceUse now{step, static_cast<std::uint8_t>(((1u << last) - 1) & ~((1u << first) - 1)), atomic, code};
+            const DeviceUse now{step, static_cast<std::uint8_t>(((1u << last) - 1) & ~((1u << first) - 1)), atomic,
+                                code};
             look_at(*known, now, looks, changes, word + first);
         }
     }
@@ -146,7 +147,8 @@ private:
     }
 
     void look_at(UsedWord& known, const DeviceUse& now, bool looks, bool changes, std::uintptr_t address) {
-        if (looks && now.atomic && known.write.atomic && known.write.step != now.step) learn(now.step, known.write.step);
+        if (looks && now.atomic && known.write.atomic && known.write.step != now.step)
+            learn(now.step, known.write.step);
         if (races(known.write, now)) report_race(known.write, true, now, changes, address);
         if (changes) {
             for (const DeviceUse& read : known.reads) {
@@ -174,9 +176,7 @@ private:
         if (!reported_.emplace(std::min(earlier.step, now.step), std::max(earlier.step, now.step)).second) return;
         const KnownStep& there = at(earlier.step);
         const KnownStep& here = at(now.step);
-        const auto text = [](const KnownStep& step) {
-            return step.what + " on device " + std::to_string(step.device);
-        };
+        const auto text = [](const KnownStep& step) { return step.what + " on device " + std::to_string(step.device); };
         Diagnostic found{};
         found.kind = DiagnosticKind::data_race;
         found.message = text(here) + " and " + text(there) + " use the same memory, " +

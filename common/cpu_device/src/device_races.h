@@ -1,9 +1,9 @@
 // Whether work of several devices uses the same memory without an order between the two. It is carried out one piece
 // after the other here, but on GPUs it runs at the same time.
 //
-// Order comes from streams, events, and the host, as between any two streams; and from flags: a kernel that reads, by an
-// atomic, what a kernel of another device has written by one comes after that kernel as a whole. (Which of its accesses
-// came before the flag was set is not looked at.)
+// Order comes from streams, events, and the host, as between any two streams; and from flags: a kernel that reads, by
+// an atomic, what a kernel of another device has written by one comes after that kernel as a whole. (Which of its
+// accesses came before the flag was set is not looked at.)
 #pragma once
 
 #include <cstddef>

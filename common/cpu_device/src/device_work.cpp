@@ -140,7 +140,8 @@ public:
 
     bool is_busy(cudaStream_t stream) override {
         const Lock lock(mutex_);
-        return std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& work) { return waits_for(stream, *work); });
+        return std::any_of(waiting_.begin(), waiting_.end(),
+                           [&](const auto& work) { return waits_for(stream, *work); });
     }
 
     void add(cudaStream_t stream, Step step) override {

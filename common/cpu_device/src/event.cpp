@@ -80,15 +80,13 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags,
         }
         if (!event_exists(event)) return cudaErrorInvalidResourceHandle;
         if (const int of = device_of_event(event), on = device_of_stream(stream); of != on) {
-            report_misuse(DiagnosticKind::wrong_device, call,
-                          "records an event of device " + std::to_string(of) + " in a stream of device " +
-                              std::to_string(on),
-                          "create the event while the device of its stream is the current one (cudaSetDevice)");
+            report_misuse(
+                DiagnosticKind::wrong_device, call,
+                "records an event of device " + std::to_string(of) + " in a stream of device " + std::to_string(on),
+                "create the event while the device of its stream is the current one (cudaSetDevice)");
             return cudaErrorInvalidResourceHandle;
         }
-        const auto note_time = [event] {
-            events().with(event, [](Event& state) { state.recorded = Clock::now(); });
-        };
+        const auto note_time = [event] { events().with(event, [](Event& state) { state.recorded = Clock::now(); }); };
         if (DeviceWork* const work = device_work()) {
             work->record(event, stream, note_time);
         } else {
@@ -148,7 +146,8 @@ cudaError_t event_is_done(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return api_call(Waits::yes, [&] {
         cudaError_t error = event_is_done(event);
-        if (DeviceWork* const work = device_work(); work != nullptr && error == cudaSuccess) error = work->finish(event);
+        if (DeviceWork* const work = device_work(); work != nullptr && error == cudaSuccess)
+            error = work->finish(event);
         if (error == cudaSuccess && trim_pools != nullptr) trim_pools();
         return error;
     });

@@ -234,6 +234,7 @@ public:
         std::optional<FaultHandlers> handlers(std::in_place);
         if (launch.park) {
             launch.park = [&, set_aside = std::move(launch.park)] {
+                if (*launch.overdue) return;  // the watchdog ends it
                 pause();
                 handlers.reset();
                 one_launch_at_a_time.unlock();
@@ -446,7 +447,7 @@ namespace {
 
 /// A launch that the device does not refuse. `park`: see Launch.
 void run_launch(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative,
-               const dim3& cluster, const std::function<void()>& park, std::atomic<bool>* overdue) {
+                const dim3& cluster, const std::function<void()>& park, std::atomic<bool>* overdue) {
     const bool instrumented = can_instrument() && (instrumenting().counters || instrumenting().diagnostics);
     const LaunchSite named = instrumented ? with_kernel_name(site) : site;
     Launch launch(named);
@@ -523,9 +524,9 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
                       std::string("of ") + site.kernel + " on device " + device +
                           ", the current one, names a stream of device " + std::to_string(of),
                       "call cudaSetDevice with the device of the stream before the launch");
-        return launch_refused(cudaErrorInvalidResourceHandle, site,
-                              "the stream is one of device " + std::to_string(of) + ", and device " + device +
-                                  " is the current one");
+        return launch_refused(
+            cudaErrorInvalidResourceHandle, site,
+            "the stream is one of device " + std::to_string(of) + ", and device " + device + " is the current one");
     }
     // CUDA 13 calls it an invalid value; up to CUDA 12 a bad shape was cudaErrorInvalidConfiguration.
     const std::string refused = why_refused(config);
@@ -549,9 +550,8 @@ void launch_erased(const LaunchSite& site, const LaunchConfig& config, const Era
 
     note_order(OrderStep::work, config.stream);
     const bool is_step = note_device_step != nullptr && device_work() != nullptr && !config.in_graph;
-    const InDeviceStep step(is_step ? note_device_step(std::string("kernel ") + site.kernel, config.stream,
-                                                       {"a launch", site.site})
-                                    : 0);
+    const InDeviceStep step(
+        is_step ? note_device_step(std::string("kernel ") + site.kernel, config.stream, {"a launch", site.site}) : 0);
     DeviceWork* const work = config.in_graph ? nullptr : device_work();
     KeptLaunch* const kept = work != nullptr && code.keep != nullptr ? code.keep(code.keeper) : nullptr;
     if (kept == nullptr) {

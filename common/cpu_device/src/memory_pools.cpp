@@ -147,7 +147,8 @@ cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t 
             std::uintptr_t number = 0;
             {
                 const RuntimeLock lock(all.mutex);
-                number = handle == nullptr ? all.current_of(device_of_stream(stream)) : reinterpret_cast<std::uintptr_t>(handle);
+                number = handle == nullptr ? all.current_of(device_of_stream(stream))
+                                           : reinterpret_cast<std::uintptr_t>(handle);
                 const MemoryPool* pool = all.find(handle_of(number));
                 if (pool == nullptr) return cudaErrorInvalidValue;
                 if (pool->limit != 0 && rounded(bytes) > pool->limit - std::min(pool->limit, pool->used))
@@ -497,7 +498,9 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
             }
             for (size_t i = 0; i < count; ++i) {
                 const std::uint32_t bit = std::uint32_t{1} << list[i].location.id;
-                const auto set = [&](std::uint32_t& devices, bool may) { devices = may ? devices | bit : devices & ~bit; };
+                const auto set = [&](std::uint32_t& devices, bool may) {
+                    devices = may ? devices | bit : devices & ~bit;
+                };
                 set(found.readers, list[i].flags != cudaMemAccessFlagsProtNone);
                 set(found.writers, list[i].flags == cudaMemAccessFlagsProtReadWrite);
             }

@@ -18,7 +18,8 @@ inline int device_count() {
     return count;
 }
 
-/// Whether the CPU device has reported something with these words since the last call; forgets its reports. True on GPUs.
+/// Whether the CPU device has reported something with these words since the last call; forgets its reports. True on
+/// GPUs.
 inline bool was_told([[maybe_unused]] const std::string& words) {
 #ifdef __CPU_DEVICE__
     bool found = false;

@@ -112,7 +112,8 @@ TEST_CASE("each device has its own memory") {
             REQUIRE(cudaMemGetInfo(&bytes, &total) == cudaSuccess);
             return bytes;
         };
-        for (int other = 0; other < device_count(); ++other) before[static_cast<std::size_t>(other)] = free_bytes(other);
+        for (int other = 0; other < device_count(); ++other)
+            before[static_cast<std::size_t>(other)] = free_bytes(other);
         (void)cudaSetDevice(device);
         void* memory = nullptr;
         constexpr std::size_t bytes = std::size_t{64} << 20;
@@ -238,7 +239,8 @@ TEST_CASE("each device has its own variables, and all have the managed ones") {
         float* out = device_copy({0, 0});
         read_variables<<<1, 1>>>(out);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-        CHECK(on_host(out, 2) == std::vector<float>{7.0f + static_cast<float>(device), 20.0f * static_cast<float>(device)});
+        CHECK(on_host(out, 2) ==
+              std::vector<float>{7.0f + static_cast<float>(device), 20.0f * static_cast<float>(device)});
         int value = -1;
         REQUIRE(cudaMemcpyFromSymbol(&value, per_device, sizeof value) == cudaSuccess);
         CHECK(value == 7 + device);
@@ -337,6 +339,7 @@ struct Ring {
             Flag* flag = nullptr;
             REQUIRE(cudaMalloc(&flag, sizeof(Flag)) == cudaSuccess);
             REQUIRE(cudaMemset(flag, 0, sizeof(Flag)) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);  // other devices set it
             flags.push_back(flag);
         }
         (void)cudaGetLastError();
@@ -428,7 +431,8 @@ TEST_CASE("what a stream is given behind a waiting kernel waits with it") {
     // The last device's kernel waits for the one before it, which is not launched yet.
     ring.launch(last, streams[of(last)]);
     add_to<<<1, 128, 0, streams[of(last)]>>>(ring.data[of(last)], 100, 1000.0f);
-    REQUIRE(cudaMemcpyAsync(pinned, ring.data[of(last)], 400, cudaMemcpyDeviceToHost, streams[of(last)]) == cudaSuccess);
+    REQUIRE(cudaMemcpyAsync(pinned, ring.data[of(last)], 400, cudaMemcpyDeviceToHost, streams[of(last)]) ==
+            cudaSuccess);
     REQUIRE(cudaLaunchHostFunc(
                 streams[of(last)], [](void*) { ++calls; }, nullptr) == cudaSuccess);
     REQUIRE(cudaEventRecord(events[of(last)], streams[of(last)]) == cudaSuccess);
@@ -490,4 +494,3 @@ TEST_CASE("pools belong to devices") {
         CHECK(cudaDeviceSynchronize() == cudaSuccess);
     }
 }
-

@@ -44,6 +44,7 @@ int run(const std::string& fault, int ranks, int rank, int local_rank) {
     } else if (fault != "late" || rank != ranks - 1) {
         (void)ncclAllReduce(data, data, n, ncclFloat, ncclSum, comm, stream);
     }
+    if (fault == "late" && rank == ranks - 1) sleep(8);
     const cudaError_t waited = cudaStreamSynchronize(stream);
     ncclResult_t error = ncclSuccess;
     (void)ncclCommGetAsyncError(comm, &error);

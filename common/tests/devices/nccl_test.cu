@@ -182,8 +182,7 @@ TEST_CASE("half precision") {
     brain.fill([](int rank, int i) { return static_cast<float>(number(rank, i)); });
     in_group([&](int rank) {
         (void)ncclAllReduce(half[rank], half[rank], 33, ncclHalf, ncclSum, ranks.comm(rank), ranks.stream(rank));
-        return ncclAllReduce(brain[rank], brain[rank], 33, ncclBfloat16, ncclSum, ranks.comm(rank),
-                             ranks.stream(rank));
+        return ncclAllReduce(brain[rank], brain[rank], 33, ncclBfloat16, ncclSum, ranks.comm(rank), ranks.stream(rank));
     });
     ranks.wait();
     for (int rank = 0; rank < ranks.count; ++rank) {
@@ -213,7 +212,8 @@ TEST_CASE("broadcast, reduce, all-gather, reduce-scatter") {
         ranks.wait();
         for (int rank = 0; rank < count; ++rank) {
             const std::vector<float> one = out.read(rank), gathered = wide.read(rank);
-            for (int i = 0; i < n; ++i) REQUIRE(one[static_cast<std::size_t>(i)] == static_cast<float>(number(root, i)));
+            for (int i = 0; i < n; ++i)
+                REQUIRE(one[static_cast<std::size_t>(i)] == static_cast<float>(number(root, i)));
             for (std::size_t i = 0; i < all; ++i) {
                 const int from = static_cast<int>(i / elements), at = static_cast<int>(i % elements);
                 REQUIRE(gathered[i] == static_cast<float>(number(from, at)));
@@ -236,8 +236,7 @@ TEST_CASE("broadcast, reduce, all-gather, reduce-scatter") {
         for (int rank = 0; rank < count; ++rank) {
             const std::vector<float> part = in.read(rank);
             for (int i = 0; i < n; ++i) {
-                REQUIRE(part[static_cast<std::size_t>(i)] ==
-                        static_cast<float>(reduced(rank * n + i, ncclSum, count)));
+                REQUIRE(part[static_cast<std::size_t>(i)] == static_cast<float>(reduced(rank * n + i, ncclSum, count)));
             }
         }
     }
@@ -352,8 +351,7 @@ TEST_CASE("a missing group is told at the second call") {
     const Ranks ranks;
     const Arrays<float> data(100);
     CHECK(ncclAllReduce(data[0], data[0], 100, ncclFloat, ncclSum, ranks.comm(0), ranks.stream(0)) == ncclSuccess);
-    CHECK(ncclAllReduce(data[1], data[1], 100, ncclFloat, ncclSum, ranks.comm(1), ranks.stream(1)) ==
-          ncclInvalidUsage);
+    CHECK(ncclAllReduce(data[1], data[1], 100, ncclFloat, ncclSum, ranks.comm(1), ranks.stream(1)) == ncclInvalidUsage);
     CHECK(cudaStreamSynchronize(ranks.stream(0)) != cudaSuccess);
     CHECK(was_told("whose call for rank 0 still waits, and the two are in no group"));
 }
@@ -505,5 +503,6 @@ int processes_test() {
 
 }  // namespace
 
-TEST_CASE("ranks that are processes") { CHECK(in_processes(1, [](int) { return processes_test(); })[0] == 0); }
-
+TEST_CASE("ranks that are processes") {
+    CHECK(in_processes(1, [](int) { return processes_test(); })[0] == 0);
+}

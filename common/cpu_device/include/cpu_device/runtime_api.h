@@ -1,8 +1,9 @@
 // The host side of CUDA: memory, copies, streams, events, device properties, launches by function.
 //
 // Work is done inside the call that asks for it, in the calling thread: streams and events are handles that keep
-// nobody waiting. (With several devices, a kernel that waits for one of another device is set aside.) Functions return what the real runtime returns; where versions differ, CUDA 13 on an H200 was asked.
-// Copies between memory and arrays, and everything else about textures, is in texture.h.
+// nobody waiting. (With several devices, a kernel that waits for one of another device is set aside.) Functions return
+// what the real runtime returns; where versions differ, CUDA 13 on an H200 was asked. Copies between memory and arrays,
+// and everything else about textures, is in texture.h.
 #pragma once
 
 #include <array>
@@ -83,8 +84,8 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
 /// Waits for the current device, and shows what went wrong in its kernels so far.
 cudaError_t cudaDeviceSynchronize();
 
-/// Frees all memory, streams and events of the current device, and forgets a kernel's failure. (On a GPU, a failed kernel may leave the
-/// device unusable for the rest of the process.)
+/// Frees all memory, streams and events of the current device, and forgets a kernel's failure. (On a GPU, a failed
+/// kernel may leave the device unusable for the rest of the process.)
 cudaError_t cudaDeviceReset();
 
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }

@@ -25,8 +25,12 @@ struct On {
 
 /// Both devices have access to each other.
 struct Peers {
-    Peers() { both([](int peer) { check(cudaDeviceEnablePeerAccess(peer, 0)); }); }
-    ~Peers() { both([](int peer) { (void)cudaDeviceDisablePeerAccess(peer); }); }
+    Peers() {
+        both([](int peer) { check(cudaDeviceEnablePeerAccess(peer, 0)); });
+    }
+    ~Peers() {
+        both([](int peer) { (void)cudaDeviceDisablePeerAccess(peer); });
+    }
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
