@@ -160,7 +160,8 @@ somebody sets a limit.)"});
     show_faults(lesson, ranks);
     lesson.conclusion(
         R"(A rank that sees its error prints it, and calls MPI_Abort. For a rank that says
-nothing, the others have a watchdog: a thread that knows how long everybody has been where.)");
+nothing, the others have a watchdog: a thread that knows how long everybody has been
+where.)");
 }
 
 }  // namespace several_gpus

@@ -427,7 +427,8 @@ nanoseconds on a link of hundreds of GB/s.)"});
     show_sizes(lesson, steps);
     lesson.conclusion(
         R"(Below some 100 KiB, all that matters is how many hand-overs there are, one
-after the other. A ring of N devices has 2 (N - 1) of them, so other algorithms win there.)");
+after the other. A ring of N devices has 2 (N - 1) of them, so other algorithms win
+there.)");
 
     lesson.question(
         R"(A ring of 1,024 GPUs has 2,046 hand-overs, one after the other. A tree has 20.
