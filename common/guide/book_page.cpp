@@ -370,7 +370,8 @@ bool defines(std::string_view line, std::string_view name) {
 std::string_view without_comment(std::string_view line) { return trimmed(line.substr(0, line.find("//"))); }
 
 bool begins_at_margin(std::string_view line) {
-    return !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_');
+    return line.starts_with("[[") ||
+           (!line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0 || line[0] == '_'));
 }
 
 /// What is defined in line `at`, from the comment above it to the line that closes it; empty where none does.

@@ -44,8 +44,7 @@ Json source_of(const std::string& path, const Json& warps, std::size_t file) {
 // ---- brief traces ---------------------------------------------------------------------------------------------------
 
 constexpr std::size_t brief_warps = 2;
-constexpr std::size_t brief_meeting_warps = 4;  // where they meet at barriers: what the others do is the point there
-constexpr std::size_t brief_events = 128;       // of each warp
+constexpr std::size_t brief_events = 128;  // of each warp
 
 /// Tells launches that a brief trace holds from those that repeat what came before.
 class FirstLaunches {
@@ -65,10 +64,7 @@ void shorten(Json& list, std::size_t most) {
 }
 
 void shorten_warps(Json& warps) {
-    const Json& first = warps[0]["events"];
-    const bool meet =
-        std::any_of(first.begin(), first.end(), [](const Json& event) { return event["kind"] == "barrier"; });
-    shorten(warps, meet ? brief_meeting_warps : brief_warps);
+    shorten(warps, brief_warps);
     for (Json& warp : warps) {
         if (warp["events"].size() > brief_events) warp["cut"] = true;
         shorten(warp["events"], brief_events);
@@ -76,13 +72,11 @@ void shorten_warps(Json& warps) {
 }
 
 Json brief_in_words() {
-    return {
-        {"en", fmt::format("of each step the first launch of each kernel, the first {} warps of a block ({} where it "
-                           "has barriers), and the first {} events of each warp",
-                           brief_warps, brief_meeting_warps, brief_events)},
-        {"zh", fmt::format("每一步中每个核函数的第一次启动，线程块的前 {} 个线程束（有屏障时为前 {} 个），"
-                           "每个线程束的前 {} 个事件",
-                           brief_warps, brief_meeting_warps, brief_events)}};
+    return {{"en", fmt::format("of each step the first launch of each kernel, the first {} warps of a block, and the "
+                               "first {} events of each warp",
+                               brief_warps, brief_events)},
+            {"zh", fmt::format("每一步中每个核函数的第一次启动，线程块的前 {} 个线程束，每个线程束的前 {} 个事件",
+                               brief_warps, brief_events)}};
 }
 
 }  // namespace

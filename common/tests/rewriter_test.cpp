@@ -78,10 +78,11 @@ std::string dynamic_shared(const std::string& name, const std::string& type) {
 }
 
 /// The object behind the definition of a device variable.
-std::string registered(const std::string& name, int line = 1, const std::string& is_constant = "false") {
+std::string registered(const std::string& name, int line = 1, const std::string& is_constant = "false",
+                       bool is_managed = false) {
     return " [[maybe_unused]] static const ::cpu_device::DeviceVariable cpu_device_variable_" + name + "{\"" + name +
            "\", (const void*)__builtin_addressof(" + name + "), sizeof(" + name + "), " + is_constant +
-           ", {__FILE__, " + std::to_string(line) + "}};";
+           ", {__FILE__, " + std::to_string(line) + "}" + (is_managed ? ", true" : "") + "};";
 }
 
 /// What the first launch in `text` says about the parameters of its kernel; "none" when it says nothing.
@@ -750,7 +751,9 @@ TEST_CASE("device variables are made known behind their definition") {
                                    "__device__ struct P v = {1};",
                                    "__managed__ int v;",
                                    "__device__ ::T v;"})
-        CHECK(rewritten(definition) == definition + registered("v"));
+        CHECK(rewritten(definition) ==
+              definition +
+                  registered("v", 1, "false", std::string(definition).find("__managed__") != std::string::npos));
     CHECK(rewritten("__constant__ float v[4] = {1}; // why") ==
           "__constant__ float v[4] = {1};" + registered("v", 1, "true") + " // why");
     CHECK(rewritten("__device__ const int __constant__ v = 1;") ==

@@ -324,7 +324,8 @@ however thin it is. So strong scaling ends somewhere.)"});
     show_scaling(lesson, "weak", true, steps);
     lesson.conclusion(
         R"(With more GPUs, strips of the same array get thinner, and the interior is ready
-before the edges have arrived. If the array grows with the GPUs, strips stay as they are.)");
+before the edges have arrived. If the array grows with the GPUs, strips stay as they
+are.)");
 
     if (device_count() == 1) return;
     lesson.question(

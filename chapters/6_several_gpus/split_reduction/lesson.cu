@@ -73,7 +73,7 @@ struct PinnedSums {
     double* sums = nullptr;
 };
 
-// So many runs can be under way at once: each has a place of its own for the sums.
+// So many runs can be in flight at once: each has a place of its own for the sums.
 constexpr unsigned kInARow = 20;
 
 // Vectors of `count` numbers, split among the first devices of the machine.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,13 @@ std::optional<Options> read_options(const std::vector<std::string>& words) {
     return options;
 }
 
+/// A file that has this text already stays as old as it is, so that nothing is compiled anew.
 void write_file(const std::string& path, const std::string& text) {
+    if (std::ifstream there(path, std::ios::binary); there) {
+        std::ostringstream old;
+        old << there.rdbuf();
+        if (old.str() == text) return;
+    }
     std::ofstream file(path, std::ios::binary);
     file << text;
     file.close();

@@ -43,6 +43,7 @@ AsyncBarrier& Block::barrier_at(const void* barrier, const char* what, Site site
     const std::uint64_t word = word_of(barrier);
     const std::uint64_t number = word & ((std::uint64_t{1} << kNumberBits) - 1);
     if (!is_barrier(barrier) || number >= async_barriers_.size() || async_barriers_[number].address != barrier) {
+        const Uninstrumented now;
         end_for_barrier(site, std::string(what) + " of a barrier that nobody has initialized",
                         "let one thread call init(&barrier, arrivals), or make_pipeline in all threads, and then "
                         "__syncthreads(), before anybody uses the barrier");
@@ -124,6 +125,7 @@ void Block::wait_for_phase(const void* barrier, std::uint64_t phase, Site site) 
 bool Block::has_completed(const void* barrier, std::uint64_t phase, Site site) {
     AsyncBarrier& at = barrier_at(barrier, "wait()", site);
     if (phase + 1 < at.phase || phase > at.phase) {
+        const Uninstrumented now;  // also while the message is put together
         end_for_barrier(site,
                         "a thread waits with a token of phase " + std::to_string(phase) +
                             " of a barrier that is in phase " + std::to_string(at.phase),

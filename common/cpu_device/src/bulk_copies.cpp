@@ -245,13 +245,14 @@ void Block::store_box(const void* map, const std::int32_t* at, unsigned rank, co
 void Block::store_pieces(const std::byte* from, std::uint32_t bytes, const void* code, Site site) {
     end_bulk_copies_ = &Block::end_bulk_copies;
     check_own_shared(from, bytes, "the source of a store in bulk", site);
+    // In shared memory the whole box counts, as it does for loads.
+    if (recording_) recorder_->count_bulk_store(code, pieces_);
     std::erase_if(pieces_, [](const BulkPiece& piece) { return piece.bytes == 0; });  // outside of the tensor
     const unsigned thread = current_thread.linear_thread;
     for (const BulkPiece& piece : pieces_) {
         check_access(piece.shared + piece.skip, piece.bytes, false, code);
         check_access(piece.global, piece.bytes, true, code);
     }
-    if (recording_) recorder_->count_bulk_store(code, pieces_);
     if (thread_stores_.empty()) thread_stores_.resize(launch_->threads);
     ThreadStores& own = thread_stores_[thread];
     BulkStore store{own.group, 0, code, site, pieces_};

@@ -93,7 +93,7 @@ Marks marks_of(const Listed& one, const std::set<std::string>& names) {
         if (const std::string hint = behind(line, "HINT: "); !hint.empty()) marks.hints.insert(hint);
         if (const std::string hint = behind(line, "NO HINT: "); !hint.empty()) marks.wrong_hints.insert(hint);
         if (line.find("<<<") != std::string::npos) marks.launches.insert(number);
-        const bool one_line = line.size() > 2 && line.back() == '}';
+        const bool one_line = line.size() > 2 && line[0] != ' ' && line.back() == '}';
         if (line.rfind("void ", 0) == 0 && line.find("()") != std::string::npos) {
             const std::string called = line.substr(5, line.find('(') - 5);
             if (names.count(called) == 1) name = called;

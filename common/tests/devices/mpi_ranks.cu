@@ -51,6 +51,9 @@ int run(const std::string& fault, int ranks, int rank, int local_rank) {
     if (fault != "sum") {
         std::printf("rank %d: %s, %s: %s\n", rank, cudaGetErrorName(waited), ncclGetErrorString(error),
                     ncclGetLastError(comm));
+        std::fflush(stdout);
+        // mpirun ends all ranks as soon as one has ended: they wait until each has said it.
+        if (fault == "other") MPI_Barrier(MPI_COMM_WORLD);
         const bool is_right = error == (fault == "other" ? ncclInvalidUsage : ncclRemoteError);
         return is_right || (fault == "late" && rank == ranks - 1) ? 0 : 1;
     }

@@ -86,7 +86,10 @@ void check_parts(const std::vector<unsigned>& counts) {
     for (const auto& part : parts) CHECK_THAT(*part, grading::Unchanged());
     int now = -1;
     REQUIRE_THAT(cudaGetDevice(&now), grading::Succeeds());
-    if (now != before) FAIL_CHECK("Another device is current after the call than before.");
+    if (now != before)
+        FAIL_CHECK(
+            "Another device is current after the call than before.\nWhich call makes the "
+            "former one current again?");
     if (!instrumented.countable) return;
     CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     int launches = 0, before_wait = 0;
@@ -100,7 +103,9 @@ void check_parts(const std::vector<unsigned>& counts) {
         }
     }
     if (launches < devices)
-        FAIL_CHECK("Fewer kernels were launched than there are devices.");
+        FAIL_CHECK(
+            "Fewer kernels were launched than there are devices.\nWho adds up the numbers "
+            "of each device: a kernel on it, or the host?");
     else if (before_wait < devices)
         FAIL_CHECK(
             "The host has waited for a device before the last one got its kernel.\nWhich "

@@ -71,14 +71,20 @@ void check_order(const grading::Instrumented& instrumented,
                     "A copy is in the stream that multiplies.\nWhat can the device compute "
                     "while the copy is on its way?");
             if (call.launch != 0 && call.stream == share.copies)
-                FAIL_CHECK("A kernel is in the stream `copies`.");
+                FAIL_CHECK(
+                    "A kernel is in the stream `copies`.\nWhat has to wait for this kernel "
+                    "there, although it does not need its results?");
         }
         copies += call.bytes > 0 ? 1 : 0;
     }
     if (multiplied.size() != devices)
-        FAIL_CHECK("Not every device has a kernel in its stream `products`.");
+        FAIL_CHECK(
+            "Not every device has a kernel in its stream `products`.\nIn which stream does "
+            "your kernel run?");
     if (copies < devices * (devices - 1))
-        FAIL_CHECK("There are fewer copies than parts that other devices have.");
+        FAIL_CHECK(
+            "There are fewer copies than parts that other devices have.\nHow does each "
+            "device get each part that it does not have?");
     if (instrumented.calls_of({"cudaStreamWaitEvent"}) < devices * (devices - 1))
         FAIL_CHECK(
             "The streams wait for fewer events than there are parts of other "
@@ -99,7 +105,7 @@ void check_product(int devices, unsigned rows, unsigned width) {
     std::vector<std::unique_ptr<grading::Guarded<float>>> as, own, whole, ys;
     std::vector<std::unique_ptr<Stream>> streams;
     std::vector<Share> shares;
-    std::vector<std::vector<double>> expected;
+    std::vector<std::vector<double>> expected, of_own_part, of_others;
     for (int device = 0; device < devices; ++device) {
         const On current(device);
         const auto d = static_cast<std::uint64_t>(device);
@@ -107,9 +113,16 @@ void check_product(int devices, unsigned rows, unsigned width) {
                                                             d + 1),
                                  y = grading::random_floats(rows, d + 100);
         std::vector<double>& sums = expected.emplace_back(y.begin(), y.end());
-        for (unsigned row = 0; row < rows; ++row)
-            for (unsigned k = 0; k < length; ++k)
-                sums[row] += double{a[std::size_t{row} * length + k]} * double{x[k]};
+        std::vector<double>& own_sums = of_own_part.emplace_back(y.begin(), y.end());
+        std::vector<double>& other_sums = of_others.emplace_back(y.begin(), y.end());
+        for (unsigned row = 0; row < rows; ++row) {
+            for (unsigned k = 0; k < length; ++k) {
+                const double product =
+                    double{a[std::size_t{row} * length + k]} * double{x[k]};
+                sums[row] += product;
+                (k / width == d ? own_sums : other_sums)[row] += product;
+            }
+        }
         as.push_back(std::make_unique<grading::Guarded<float>>(a));
         const auto begin = x.begin() + static_cast<std::ptrdiff_t>(d * width);
         own.push_back(std::make_unique<grading::Guarded<float>>(
@@ -122,21 +135,33 @@ void check_product(int devices, unsigned rows, unsigned width) {
                           ys.back()->data(), streams[streams.size() - 2]->stream,
                           streams.back()->stream});
     }
-    const On current(devices - 1);
+    // Not the first one, and not the last one, as soon as there are three.
+    const int present = (devices - 1) / 2;
+    const On current(present);
     const grading::Instrumented instrumented =
         grading::instrument([&] { multiply_parts(devices, shares.data(), rows, width); });
     int now = -1;
     REQUIRE_THAT(cudaGetDevice(&now), grading::Succeeds());
-    if (now != devices - 1)
-        FAIL_CHECK("Another device is current after the call than before.");
+    if (now != present)
+        FAIL_CHECK(
+            "Another device is current after the call than before.\nWhich call of "
+            "yours makes another device current, and which one comes back to the first?");
     for (const auto& stream : streams) stream->wait();
     for (int device = 0; device < devices; ++device) {
         const On its(device);
         const auto d = static_cast<std::size_t>(device);
         REQUIRE_THAT(grading::finish(), grading::Succeeds());
         INFO("the results of device " << device);
-        CHECK_THAT(*ys[d],
-                   grading::CloseTo(expected[d], {.absolute = 3e-7 * (length + 2)}));
+        CHECK_THAT(
+            *ys[d],
+            grading::CloseTo(expected[d], {.absolute = 3e-7 * (length + 2)})
+                .when(grading::equals(of_own_part[d]),
+                      "Only the own part counts here. Which kernels multiply with the "
+                      "parts that arrive?")
+                .when(grading::equals(of_others[d]),
+                      "The own part is missing here. Which kernel multiplies with it?")
+                .when(grading::not_a_number(),
+                      "Was each part that a kernel reads copied to where it reads?"));
         CHECK_THAT(*own[d], grading::Unchanged());
     }
     if (!instrumented.countable || devices == 1) return;

@@ -83,11 +83,12 @@ void check_pair(int device, int peer, unsigned count, int current_device) {
         FAIL_CHECK(
             "Another device is current after the call than before.\nWhich call makes the "
             "former one current again?");
-    if (cudaPeekAtLastError() == cudaErrorPeerAccessAlreadyEnabled)
+    if (cudaPeekAtLastError() == cudaErrorPeerAccessAlreadyEnabled) {
         FAIL_CHECK(
             "cudaErrorPeerAccessAlreadyEnabled is left for cudaGetLastError.\nWho looks at "
             "this error, and takes it away?");
-    (void)cudaGetLastError();
+        (void)cudaGetLastError();
+    }
     stream.wait();
     REQUIRE_THAT(grading::finish(), grading::Succeeds());
     CHECK_THAT(*d_own, grading::EqualTo(expected));
@@ -98,7 +99,9 @@ void check_pair(int device, int peer, unsigned count, int current_device) {
     CHECK_THAT(instrumented, grading::ReleasesWhatItMakes());
     for (const warpwise::ApiCall& call : instrumented.calls)
         if (call.launch != 0 && call.stream != stream.stream)
-            FAIL_CHECK("A kernel was launched in another stream than `stream`.");
+            FAIL_CHECK(
+                "A kernel was launched in another stream than `stream`.\nWhich argument of "
+                "the launch names the stream?");
 }
 
 }  // namespace
@@ -108,7 +111,7 @@ TEST_CASE("adds the array of a peer") {
     check_pair(0, 1, 1000, 0);
 }
 
-TEST_CASE("works for any current device, and for access that is enabled already") {
+TEST_CASE("works for any current device and for access that is enabled already") {
     if (all_devices() < 2) return;  // one GPU
     for (int turn = 0; turn < 2; ++turn)
         for (int device = 0; device < all_devices(); ++device)

@@ -78,6 +78,7 @@ __global__ void parity_one(const __grid_constant__ Map in, const __grid_constant
     while (!ptx::mbarrier_try_wait_parity(&filled, 1)) {
     }
     out[threadIdx.x] = tile[threadIdx.x % 32][0];  // MISTAKE(data_race): the first phase has parity 0
+    __syncthreads();
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }
 }
@@ -245,12 +246,12 @@ void store_without_a_commit() { run(never_committed); }
 __global__ void box_at_64(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float*) {
     __shared__ alignas(128) float tile[33][32];
     __shared__ Bar filled;
-    float* const at = &tile[0][16];
+    float* const between = &tile[0][16];
     begin(&filled);
     if (threadIdx.x == 0) {
         expect(&filled, kBoxBytes);
         const std::int32_t at[2] = {0, 0};
-        ptx::cp_async_bulk_tensor(kCluster, kGlobal, at, &in, at, &filled);  // MISTAKE(misaligned_access): 64
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, between, &in, at, &filled);  // MISTAKE(misaligned_access): 64
     }
     while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
     }

@@ -63,9 +63,9 @@ __global__ void each_side_multiplies(const __half* in, float* out) {
     const unsigned a[4] = {1, 2, 3, 4}, b[2] = {1, 2};
     float d[4] = {};
     if (threadIdx.x % 2 == 0) {
-        warpwise::mma_m16n8k16_f16(d, a, b);  // MISTAKE(missing_lane): the other lanes are at another one
+        warpwise::mma_m16n8k16_f16(d, a, b);
     } else {
-        warpwise::mma_m16n8k16_f16(d, b[0] == 1 ? a : a, b);
+        warpwise::mma_m16n8k16_f16(d, a, b);  // MISTAKE(missing_lane): the other lanes are at another one
     }
     out[threadIdx.x] = d[0] + __half2float(in[threadIdx.x]);
 }
