@@ -597,9 +597,9 @@ bytes count as well.)"});
     show_shapes(lesson);
     lesson.conclusion(
         R"(The accelerator takes addresses, edges, and copies off the threads. Its swizzle
-moves chunks of 16 bytes, so only loads of 16 bytes are free of conflicts. What a block
-gains with one tile at a time is little: the way to copy bandwidth is to have several tiles
-in flight, which a few threads can ask for.)");
+moves chunks of 16 bytes, so only loads of 16 bytes are free of conflicts. A block that
+waits for each tile has nothing in flight while it stores. With stages it has several tiles
+in flight, and one thread asks for all of them.)");
 
     if (warpwise::has_tensor_memory_accelerator()) {
         lesson.question(
@@ -632,8 +632,8 @@ bytes, or 3072 sectors.)"});
         show_table_reads(lesson);
         lesson.conclusion(
             R"(With multicast, a table is read once for each cluster and not once for each
-block. That helps where the L2 cache is the limit, and only if the blocks are at the same
-place at about the same time: they wait for each other at each part.)");
+block. The price is that the blocks wait for each other at each part. Only a measurement
+tells which of the two weighs more.)");
     }
 
     lesson.question(
