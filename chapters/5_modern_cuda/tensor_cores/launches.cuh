@@ -4,18 +4,9 @@
 
 #include <cuda_runtime.h>
 
-#ifndef __CPU_DEVICE__
-#include <cuda.h>  // types of tensor maps; no function of the driver is linked
-#include <cudaTypedefs.h>
-#endif
-
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "chapters/5_modern_cuda/tensor_cores/formats.h"
@@ -34,6 +25,7 @@
 #include "chapters/5_modern_cuda/tensor_cores/step_07_wgmma_multicast.cuh"
 #include "chapters/5_modern_cuda/tensor_cores/step_08_wgmma_persistent.cuh"
 #include "chapters/5_modern_cuda/tensor_cores/step_09_wgmma_tuned.cuh"
+#include "common/helpers/tensor_map.h"
 #endif
 
 namespace modern_cuda {
@@ -168,38 +160,18 @@ void run_mma_cp_async(Product<Format>& problem) {
 
 #ifndef __CPU_DEVICE__
 
-// Describes a row-major matrix, and boxes of it that are 128 bytes wide, to the tensor
-// memory accelerator. The function of the driver that does so is looked up rather than
-// linked, so that the program also starts where there is no driver.
+// Boxes are 128 bytes wide.
 CUtensorMap map_of(CUtensorMapDataType type, unsigned bytes_of_element, const void* data,
                    std::size_t rows, std::size_t row_bytes, unsigned box_rows) {
-    static const auto encode = [] {
-        constexpr auto name = "cuTensorMapEncodeTiled";
-        constexpr unsigned version = 12000;  // as it was in CUDA 12.0
-        void* function = nullptr;
-        cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-        check(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault,
-                                               &found));
-        if (found != cudaDriverEntryPointSuccess)
-            throw std::runtime_error("this driver has no tensor maps");
-        return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
-    }();
-    constexpr std::size_t largest = std::numeric_limits<int>::max();
-    if (rows > largest || row_bytes / bytes_of_element > largest)
-        throw std::length_error(
-            "the tensor memory accelerator counts rows and columns in 31 bits");
-    CUtensorMap map;
-    const std::array<cuuint64_t, 2> extents = {row_bytes / bytes_of_element, rows};
-    const std::array<cuuint64_t, 1> pitch = {row_bytes};  // a multiple of 16
-    const std::array<cuuint32_t, 2> box = {kSliceBytes / bytes_of_element, box_rows},
-                                    every = {1, 1};
-    const CUresult result = encode(
-        &map, type, 2, const_cast<void*>(data), extents.data(), pitch.data(), box.data(),
-        every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        throw std::runtime_error("cuTensorMapEncodeTiled: " + std::to_string(result));
-    return map;
+    return warpwise::tensor_map({.type = type,
+                                 .element_bytes = bytes_of_element,
+                                 .data = data,
+                                 .rows = rows,
+                                 .cols = row_bytes / bytes_of_element,
+                                 .pitch = row_bytes,
+                                 .box_rows = box_rows,
+                                 .box_cols = kSliceBytes / bytes_of_element,
+                                 .swizzle = CU_TENSOR_MAP_SWIZZLE_128B});
 }
 
 // Of bytes, FP8 and INT8, the accelerator only has to know that they are bytes.
@@ -229,13 +201,14 @@ bool has_boxes(const Result<Sum>& c) {
 template <class Format>
 constexpr int slice_elements = int{kSliceBytes / element_bytes<Format>};
 
-// Launches `blocks` blocks of three warpgroups, in clusters of `cluster`.
-template <class... Parameters, class... Arguments>
-void launch_warpgroups(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster,
-                       unsigned shared_bytes, const Arguments&... arguments) {
+// Blocks of three warpgroups, in clusters of `cluster`. `attribute` has to live as long.
+template <class... Parameters>
+cudaLaunchConfig_t warpgroups(void (*kernel)(Parameters...), unsigned blocks,
+                              unsigned cluster, unsigned shared_bytes,
+                              cudaLaunchAttribute& attribute) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)));
-    cudaLaunchAttribute attribute = {};
+    attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = cluster;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
@@ -245,6 +218,15 @@ void launch_warpgroups(void (*kernel)(Parameters...), unsigned blocks, unsigned 
     config.dynamicSmemBytes = shared_bytes;
     config.attrs = &attribute;
     config.numAttrs = 1;
+    return config;
+}
+
+template <class... Parameters, class... Arguments>
+void launch_warpgroups(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster,
+                       unsigned shared_bytes, const Arguments&... arguments) {
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        warpgroups(kernel, blocks, cluster, shared_bytes, attribute);
     check(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
@@ -252,18 +234,9 @@ void launch_warpgroups(void (*kernel)(Parameters...), unsigned blocks, unsigned 
 template <class... Parameters>
 unsigned clusters_that_fit(void (*kernel)(Parameters...), unsigned cluster,
                            unsigned shared_bytes) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)));
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(cluster);
-    config.blockDim = dim3(kWgmmaThreads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        warpgroups(kernel, cluster, cluster, shared_bytes, attribute);
     int clusters = 0;
     check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
     return static_cast<unsigned>(std::max(1, clusters));

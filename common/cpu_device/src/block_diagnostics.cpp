@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "block.h"
-#include "cpu_device/tensor_core.h"
 #include "instrumented_code.h"
 #include "source_lines.h"
 
@@ -23,7 +22,6 @@ std::string at(const Site& site) { return short_name(site.file) + ":" + std::to_
 std::string counted(unsigned n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 const char* name_of(Collective operation) {
-    if (operation == matrix_collective) return "a tensor core instruction";
     switch (operation) {
         case Collective::syncwarp:
             return "__syncwarp";
@@ -37,6 +35,8 @@ const char* name_of(Collective operation) {
             return "a warp reduction";
         case Collective::group:
             return "a group operation";
+        case Collective::matrix:
+            return "a tensor core instruction";
     }
     return "a warp-wide operation";
 }
@@ -234,7 +234,7 @@ void Block::report_missing_lanes() {
                     where_they_parted(witness.linear_thread, absent);
     found.other = OtherSide{elsewhere.front().site, index_, thread_index(absent), "waits here"};
     found.hint =
-        meeting.operation == matrix_collective
+        meeting.operation == Collective::matrix
             ? "all 32 lanes of a warp have to reach it together: move it out of the branch"
             : "name only lanes that make the call (take the mask before the branch with __ballot_sync), or let "
               "all lanes reach it";

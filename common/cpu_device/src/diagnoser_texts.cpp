@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "cpu_device/tensor_core.h"
 #include "diagnoser_state.h"
 #include "source_lines.h"
 #include "stream_order.h"
@@ -341,7 +340,6 @@ const char* BlockDiagnoser::State::exchange_between(Stamp me, Stamp event) const
     if (block_of(me) != block_of(event) || thread_of(event) / 32 != warp || warp >= exchanges.size()) return nullptr;
     const Exchange& last = exchanges[warp][thread_of(me) % 32];
     if ((last.lanes >> thread_of(event) % 32 & 1) == 0 || last.time <= time_of(event)) return nullptr;
-    if (last.operation == matrix_collective) return nullptr;  // ldmatrix may be one of the accesses itself
     switch (last.operation) {
         case Collective::shuffle:
             return "a shuffle";
@@ -351,6 +349,8 @@ const char* BlockDiagnoser::State::exchange_between(Stamp me, Stamp event) const
             return "a match";
         case Collective::group:
             return nullptr;  // of CUB: what it does inside is not what the program has to repair
+        case Collective::matrix:
+            return nullptr;  // ldmatrix may be one of the accesses itself
         default:
             return "a warp reduction";
     }

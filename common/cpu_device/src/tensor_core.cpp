@@ -93,7 +93,7 @@ void meet(OneCall& own, Work work) {
     std::uint64_t word = 0;
     Call* const as_call = &own;
     std::memcpy(&word, &as_call, sizeof as_call);
-    const LaneValues values = enter_collective(matrix_collective, ~0u, word, own.site);
+    const LaneValues values = enter_collective(Collective::matrix, ~0u, word, own.site);
     if (!const_cast<const volatile bool&>(own.done)) {
         Calls calls{};
         for (std::uint32_t rest = values.mask; rest != 0; rest &= rest - 1) {

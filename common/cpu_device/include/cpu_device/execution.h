@@ -496,7 +496,7 @@ struct NamespaceDynamicShared {
 // ---- barriers and warp collectives -----------------------------------------------------------------------
 
 /// What a group of lanes meets for. Lanes meet only lanes that came for the same operation with the same mask.
-enum class Collective : unsigned char { syncwarp, shuffle, vote, match, reduce, group };
+enum class Collective : unsigned char { syncwarp, shuffle, vote, match, reduce, group, matrix };
 
 /// Waits for all threads of the block; returns after adding up `contribution` over the block's threads.
 /// `__syncthreads_and/or/count` and cg::thread_block::sync are built on it.

@@ -17,10 +17,6 @@
 
 namespace cpu_device {
 
-/// What the lanes of a warp meet for at a tensor core instruction. A value of its own behind those of execution.h,
-/// which need not know it.
-inline constexpr Collective matrix_collective = static_cast<Collective>(6);
-
 /// The numbers of matrices.
 enum class MatrixNumber : unsigned char { f16, bf16, tf32, e4m3, e5m2, s8, u8, f32, f64, s32 };
 
