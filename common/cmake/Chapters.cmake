@@ -273,7 +273,8 @@ function(add_chapter)
                 add_test(NAME "${device}: lesson ${lesson} is right at every step"
                     COMMAND ${name}_${device} ${lesson} --device ${device})
                 lock_of(${device} lock)
-                set_tests_properties("${device}: lesson ${lesson} is right at every step" PROPERTIES LABELS ${device} ${lock})
+                set_tests_properties("${device}: lesson ${lesson} is right at every step" PROPERTIES
+                    LABELS "${device};lesson" ${lock})
             endforeach()
         endif()
     endforeach()

@@ -610,6 +610,8 @@ async function playWithKeys(page, figure) {
         await page.keyboard.press('Enter');
         await eventually(async () => assert.equal(await choice.getAttribute('aria-pressed'), 'true'));
     }
+    // On a busy machine parts are still on their way, even from where they stood before the page had its width.
+    await figure.evaluate((element) => element.getAnimations({ subtree: true }).forEach((animation) => animation.finish()));
 }
 
 for (const [prefix, width, colorScheme] of [
