@@ -9,7 +9,7 @@ import { sidebar } from './book/sidebar.mjs';
 import { sourceHtml, sourceLink } from './book/sources.mjs';
 import { cuda } from './markdown/cuda.mjs';
 import { bookMarkdown } from './markdown/index.mjs';
-import { themes } from './markdown/themes.mjs';
+import { codeColorsCss, theme } from './markdown/themes.mjs';
 import { searchFile, searchIndex } from './book/search_index.mjs';
 
 // BOOK_BASE: where the site lies on its server, such as /warpwise/.
@@ -41,7 +41,7 @@ const chinese: DefaultTheme.Config = {
 
 const markdown: MarkdownOptions = {
     ...(cuda as object),
-    theme: themes as MarkdownOptions['theme'],
+    theme: theme as MarkdownOptions['theme'],
     config: (md) => bookMarkdown(md, { book, base }),
 };
 
@@ -89,6 +89,11 @@ export default defineConfig({
         server: { fs: { allow: [path.join(root, 'common', 'views')] } },
         build: { chunkSizeWarningLimit: 2000 },
         plugins: [
+            {
+                name: 'warpwise:code-colors',
+                resolveId: (id) => (id === 'virtual:code-colors.css' ? id : undefined),
+                load: (id) => (id === 'virtual:code-colors.css' ? codeColorsCss : undefined),
+            },
             {
                 // A page, a source or a recorded run was changed: make the pages anew.
                 name: 'warpwise:watch',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, openBrowser, serveSite } from './site.mjs';
+import { atAll, eventually, openBrowser, serveSite } from './site.mjs';
 
 const traces = fileURLToPath(new URL('../public/traces/', import.meta.url));
 let site, browser;
@@ -619,8 +619,8 @@ for (const [prefix, width, colorScheme] of [
     ['/zh', 375, 'dark'],
 ]) {
     test(`drawings at ${width} pixels, ${colorScheme}${prefix ? ', in Chinese' : ''}: text is legible, fits, and nothing breaks by the keyboard`, async () => {
-        for (const place of pagesOfDrawings) {
-            await visit(
+        await atAll(pagesOfDrawings, (place) =>
+            visit(
                 prefix + place,
                 async (page) => {
                     for (const [, name] of drawings.filter(([where]) => where === place)) {
@@ -646,8 +646,8 @@ for (const [prefix, width, colorScheme] of [
                 },
                 { viewport: { width, height: 800 }, colorScheme },
                 'h1',
-            );
-        }
+            ),
+        );
     });
 }
 

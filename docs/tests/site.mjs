@@ -89,6 +89,15 @@ export async function openBrowser(url, ready = 'h1') {
     return { visit, newPage, close: () => browser.close() };
 }
 
+/// Looks at many pages, two at a time: each spends most of its time with waiting.
+export async function atAll(places, look) {
+    const waiting = [...places];
+    const tab = async () => {
+        while (waiting.length > 0) await look(waiting.shift());
+    };
+    await Promise.all([tab(), tab()]);
+}
+
 /// Tries an assertion again until it holds: a page answers a click when it can, and its address changes before its text.
 export async function eventually(assertion) {
     const end = Date.now() + patience;

@@ -2,6 +2,7 @@
 // anchor for each line. Not pages of VitePress, because hundreds of highlighted files would take it minutes.
 import fs from 'node:fs';
 import path from 'node:path';
+import { codeColorsCss } from '../markdown/themes.mjs';
 import { root } from './repository.mjs';
 
 const languages = { cu: 'cuda', cuh: 'cuda', h: 'cuda', cpp: 'cuda', json: 'json', md: 'md', sh: 'sh', py: 'py' };
@@ -15,9 +16,7 @@ pre { overflow-x: auto; font: 13px/1.6 ui-monospace, Menlo, Consolas, 'DejaVu Sa
 .line { counter-increment: line; }
 .line::before { content: counter(line); display: inline-block; width: 2.5em; margin-right: 1.5em; text-align: right; color: var(--faint); user-select: none; }
 .line:target { background: var(--mark); }
-.shiki span { color: var(--shiki-light, inherit); }
-.dark .shiki span { color: var(--shiki-dark, inherit); }
-a { color: inherit; }
+${codeColorsCss}a { color: inherit; }
 `;
 
 // The same choice of light and dark as on the pages.

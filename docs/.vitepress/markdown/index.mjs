@@ -43,11 +43,22 @@ const escape = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;
 /// Names_of_this_sort may be broken behind their underscores.
 const breakable = (text) => escape(text).replace(/_(?=\w)/g, '_<wbr>');
 
+/// The highlighter, which takes most of the time of a build, without doing the same again: both languages show the same code.
+function oncePerCode(highlight) {
+    const done = new Map();
+    return (...code) => {
+        const key = code.join('\0');
+        if (!done.has(key)) done.set(key, highlight(...code));
+        return done.get(key);
+    };
+}
+
 /// The plugin for VitePress' markdown.config. `book` is readBook()'s; `failed({page, line, message})` is called for what
 /// cannot be resolved, and throws unless it is given; `untranslated({page, line, message})` for titles, heads and cells
 /// of tables that Chinese pages show in English.
 export function bookMarkdown(md, { book, base = '/', failed, untranslated = () => {} }) {
     const { pages } = book;
+    if (md.options.highlight) md.options.highlight = oncePerCode(md.options.highlight);
     const fail = failed ?? (({ page, line, message }) => {
         throw new Error(`${page}:${line}: ${message}`);
     });

@@ -5,6 +5,7 @@ import { registerViews } from './components/register';
 import '@fontsource-variable/bricolage-grotesque';
 import './identity.css';
 import './style.css';
+import 'virtual:code-colors.css'; // markdown/themes.mjs
 
 // Components that pages may use: views of traces, explorers (components/register.ts).
 export default {
