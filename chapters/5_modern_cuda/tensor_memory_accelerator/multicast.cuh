@@ -71,8 +71,8 @@ __device__ void finish(float sum, float* sums, float* out) {
 // want the same.
 __global__ void distances_alone(const float* table, unsigned count, const float* queries,
                                 unsigned query_count, float* out) {
-    extern __shared__ __align__(128) unsigned char memory[];
-    Reader& shared = *reinterpret_cast<Reader*>(memory);
+    extern __shared__ __align__(128) unsigned char reader_memory[];
+    Reader& shared = *reinterpret_cast<Reader*>(reader_memory);
     const auto load = [&](unsigned part) {
         const unsigned floats = floats_of(part, count);
         const unsigned bytes = floats * static_cast<unsigned>(sizeof(float));
@@ -114,8 +114,8 @@ template <unsigned Blocks>
 __global__ void distances_multicast(const float* table, unsigned count,
                                     const float* queries, unsigned query_count,
                                     float* out) {
-    extern __shared__ __align__(128) unsigned char memory[];
-    Reader& shared = *reinterpret_cast<Reader*>(memory);
+    extern __shared__ __align__(128) unsigned char reader_memory[];
+    Reader& shared = *reinterpret_cast<Reader*>(reader_memory);
     const auto cluster = warpwise::this_cluster();
     constexpr unsigned share = kPart / Blocks;  // floats that a block copies of a part
     const unsigned first = cluster.block_rank() * share;
