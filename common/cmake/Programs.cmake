@@ -341,9 +341,9 @@ function(add_answer chapter exercise device folder program source)
     add_executable(${program}_${device} EXCLUDE_FROM_ALL)
     build_for_test_architectures(${program}_${device} ${device})
     target_instrumented_sources(${program}_${device} ${device} ${source})
-    # A stub has parameters that only the learner's code will use.
+    # A stub has parameters, constants (177), and variables (550) that only the learner's code will use.
     target_compile_options(${program}_${device} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-parameter>"
-        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wno-unused-parameter>")
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wno-unused-parameter;--diag-suppress=177,550>")
     target_include_directories(${program}_${device} PRIVATE ${folder})
     target_link_libraries(${program}_${device} PRIVATE ${exercise}_grader_${device} grader_main_${device})
     set_target_properties(${program}_${device} PROPERTIES
