@@ -13,11 +13,11 @@ constexpr unsigned kThreads = 512;
 
 // Step 4, read_peer, runs on the device that receives: each load goes to the peer, and
 // each store to its own memory. Different from a copy engine because a kernel can do
-// something with the numbers on their way. Still slow because a load has to travel to the
-// peer and back before its float is there, and a warp's request has only 128 bytes.
-// Step 5, write_peer, is the same kernel on the device that sends. Faster because a thread
-// does not wait for its store: many of them are in flight. Still slow because each request
-// carries 128 bytes.
+// something with the numbers on their way. It can be slow because a load has to travel to
+// the peer and back before its float is there, and a warp's request has only 128 bytes.
+// Step 5, write_peer, is the same kernel on the device that sends. It can be faster because
+// a thread does not wait for its store, so many of them are in flight. Each request still
+// carries only 128 bytes.
 __global__ void copy_floats(const float* from, std::size_t count, float* to) {
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
     for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
@@ -26,7 +26,8 @@ __global__ void copy_floats(const float* from, std::size_t count, float* to) {
 }
 
 // Steps 6 and 7, read_peer_float4 and write_peer_float4: 16 bytes per thread, as two reads
-// that are in flight at the same time. Faster because a warp's request has 512 bytes.
+// that are in flight at the same time. It can be faster because a warp's request has 512
+// bytes, and because a thread has two loads in flight.
 __global__ void copy_float4(const float* from, std::size_t count, float* to) {
     const std::size_t fours = count / 4;
     const float4* const from4 = reinterpret_cast<const float4*>(from);
@@ -44,8 +45,8 @@ __global__ void copy_float4(const float* from, std::size_t count, float* to) {
     if (tail < count) to[tail] = from[tail];
 }
 
-// A chain of loads, each from the place that the load before has told: the time of one is
-// the latency of the memory that `chain` stands in.
+// A chain of loads: each one returns the place of the next one. So the time of one load is
+// the latency of the memory, or of the cache, from which it is answered.
 __global__ void follow(const unsigned* chain, unsigned steps, unsigned* end) {
     unsigned place = 0;
     for (unsigned step = 0; step < steps; ++step) place = chain[place];

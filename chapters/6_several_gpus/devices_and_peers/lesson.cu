@@ -139,7 +139,7 @@ void launch_on(PeerCopy& problem, int device,
     problem.devices.fork();
     const OnDevice current(device);
     const std::size_t threads = warpwise::ceil_div(problem.count, floats_per_thread);
-    // A block of 512 threads for every 16 KiB or so: waves of them even out what some wait.
+    // More blocks than are resident at once: an SM whose blocks are done takes others.
     const unsigned blocks =
         std::min(warpwise::blocks_for(threads, kThreads), 32 * warpwise::multiprocessors());
     kernel<<<blocks, kThreads, 0, problem.devices.stream(device)>>>(
@@ -287,7 +287,7 @@ void show_at_once(warpwise::Lesson& lesson) {
                  {"devices", "to the next one", "to both neighbors"}, rows);
 }
 
-// The chain visits every 64th number once, in an order that no prefetcher can guess.
+// The chain visits every 64th number once, and neighbors in the chain are far apart.
 std::vector<unsigned> chain_of(unsigned places) {
     std::vector<unsigned> chain(places * 64);
     for (unsigned k = 0; k < places; ++k) chain[k * 64] = (k + 7919) % places * 64;
@@ -407,8 +407,8 @@ link. A store does not, and 16 bytes per thread need a quarter of the requests.)
         steps_of(peers));
     lesson.conclusion(
         R"(Between GPUs that can access each other, nothing has to pass the host. A
-kernel can send as fast as a copy engine if it stores 16 bytes per thread, and it can
-compute what it sends.)");
+kernel can send, too, and it can compute what it sends. The table shows how fast that
+is, compared with a copy engine.)");
 
     lesson.question(
         R"(How large must a copy be, until the link is busy and not the overhead of the

@@ -23,8 +23,8 @@ __device__ float relaxed(const float* row, std::size_t col, std::size_t cols, fl
     return 0.25f * (above + below + left + right);
 }
 
-// Rows `first` to `first + rows` of a strip. A thread computes eight points, one below the
-// other, and loads each of the ten values in its column once.
+// Rows `first` to `first + rows - 1` of a strip. A thread computes eight points, one below
+// the other, and loads each of the ten values in its column once.
 __global__ void __launch_bounds__(kColumns)
     relax(const float* from, float* to, std::size_t cols, std::size_t first,
           std::size_t rows) {
@@ -47,9 +47,9 @@ __global__ void __launch_bounds__(kColumns)
     }
 }
 
-// The first row of a strip, and the last one, which may be the same. What they become goes
-// to `to`, and also to `above` and `below`, the halos of the neighbors, where there are
-// such: these rows are in the memory of other devices.
+// The first row of a strip, and the last one, which may be the same. Their new values go to
+// `to`, and also to `above` and `below`, unless these are null: the rows of the neighbors'
+// halos, which are in the memory of other devices.
 __global__ void __launch_bounds__(kColumns)
     relax_edges(const float* from, float* to, std::size_t cols, std::size_t rows,
                 float* above, float* below) {

@@ -80,8 +80,9 @@ void whole_array(Strips& problem) {
 }
 
 // Step 2, halo_rows: a device has its strip and two rows more, and sends two rows. Faster
-// because a row is little. Still slow because the next iteration waits for the copies, and
-// the copies wait for the kernel: each device is idle for as long as a copy takes to start.
+// because two rows are few bytes. Still slow because the next iteration waits for the
+// copies, and the copies wait for the kernel: each device is idle for as long as a copy
+// takes.
 void halo_rows(Strips& problem) {
     Devices& devices = problem.devices;
     devices.fork();
@@ -133,9 +134,9 @@ void edges_first(Strips& problem, bool kernel_stores, const Send& send) {
     devices.join();
 }
 
-// Step 3, overlapped: copies. Faster because no kernel waits for a copy that could have
-// been made before. Still slow only where a strip is so thin that its interior takes less
-// time than a copy.
+// Step 3, overlapped: copies. It can be faster because the copies run while the interior is
+// computed. It is slow where a strip is so thin that its interior takes less time than a
+// copy.
 void overlapped(Strips& problem) {
     edges_first(problem, false, [&](int iteration) {
         for (int d = 0; d < problem.devices.count(); ++d)
@@ -144,7 +145,7 @@ void overlapped(Strips& problem) {
 }
 
 // Step 4, peer_stores: the kernel of the edges stores them in the halos of the neighbors,
-// too. Faster for thin strips because no copy has to be started.
+// too. It can be faster for thin strips because no copy has to be started.
 void peer_stores_of_edges(Strips& problem) {
     edges_first(problem, true, [](int) {});
 }
@@ -333,11 +334,11 @@ are.)");
 that?)");
     lesson.predict(
         {.question = R"(There are two arrays, of which each iteration reads one and writes
-the other. How many iterations may a device be ahead of its neighbor, so that no halo is
-overwritten that is still needed?)",
-         .answer = warpwise::Choice{{"none", "one", "any number"}, 1},
-         .because = R"(One iteration ahead, it writes the array that the neighbor does not
-read now. Two ahead, it would write the one that the neighbor reads.)"});
+the other. A device still computes iteration k. Up to which iteration may its neighbor
+store the edges in its halo, so that nothing is overwritten that is still needed?)",
+         .answer = warpwise::Choice{{"k - 1", "k", "k + 1"}, 1},
+         .because = R"(The edges of iteration k go to the array that iteration k does not
+read. Those of iteration k + 1 would go to the one that it reads.)"});
     modern_cuda::show_mistakes(
         lesson, "program",
         {{"no_wait_for_neighbors", "halos overwritten while they are read",

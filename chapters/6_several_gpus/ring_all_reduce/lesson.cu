@@ -412,8 +412,8 @@ by complete: 14/8. Device 0 in gather_to_one receives seven arrays.)"});
          .awkward = {{0}, {1}, {2}, {7}, {31}, {32}, {33}, {1009}, {4097}, {20011}}},
         steps);
     lesson.conclusion(
-        R"(A ring uses every link all the time, and each device sends less than two
-arrays. What is left is the cost of a hand-over: chunks hide it behind other chunks.)");
+        R"(In a ring, all devices send in each turn, and each sends less than two arrays.
+What is left is the cost of a hand-over: chunks hide it behind other chunks.)");
 
     lesson.question(
         R"(A small array is a matter of latency, and a large one of bandwidth. Where does
@@ -426,9 +426,9 @@ one of 1 KiB take there?)",
 nanoseconds on a link of hundreds of GB/s.)"});
     show_sizes(lesson, steps);
     lesson.conclusion(
-        R"(Below some 100 KiB, all that matters is how many hand-overs there are, one
-after the other. A ring of N devices has 2 (N - 1) of them, so other algorithms win
-there.)");
+        R"(For small arrays, what matters is how many hand-overs there are, one after the
+other. A ring of N devices has 2 (N - 1) of them, so with many devices other algorithms
+can be faster there.)");
 
     lesson.question(
         R"(A ring of 1,024 GPUs has 2,046 hand-overs, one after the other. A tree has 20.
@@ -439,8 +439,8 @@ predicted. When is the tree the better choice?)");
 if it sends whole arrays over each of its links?)",
          .answer = warpwise::Choice{{"for small ones", "for large ones", "for all"}, 0},
          .because =
-             R"(A tree has few hand-overs, one after the other. A ring sends less over
-each link, because a part is 1/1024 of the array.)"});
+             R"(A tree has few hand-overs, one after the other. But a rank with two
+children sends three arrays, one up and two down, and a rank of a ring less than two.)"});
     show_model(lesson);
     show_predicted(lesson, steps);
     lesson.conclusion(

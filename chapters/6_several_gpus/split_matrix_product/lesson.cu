@@ -196,8 +196,8 @@ void gather_first(SplitProduct& problem) {
 }
 
 #ifdef WARPWISE_NCCL
-// The same with ncclAllGather, which needs parts of the same size: the terms are padded
-// to a multiple of the number of devices by the caller's choice of k.
+// Step 2, gather_by_nccl: the same with ncclAllGather, which needs parts of the same size.
+// Where k is no multiple of the number of devices, gather_first does it.
 void gather_by_nccl(SplitProduct& problem) {
     Devices& devices = problem.devices;
     if (problem.k % std::size_t(devices.count()) != 0)
@@ -218,9 +218,9 @@ void gather_by_nccl(SplitProduct& problem) {
 #endif
 
 // Step 3, panels: a device multiplies with its own rows of B first, while those of the next
-// device arrive in another stream, and so on around the devices. Faster because only the
-// first copy could be waited for, and it has the time of a whole panel to arrive. Each
-// device begins with another neighbor, so that no link has to serve all of them.
+// device arrive in another stream, and so on around the devices. Faster because each copy
+// runs while a panel is multiplied, and the SMs are idle only if the copy takes longer.
+// Each device fetches first from another one, so that no link has to serve all of them.
 template <MultiplyPart Multiply>
 void panels(SplitProduct& problem) {
     Devices& devices = problem.devices;

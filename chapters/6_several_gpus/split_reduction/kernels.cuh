@@ -105,8 +105,8 @@ __global__ void add_sums(const double* sums, int count, double* total) {
 
 // Step 5, dot_with_flags: there is no second kernel, and no event that waits. Every device
 // but the first stores its sum in the memory of device 0, and then the number of this run
-// in a flag beside it. The last block of device 0 waits for these flags. Faster because
-// device 0 goes on as soon as the flag has arrived, and because nothing has to be launched
+// in a flag. The last block of device 0 waits for these flags. It can be faster because
+// device 0 goes on as soon as the flags have arrived, and because nothing has to be started
 // once the sums are there. The store to the flag is a release of system scope, and the
 // load an acquire: threads of another device are not in the scope of a device. It takes
 // kernels that run at the same time: if one device never got its launch, device 0 would
