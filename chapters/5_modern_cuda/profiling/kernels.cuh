@@ -10,10 +10,10 @@
 namespace modern_cuda {
 namespace {
 
-// ---- the mean of many frames
-// ------------------------------------------------------------- A camera has taken `count`
-// frames of `pixels` floats each. The mean of each pixel over all frames is wanted. A
-// thread has one pixel, so neighboring threads load neighboring floats.
+// ---- the mean of many frames ------------------------------------------------------------
+// A camera has taken `count` frames of `pixels` floats each. The mean of each pixel over
+// all frames is wanted. A thread has one pixel, so neighboring threads load neighboring
+// floats.
 
 constexpr unsigned kThreads = 256;
 
@@ -57,11 +57,10 @@ __global__ void mean_of_sixteen(const float* frames, unsigned count, std::size_t
     mean[i] = sum / static_cast<float>(count);
 }
 
-// ---- a pulse in a signal
-// ----------------------------------------------------------------- A receiver looks for a
-// pulse of 128 samples in a signal. For each place, the samples from there on are
-// multiplied by those of the pulse, and added up. (This is a correlation, or matched
-// filter.) Beyond the end, the signal is 0.
+// ---- a pulse in a signal ----------------------------------------------------------------
+// A receiver looks for a pulse of 128 samples in a signal. For each place, the samples from
+// there on are multiplied by those of the pulse, and added up. (This is a correlation, or
+// matched filter.) Beyond the end, the signal is 0.
 
 constexpr unsigned kPulse = 128;
 
@@ -127,10 +126,9 @@ __global__ void match_four(const float* signal, std::size_t count, const float* 
     }
 }
 
-// ---- rows that add up to one
-// -------------------------------------------------------------- Each row of a matrix is
-// divided by its sum, as for turning counts into shares. A block of 1024 threads has one
-// row.
+// ---- rows that add up to one ------------------------------------------------------------
+// Each row of a matrix is divided by its sum, as for turning counts into shares. A block of
+// 1024 threads has one row.
 
 constexpr unsigned kRowThreads = 1024;
 

@@ -85,7 +85,7 @@ __global__ void transpose_bulk_rows(const float* in, std::size_t pitch, Transpos
     }
     __syncthreads();
     // At the edge of the matrix a copy is shorter. It may take up to three floats of the
-    // padding behind a row, because its size is a multiple of 16 bytes.
+    // padding after a row, because its size is a multiple of 16 bytes.
     const unsigned rows = min(kTile, out.rows - corner.row);
     const unsigned quads = min(kTile / kQuad, tiles_across(out.cols - corner.col, kQuad));
     const unsigned bytes = quads * kQuad * sizeof(float);

@@ -24,9 +24,8 @@ __global__ void transpose_tile(const __grid_constant__ CUtensorMap in,
     if (threadIdx.x == 0) {
         ptx::mbarrier_init(&filled, 1);
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-        // TODO 1: announce the bytes of the tile to the barrier, and have the box of the
-        // map
-        //         `in` copied to it that begins in this row and column.
+        // TODO 1: announce the bytes of the tile to the barrier. Then have the box of `in`
+        //         that begins in this row and column copied to the tile.
     }
     __syncthreads();
     // TODO 2: wait for the first phase of the barrier.
