@@ -208,12 +208,13 @@ void all_at_once(SplitVectors& problem) {
 // events. Faster because the host does not wait any more. Still slow because of the copies.
 void with_events(SplitVectors& problem) {
     problem.devices.fork();
-    for (int d = problem.devices.count() - 1; d >= 0; --d) {
+    for (int d = 0; d < problem.devices.count(); ++d) {
         problem.launch(d, problem.d_sum.data(d));
         warpwise::check(cudaMemcpyPeerAsync(problem.d_sums.data() + d, 0,
                                             problem.d_sum.data(d), d, sizeof(double),
                                             problem.devices.stream(d)));
-        if (d == 0) continue;
+    }
+    for (int d = 1; d < problem.devices.count(); ++d) {
         problem.devices.event(d).record(problem.devices.stream(d));
         problem.devices.event(d).wait_in(problem.devices.stream(0));
     }
