@@ -1,0 +1,2 @@
+#define INSTRUMENT_COST_NAMESPACE plain
+#include "common/benchmarks/instrument_cost_kernels.cuh"

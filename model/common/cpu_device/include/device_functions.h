@@ -1,0 +1,4 @@
+// The header name under which older CUDA programs include the device intrinsics.
+#pragma once
+
+#include "cpu_device/math.h"

@@ -1,0 +1,22 @@
+// Wrong answer: larger blocks
+// Rejected by: adds square matrices
+// Message: has another shape
+#include <cuda_runtime.h>
+
+#include "exercises/1_basics_and_pi/matrix_add_index/matrix_add_index.h"
+
+__global__ void add_elements(const float* a, const float* b, float* sum, int rows,
+                             int cols) {
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && col < cols) {
+        const int i = row * cols + col;
+        sum[i] = a[i] + b[i];
+    }
+}
+
+void add_matrices(const float* d_a, const float* d_b, float* d_sum, int rows, int cols) {
+    const dim3 block(32, 32);
+    const dim3 grid((cols + 31) / 32, (rows + 31) / 32);
+    add_elements<<<grid, block>>>(d_a, d_b, d_sum, rows, cols);
+}

@@ -1,0 +1,25 @@
+// Correct answer: the usual macro that returns at the first error
+#include "exercises/1_basics_and_pi/swallowed_launch_error/swallowed_launch_error.h"
+
+#define RETURN_IF_ERROR(call)                     \
+    do {                                          \
+        const cudaError_t error_ = (call);        \
+        if (error_ != cudaSuccess) return error_; \
+    } while (false)
+
+__global__ void pick(const float* input, int input_size, const int* index, float* output,
+                     int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    if (index[i] < 0 || index[i] >= input_size) __trap();
+    output[i] = input[index[i]];
+}
+
+cudaError_t pick_elements(const float* d_input, int input_size, const int* d_index,
+                          float* d_output, int n, int threads_per_block) {
+    const int blocks = (n + threads_per_block - 1) / threads_per_block;
+    pick<<<blocks, threads_per_block>>>(d_input, input_size, d_index, d_output, n);
+    RETURN_IF_ERROR(cudaGetLastError());
+    RETURN_IF_ERROR(cudaDeviceSynchronize());
+    return cudaSuccess;
+}

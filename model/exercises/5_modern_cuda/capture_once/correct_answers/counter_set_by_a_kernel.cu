@@ -1,0 +1,39 @@
+// Correct answer: a kernel outside of the graph sets the counter
+#include "exercises/5_modern_cuda/capture_once/capture_once.h"
+
+constexpr unsigned threads = 256;
+
+__global__ void pulse(unsigned* values, size_t count, unsigned* next) {
+    const unsigned step = (*next)++;
+    values[step * size_t{7919} % count] += 1000 + step;
+}
+
+__global__ void sweep(const unsigned* values, size_t count, unsigned* out) {
+    const size_t i = blockIdx.x * size_t{threads} + threadIdx.x;
+    if (i >= count) return;
+    const unsigned left = values[(i + count - 1) % count];
+    const unsigned right = values[(i + 1) % count];
+    out[i] = (left + 2 * values[i] + right + 2) / 4;
+}
+
+__global__ void set(unsigned* next, unsigned step) { *next = step; }
+
+void settle(const Ring& ring) {
+    const unsigned blocks = static_cast<unsigned>((ring.count + threads - 1) / threads);
+    unsigned* d_next = nullptr;
+    cudaMalloc(&d_next, sizeof *d_next);
+    set<<<1, 1, 0, ring.stream>>>(d_next, ring.first_step);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cudaStreamBeginCapture(ring.stream, cudaStreamCaptureModeThreadLocal);
+    pulse<<<1, 1, 0, ring.stream>>>(ring.d_values, ring.count, d_next);
+    sweep<<<blocks, threads, 0, ring.stream>>>(ring.d_values, ring.count, ring.d_other);
+    sweep<<<blocks, threads, 0, ring.stream>>>(ring.d_other, ring.count, ring.d_values);
+    cudaStreamEndCapture(ring.stream, &graph);
+    cudaGraphInstantiate(&executable, graph, 0);
+    for (unsigned k = 0; k < ring.steps; ++k) cudaGraphLaunch(executable, ring.stream);
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    cudaStreamSynchronize(ring.stream);
+    cudaFree(d_next);
+}

@@ -1,0 +1,4 @@
+// Linear algebra: see cublas_v2.h.
+#pragma once
+
+#include "cublas_v2.h"

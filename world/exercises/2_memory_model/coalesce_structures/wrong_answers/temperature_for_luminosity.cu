@@ -1,0 +1,30 @@
+// Wrong answer: takes member 8, the temperature, for the luminosity
+// Rejected by: computes the brightness of every star
+// Message: There the temperature, member 8, stands in place of the luminosity, member 9.
+#include "exercises/2_memory_model/coalesce_structures/coalesce_structures.h"
+
+std::vector<float> arrange(const std::vector<Star>& stars) {
+    std::vector<float> floats;
+    floats.reserve(stars.size() * star_members);
+    for (std::size_t m = 0; m < star_members; ++m) {
+        for (const Star& star : stars) floats.push_back((&star.x)[m]);
+    }
+    return floats;
+}
+
+__global__ void compute_brightness(const float* stars, float* brightness, int count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const float x = stars[i];
+    const float y = stars[count + i];
+    const float z = stars[2 * count + i];
+    const float luminosity = stars[8 * count + i];
+    brightness[i] = luminosity / (x * x + y * y + z * z);
+}
+
+void apparent_brightness(const float* d_stars, float* d_brightness, int count) {
+    if (count == 0) return;
+    const int threads = 256;
+    const int blocks = (count + threads - 1) / threads;
+    compute_brightness<<<blocks, threads>>>(d_stars, d_brightness, count);
+}

@@ -1,0 +1,43 @@
+// Wrong answer: a second kernel adds up the block sums
+// Rejected by: adds up in the first call
+// Message: , 1 wanted
+#include <cuda_runtime.h>
+
+#include "exercises/2_memory_model/last_block_ticket/last_block_ticket.h"
+
+constexpr int threads_per_block = 128;
+
+/// Sum of `value` over the threads of the block, for every thread of it.
+__device__ float sum_of_block(float value) {
+    __shared__ float part[threads_per_block];
+    part[threadIdx.x] = value;
+    for (unsigned half = threads_per_block / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads();
+    return part[0];
+}
+
+__global__ void sum_blocks(const float* values, int count, float* block_sums) {
+    float my_sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        my_sum += values[i];
+    my_sum = sum_of_block(my_sum);
+    if (threadIdx.x == 0) block_sums[blockIdx.x] = my_sum;
+}
+
+__global__ void sum_rest(const float* block_sums, int blocks, float* sum) {
+    float rest = 0;
+    for (int i = threadIdx.x; i < blocks; i += blockDim.x) rest += block_sums[i];
+    rest = sum_of_block(rest);
+    if (threadIdx.x == 0) *sum = rest;
+}
+
+void add_up(const float* d_values, int count, float* d_block_sums, unsigned* d_drawn,
+            float* d_sum, int blocks) {
+    (void)d_drawn;
+    sum_blocks<<<blocks, threads_per_block>>>(d_values, count, d_block_sums);
+    sum_rest<<<1, threads_per_block>>>(d_block_sums, blocks, d_sum);
+}

@@ -1,0 +1,31 @@
+// Exercise: two scans of a block in a loop, one of which spoils the other
+// The task: ./warpwise task scan_once_more
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cub/block/block_scan.cuh>
+#include <cuda/functional>
+
+#include "exercises/5_modern_cuda/scan_once_more/scan_once_more.h"
+
+constexpr unsigned most_blocks = 8;
+
+// FIXME: on a GPU some results are wrong, and not in every run.
+__global__ void run_kernel(const int* values, unsigned rows, int* sums, int* maxima) {
+    using Scan = cub::BlockScan<int, row_length>;
+    __shared__ typename Scan::TempStorage storage;
+    for (unsigned row = blockIdx.x; row < rows; row += gridDim.x) {
+        const unsigned i = row * row_length + threadIdx.x;
+        int sum, largest;
+        Scan(storage).InclusiveSum(values[i], sum);
+        Scan(storage).InclusiveScan(values[i], largest, cuda::maximum<>());
+        sums[i] = sum;
+        maxima[i] = largest;
+    }
+}
+
+void run_along_rows(const int* d_values, unsigned rows, int* d_sums, int* d_maxima) {
+    if (rows == 0) return;
+    run_kernel<<<std::min(rows, most_blocks), row_length>>>(d_values, rows, d_sums,
+                                                            d_maxima);
+}
