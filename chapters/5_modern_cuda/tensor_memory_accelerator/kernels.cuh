@@ -207,9 +207,9 @@ __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
 // Step 6, the accelerator stores as well: the threads write the transposed tile to shared
 // memory, lane beside lane, so without conflicts. The accelerator reaches shared memory by
 // another way than the threads (another proxy), so every thread has to make its writes
-// visible to it by a fence, before the barrier. Then one thread has the box stored. What
-// lies outside of the output is dropped. The block must not end before the box has been
-// read.
+// visible to it by a fence, before the barrier. Then one thread has the box stored. Rows and
+// chunks of 16 bytes outside of the output are dropped; the chunk in which a row ends is
+// written whole. The block must not end before the box has been read.
 // Better because the kernel has no condition left and knows neither address nor pitch.
 // Still slow because a block begins its copy, and then has nothing to do until the copy
 // arrives.

@@ -359,6 +359,7 @@ private:
     TensorMap tensor_map(const void* map, unsigned rank, Site site);
     void check_bulk_address(const void* address, std::uint32_t alignment, const char* what, Site site);
     void check_bulk_copy(const void* to, const void* from, std::uint32_t bytes, Site site);
+    void check_box_begin(const TensorMap& map, std::int32_t at, Site site);
     void check_own_shared(const std::byte* address, std::uint32_t bytes, const char* what, Site site);
     void check_access(const void* memory, std::uint32_t bytes, bool writes, const void* code);
     void carry_out(const BulkStore& store);

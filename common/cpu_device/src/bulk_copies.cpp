@@ -58,6 +58,16 @@ void Block::check_bulk_copy(const void* to, const void* from, std::uint32_t byte
                       "round the size up, where both arrays have the room, or copy the remainder by threads");
 }
 
+/// Where a box begins in its rows: elsewhere an H200 ends the kernel with an illegal instruction.
+void Block::check_box_begin(const TensorMap& map, std::int32_t at, Site site) {
+    if (std::int64_t{at} * map.element_bytes % kBulkChunk == 0) return;
+    const std::uint32_t elements = kBulkChunk / map.element_bytes;
+    end_for_bulk_copy(DiagnosticKind::misaligned_access, cudaErrorIllegalInstruction, site,
+                      "a box begins at coordinate " + std::to_string(at) + " of the innermost dimension, which is no " +
+                          "multiple of 16 bytes (" + std::to_string(elements) + " elements)",
+                      "begin at the multiple before it, and let the threads skip what they do not need");
+}
+
 /// The copy's place is in the block's shared memory.
 void Block::check_own_shared(const std::byte* address, std::uint32_t bytes, const char* what, Site site) {
     if (is_shared_memory(address) && bytes <= arena_ + kArenaBytes - address) return;
@@ -118,7 +128,7 @@ void Block::load_in_bulk(void* to, const void* from, std::uint32_t bytes, const 
     pieces_.clear();
     auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
     for (std::uint32_t done = 0; done < bytes; done += kBulkChunk) {
-        pieces_.push_back({static_cast<std::byte*>(to) + done, source + done, 0, kBulkChunk});
+        pieces_.push_back({static_cast<std::byte*>(to) + done, source + done, kBulkChunk});
     }
     load_pieces(static_cast<std::byte*>(to), bytes, false, barrier, blocks, code, site);
 }
@@ -128,6 +138,7 @@ void Block::load_box(void* to, const void* map, const std::int32_t* at, unsigned
     const Uninstrumented now;
     const TensorMap read = tensor_map(map, rank, site);
     check_bulk_address(to, kBoxAlignment, "a box in shared memory", site);
+    check_box_begin(read, at[0], site);
     pieces_.clear();
     box_pieces(read, at, static_cast<std::byte*>(to), pieces_);
     load_pieces(static_cast<std::byte*>(to), read.box_bytes(), read.fills_with_nan, barrier, blocks, code, site);
@@ -204,7 +215,7 @@ void Block::bring_pieces(Block& target, unsigned rank, std::uint32_t bytes, bool
         copy.since = at.phase;
         copy.in_bulk = true;
         std::memset(copy.data, fills_with_nan ? 0xFF : 0, kBulkChunk);
-        if (piece.bytes > 0) std::memcpy(copy.data + piece.skip, piece.global, piece.bytes);
+        if (piece.bytes > 0) std::memcpy(copy.data, piece.global, piece.bytes);
         check_access(copy.to, kBulkChunk, true, code);
         std::memset(copy.to, kPoison, kBulkChunk);
         if (target.diagnoser_) {
@@ -226,7 +237,7 @@ void Block::store_in_bulk(void* to, const void* from, std::uint32_t bytes, const
     pieces_.clear();
     auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
     for (std::uint32_t done = 0; done < bytes; done += kBulkChunk) {
-        pieces_.push_back({source + done, static_cast<std::byte*>(to) + done, 0, kBulkChunk});
+        pieces_.push_back({source + done, static_cast<std::byte*>(to) + done, kBulkChunk});
     }
     store_pieces(source, bytes, code, site);
 }
@@ -236,9 +247,14 @@ void Block::store_box(const void* map, const std::int32_t* at, unsigned rank, co
     const Uninstrumented now;
     const TensorMap read = tensor_map(map, rank, site);
     check_bulk_address(from, kBoxAlignment, "a box in shared memory", site);
+    check_box_begin(read, at[0], site);
     pieces_.clear();
     auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
     box_pieces(read, at, source, pieces_);
+    // As on an H200: what lies outside of the tensor is not written, but the last chunk of a row is written whole.
+    for (BulkPiece& piece : pieces_) {
+        if (piece.bytes > 0) piece.bytes = kBulkChunk;
+    }
     store_pieces(source, read.box_bytes(), code, site);
 }
 
@@ -250,7 +266,7 @@ void Block::store_pieces(const std::byte* from, std::uint32_t bytes, const void*
     std::erase_if(pieces_, [](const BulkPiece& piece) { return piece.bytes == 0; });  // outside of the tensor
     const unsigned thread = current_thread.linear_thread;
     for (const BulkPiece& piece : pieces_) {
-        check_access(piece.shared + piece.skip, piece.bytes, false, code);
+        check_access(piece.shared, piece.bytes, false, code);
         check_access(piece.global, piece.bytes, true, code);
     }
     if (thread_stores_.empty()) thread_stores_.resize(launch_->threads);
@@ -271,11 +287,11 @@ void Block::carry_out(const BulkStore& store) {
     if (diagnoser_) diagnoser_->end_bulk_store(store.number, store.pieces);
     if (running_ != nullptr) {  // whoever writes there next has to know that the thread has waited
         for (const BulkPiece& piece : store.pieces) {
-            check_access(piece.shared + piece.skip, piece.bytes, false, store.code);
+            check_access(piece.shared, piece.bytes, false, store.code);
         }
     }
     for (const BulkPiece& piece : store.pieces) {
-        std::memcpy(piece.global, piece.shared + piece.skip, piece.bytes);
+        std::memcpy(piece.global, piece.shared, piece.bytes);
     }
 }
 

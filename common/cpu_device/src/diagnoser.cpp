@@ -889,7 +889,7 @@ std::uint32_t BlockDiagnoser::begin_bulk_store(unsigned thread, const std::vecto
     state.bulk_stores[index] = {thread, code};
     for (const BulkPiece& piece : pieces) {
         if (state.looks_for_races() && state.shared->exists()) state.look_for_unfenced_writes(thread, piece, code);
-        const std::size_t offset = number_of(piece.shared) + piece.skip - state.arena;
+        const std::size_t offset = number_of(piece.shared) - state.arena;
         if (state.stored_from.size() < offset + piece.bytes) state.stored_from.resize(offset + piece.bytes);
         std::fill_n(state.stored_from.begin() + static_cast<std::ptrdiff_t>(offset), piece.bytes, index + 1);
     }
@@ -900,7 +900,7 @@ std::uint32_t BlockDiagnoser::begin_bulk_store(unsigned thread, const std::vecto
 void BlockDiagnoser::end_bulk_store(std::uint32_t number, const std::vector<BulkPiece>& pieces) {
     State& state = *state_;
     for (const BulkPiece& piece : pieces) {
-        const std::size_t offset = number_of(piece.shared) + piece.skip - state.arena;
+        const std::size_t offset = number_of(piece.shared) - state.arena;
         const auto first = state.stored_from.begin() + static_cast<std::ptrdiff_t>(offset);
         std::replace(first, first + piece.bytes, number + 1, std::uint32_t{0});
     }
@@ -923,7 +923,7 @@ void BlockDiagnoser::fence_async_proxy(unsigned thread) {
 void BlockDiagnoser::State::look_for_unfenced_writes(unsigned thread, const BulkPiece& piece, const void* code) {
     const Space space = shared_space();
     const std::uint32_t block = block_of(order.now(0));
-    const std::byte* const from = piece.shared + piece.skip;
+    const std::byte* const from = piece.shared;
     const Doing doing{order.now(thread), 0, false, number_of(from), piece.bytes, from};
     for (std::uintptr_t word = doing.address & ~std::uintptr_t{3}; word < doing.address + piece.bytes; word += 4) {
         const std::size_t index = (word - arena) / 4;

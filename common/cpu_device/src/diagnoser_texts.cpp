@@ -606,7 +606,7 @@ void BlockDiagnoser::State::report_unfenced_write(unsigned thread, const BulkPie
     const InstructionForm& other = launch.instructions.form(cell.mark(Cell::kWrite));
     if (report_again(DiagnosticKind::data_race, code, other.code)) return;
     Access access;
-    access.address = piece.shared + piece.skip;
+    access.address = piece.shared;
     access.bytes = piece.bytes;
     access.is_block_copy = true;
     access.code = code;

@@ -124,13 +124,11 @@ void box_pieces(const TensorMap& map, const std::int32_t* at, std::byte* shared,
             const std::uintptr_t mask = map.swizzle == 0 ? 0 : map.swizzle / kBulkChunk - 1;
             const std::uintptr_t swizzled = place ^ (place >> 7 & mask) << 4;
             const std::int64_t first = std::int64_t{at[0]} + chunk * in_chunk;
-            const std::int64_t from = std::max<std::int64_t>(first, 0);
             const std::int64_t end = std::min<std::int64_t>(first + in_chunk, static_cast<std::int64_t>(map.extent[0]));
-            BulkPiece piece = {reinterpret_cast<std::byte*>(swizzled), nullptr, 0, 0};
-            if (inside && from < end) {
-                piece.global = begin + from * map.element_bytes;
-                piece.skip = static_cast<std::uint32_t>((from - first) * map.element_bytes);
-                piece.bytes = static_cast<std::uint32_t>((end - from) * map.element_bytes);
+            BulkPiece piece = {reinterpret_cast<std::byte*>(swizzled), nullptr, 0};
+            if (inside && first >= 0 && first < end) {
+                piece.global = begin + first * map.element_bytes;
+                piece.bytes = static_cast<std::uint32_t>((end - first) * map.element_bytes);
             }
             pieces.push_back(piece);
         }

@@ -32,16 +32,16 @@ struct TensorMap {
 /// False: these bytes are no tensor map that cuTensorMapEncodeTiled has made.
 bool read_tensor_map(const void* map, TensorMap& into);
 
-/// At most 16 bytes of a copy. In shared memory they are a whole chunk, and `bytes` of it, from `skip` on, are in
-/// global memory; the others lie outside of the tensor.
+/// At most 16 bytes of a copy. In shared memory they are a whole chunk, and the first `bytes` of it are in global
+/// memory; the others lie outside of the tensor.
 struct BulkPiece {
     std::byte* shared;
     std::byte* global;
-    std::uint32_t skip;
     std::uint32_t bytes;
 };
 
-/// The pieces of the box at these coordinates, whose first chunk would be at `shared` without a swizzle.
+/// The pieces of the box at these coordinates, the innermost of which is a multiple of 16 bytes. The box's first chunk
+/// would be at `shared` without a swizzle.
 void box_pieces(const TensorMap& map, const std::int32_t* at, std::byte* shared, std::vector<BulkPiece>& pieces);
 
 }  // namespace cpu_device

@@ -17,7 +17,7 @@ using warpwise::this_cluster;
 using Map = CUtensorMap;
 using Bar = std::uint64_t;
 
-constexpr int kRows = 40, kCols = 45, kPitch = 48;
+constexpr int kRows = 40, kCols = 45, kPitch = 52;
 
 std::vector<float> ascending(int count) {
     return sequence<float>(count, [](int i) { return i + 1; });
@@ -45,7 +45,7 @@ __device__ void expect(Bar* filled, unsigned bytes) {
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, filled, bytes);
 }
 
-/// A box that begins anywhere, also before the first row and column.
+/// A box that begins in any row and in every fourth column, also before the first ones.
 __global__ void box_at(const __grid_constant__ Map in, int row, int col, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
@@ -64,7 +64,7 @@ void boxes_across_the_edges() {
     if (!warpwise::has_tensor_memory_accelerator()) return;
     DeviceBuffer<float> d_in(ascending(kRows * kPitch)), d_out(32 * 32);
     for (const int row : {-3, 0, 20, 39, 64}) {
-        for (const int col : {-5, 0, 14, 44, 45}) {
+        for (const int col : {-4, 0, 16, 44, 48}) {
             box_at<<<1, 64>>>(map_of(d_in), row, col, d_out.data());
             check_finished();
             expect_equal(d_out.download(), sequence<float>(32 * 32, [&](int i) {
@@ -112,7 +112,8 @@ void boxes_with_three_swizzles() {
     expect_unswizzled<32>(CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-/// Nobody but the accelerator touches the tile: no fence is needed, and what lies outside of the matrix stays.
+/// Nobody but the accelerator touches the tile, so no fence is needed. What lies outside of the matrix stays as it is,
+/// but for the chunk of 16 bytes in which a row ends.
 __global__ void there_and_back(const __grid_constant__ Map in, const __grid_constant__ Map to) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
@@ -135,7 +136,10 @@ void copy_by_the_accelerator_alone() {
     there_and_back<<<dim3(2, 2), 32>>>(map_of(d_in), map_of(d_out));
     check_finished();
     expect_equal(d_out.download(),
-                 sequence<float>(kRows * kPitch, [](int i) { return i % kPitch < kCols ? i + 1 : -1; }));
+                 sequence<float>(kRows * kPitch, [](int i) {
+                     const int col = i % kPitch;
+                     return col < kCols ? i + 1 : col < (kCols + 3) / 4 * 4 ? 0 : -1;
+                 }));
 }
 
 /// Three buffers are filled by bulk copies, changed by the threads, and stored. Phases of their barriers go round.

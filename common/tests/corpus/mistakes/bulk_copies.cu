@@ -287,6 +287,35 @@ __global__ void source_at_a_float(const __grid_constant__ Map, const __grid_cons
 
 void bulk_copy_from_the_second_float() { run(source_at_a_float); }
 
+__global__ void at_the_second_column(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float*) {
+    __shared__ alignas(128) float tile[32][32];
+    __shared__ Bar filled;
+    begin(&filled);
+    if (threadIdx.x == 0) {
+        expect(&filled, kBoxBytes);
+        const std::int32_t at[2] = {1, 0};
+        ptx::cp_async_bulk_tensor(kCluster, kGlobal, tile, &in, at, &filled);  // MISTAKE(misaligned_access): 4 bytes
+    }
+    while (!ptx::mbarrier_try_wait_parity(&filled, 0)) {
+    }
+}
+
+void box_at_the_second_column() { run(at_the_second_column); }
+
+__global__ void stored_before_the_row(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
+    __shared__ alignas(128) float tile[32][32];
+    for (unsigned i = threadIdx.x; i < 32 * 32; i += blockDim.x) tile[i / 32][i % 32] = 1;
+    ptx::fence_proxy_async(kShared);
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    const std::int32_t at[2] = {-2, 0};
+    ptx::cp_async_bulk_tensor(kGlobal, kShared, &to, at, tile);  // MISTAKE(misaligned_access): 8 bytes before the row
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
+}
+
+void box_stored_two_columns_before_the_first() { run(stored_before_the_row); }
+
 __global__ void too_early(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float* out) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled[2];
@@ -399,6 +428,8 @@ CaseList bulk_copies() {
              {"box_between_two_multiples", "64 bytes off", box_between_two_multiples},
              {"bulk_copy_of_100_bytes", "size", bulk_copy_of_100_bytes},
              {"bulk_copy_from_the_second_float", "source", bulk_copy_from_the_second_float},
+             {"box_at_the_second_column", "coordinate", box_at_the_second_column},
+             {"box_stored_two_columns_before_the_first", "coordinate", box_stored_two_columns_before_the_first},
              {"next_box_over_a_tile_in_use", "no barrier between rounds", next_box_over_a_tile_in_use},
              {"box_that_nobody_waits_for", "the block ends", box_that_nobody_waits_for},
              {"multicast_over_a_tile_in_use", "no cluster.sync() between rounds", multicast_over_a_tile_in_use},
