@@ -29,4 +29,5 @@ run ring_threads
 run streams_causes
 run after_a_copy
 run read_bandwidths
+run cluster_barriers
 exit $failed

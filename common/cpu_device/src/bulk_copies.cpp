@@ -248,6 +248,12 @@ void Block::store_box(const void* map, const std::int32_t* at, unsigned rank, co
     const TensorMap read = tensor_map(map, rank, site);
     check_bulk_address(from, kBoxAlignment, "a box in shared memory", site);
     check_box_begin(read, at[0], site);
+    if (at[0] < 0) {
+        end_for_bulk_copy(DiagnosticKind::illegal_access, cudaErrorIllegalInstruction, site,
+                          "a box is stored at coordinate " + std::to_string(at[0]) +
+                              " of the innermost dimension, before the tensor begins",
+                          "load such boxes if need be, but store from coordinate 0 on: an H200 ends the kernel");
+    }
     pieces_.clear();
     auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
     box_pieces(read, at, source, pieces_);

@@ -5,8 +5,9 @@
     compare_with_sanitizer.py table FOLDER/verdicts.json build/bin/cpu/tests/corpus > table.md
 
 `run` lets each case run plainly and under memcheck, racecheck, initcheck and synccheck, a process each, and writes
-FOLDER/verdicts.json and everything the tools said to FOLDER/raw.log. Cases that never end on a GPU are left out.
-`table` runs every case on the CPU device and prints both verdicts as Markdown.
+FOLDER/verdicts.json and everything the tools said to FOLDER/raw.log. Cases that never end on a GPU are left out, and
+with --but those that a table has already. `table` runs every case on the CPU device and prints both verdicts as
+Markdown. With --add-to it takes what the tools said of the other cases from an earlier table.
 """
 import argparse
 import collections
@@ -33,6 +34,8 @@ TOOLS = {
 SANITIZER_TOOLS = [tool for tool in TOOLS if tool != "plain"]
 TIMEOUT_SECONDS = 20
 TIMED_OUT = 124
+ONE_GPU = "one GPU"
+SILENT = "Nobody says anything about "
 
 Case = collections.namedtuple("Case", "name list hangs file what")
 
@@ -106,15 +109,31 @@ def describe_machine(sanitizer):
     return {
         "machine": name,
         "driver": driver,
+        "gpus": len(output_of(["nvidia-smi", "--list-gpus"]).splitlines()),
         "cuda": version.group(1) if version else "",
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "command": f"compute-sanitizer {' | '.join(' '.join(TOOLS[tool]) for tool in SANITIZER_TOOLS)} corpus NAME",
     }
 
 
-def run(program, folder, jobs, minutes):
+def cells_of(table_file):
+    """What an earlier table says of the tools, by case."""
+    known = {}
+    for line in pathlib.Path(table_file).read_text().splitlines():
+        cells = [cell.strip() for cell in line.split(" | ")]
+        if line.startswith("| `") and len(cells) >= 3 + len(SANITIZER_TOOLS):
+            last = [cell.rstrip(" |") for cell in cells[-len(SANITIZER_TOOLS):]]
+            known[cells[0].strip("| `")] = dict(zip(SANITIZER_TOOLS, last))
+        if line.startswith(SILENT):
+            for name in re.findall(r"`(\w+)`", line):
+                known[name] = {tool: "-" for tool in SANITIZER_TOOLS}
+    return known
+
+
+def run(program, folder, jobs, minutes, but):
     sanitizer = sanitizer_program()
-    cases = [case for case in list_of(program) if case.hangs != "hangs"]
+    known = cells_of(but) if but else {}
+    cases = [case for case in list_of(program) if case.hangs != "hangs" and case.name not in known]
     work = [(case, tool) for case in cases for tool in TOOLS]
     begin = time.monotonic()
 
@@ -166,6 +185,8 @@ def diagnostics_of(program, case):
         environment = os.environ | {"CPU_DEVICE_INSTRUMENT": "diagnostics", "CPU_DEVICE_DIAGNOSTICS": file.name}
         if case.hangs == "hangs":
             environment["CPU_DEVICE_TIMEOUT"] = "1"
+        if case.file.endswith("several_devices.cu"):
+            environment["CPU_DEVICE_COUNT"] = "4"
         run_limited([program, case.name], environment)
         text = file.read()
     return json.loads(text) if text else []
@@ -200,7 +221,7 @@ def print_table(cases, rows):
 
 def print_counts(cases, rows):
     """How many of the cases each column says something about."""
-    says = lambda cell: cell not in ("-", "not run", "no end")
+    says = lambda cell: cell not in ("-", "not run", "no end", ONE_GPU)
     counts = [f"CPU device {sum(says(rows[case.name][0]) for case in cases)}"]
     for tool in SANITIZER_TOOLS:
         counts.append(f"{tool} {sum(says(rows[case.name][1][tool]) for case in cases)}")
@@ -208,33 +229,40 @@ def print_counts(cases, rows):
     print(", ".join(counts) + f"; at least one of the four tools {any_tool}.")
 
 
-def table(verdicts_file, program):
+def table(verdicts_file, program, add_to):
     verdicts = json.loads(pathlib.Path(verdicts_file).read_text())
+    known = cells_of(add_to) if add_to else {}
     cases = list_of(program)
     names = {case.name for case in cases}
     rows = {}
     for case in cases:
         marked, launches = lines_of(case, names)
         measured = verdicts["cases"].get(case.name, {})
-        rows[case.name] = (cpu_cell(diagnostics_of(program, case), marked, launches),
-                           {tool: tool_cell(measured.get(tool), marked) for tool in SANITIZER_TOOLS})
-    mistakes = [case for case in cases if case.list == "mistake"]
+        cells = {tool: tool_cell(measured.get(tool), marked) for tool in SANITIZER_TOOLS}
+        if case.file.endswith("several_devices.cu") and verdicts.get("gpus", 1) == 1:
+            cells = {tool: ONE_GPU for tool in SANITIZER_TOOLS}
+        elif not measured:
+            cells = known.get(case.name, cells)
+        rows[case.name] = (cpu_cell(diagnostics_of(program, case), marked, launches), cells)
+    mistakes = [case for case in cases if case.list == "error"]
     correct = [case for case in cases if case.list == "correct"]
     print(f"compute-sanitizer {verdicts['cuda']} on one {verdicts['machine']}, driver {verdicts['driver']}, "
           f"{verdicts['date']}. \"at the line\": the report names the line of the mistake; \"reported\": something was "
           f"reported without it; \"-\": silent; \"no end\": stopped after {TIMEOUT_SECONDS} s; \"not run\": would not "
-          f"end on a GPU.\n")
+          f"end on a GPU; \"one GPU\": needs several.\n")
     print(f"## {len(mistakes)} kernels and programs with one mistake\n\nReported: ", end="")
     print_counts(mistakes, rows)
     print()
     print_table(mistakes, rows)
     alarmed = [case for case in correct
-               if rows[case.name][0] != "-" or any(cell != "-" for cell in rows[case.name][1].values())]
+               if rows[case.name][0] != "-" or any(cell not in ("-", ONE_GPU) for cell in rows[case.name][1].values())]
     print(f"\n## {len(correct)} correct ones that look suspicious\n\nFalse alarms: ", end="")
     print_counts(correct, rows)
     if alarmed:
         print("The cases about which somebody says something:\n")
         print_table(alarmed, rows)
+    silent = [f"`{case.name}`" for case in correct if case not in alarmed]
+    print(f"\n{SILENT}{', '.join(silent)}.")
 
 
 def main():
@@ -245,14 +273,16 @@ def main():
     run_parser.add_argument("folder", type=pathlib.Path)
     run_parser.add_argument("--jobs", type=int, default=6, help="processes at a time (default: 6)")
     run_parser.add_argument("--minutes", type=float, default=8, help="start no run after that (default: 8)")
+    run_parser.add_argument("--but", help="a table: leave out the cases that it has")
     table_parser = commands.add_parser("table")
     table_parser.add_argument("verdicts")
     table_parser.add_argument("program", type=os.path.abspath, help="corpus, built for the CPU device")
+    table_parser.add_argument("--add-to", help="an earlier table, which has what the tools said of other cases")
     arguments = parser.parse_args()
     if arguments.command == "run":
-        run(arguments.program, arguments.folder, arguments.jobs, arguments.minutes)
+        run(arguments.program, arguments.folder, arguments.jobs, arguments.minutes, arguments.but)
     else:
-        table(arguments.verdicts, arguments.program)
+        table(arguments.verdicts, arguments.program, arguments.add_to)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
+#include <cuda/ptx>
 #include <string>
 #include <vector>
 
+#include "common/helpers/tensor_map.h"
 #include "cpu_device/diagnostics.h"
 
 using Catch::Matchers::ContainsSubstring;
@@ -43,6 +46,18 @@ __global__ void return_before_barrier(int threads_that_stay, int* out) {
 __global__ void skip_a_barrier(unsigned begin) {
     if (threadIdx.x < begin) __syncthreads();
     __syncthreads();
+}
+
+__global__ void store_a_box(const __grid_constant__ CUtensorMap to, int col) {
+    __shared__ alignas(128) float box[4][8];
+    box[threadIdx.x / 8][threadIdx.x % 8] = 1;
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    const std::int32_t at[2] = {col, 0};
+    cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_global, cuda::ptx::space_shared, &to, at, box);
+    cuda::ptx::cp_async_bulk_commit_group();
+    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>{});
 }
 
 __global__ void two_barriers() {
@@ -402,4 +417,19 @@ TEST_CASE("does nothing for launches after a kernel failed") {
     write_through<<<1, 1>>>(nullptr);
     loop_forever<<<1, 1>>>();  // would take the watchdog's time
     CHECK(only_diagnostic().kind == DiagnosticKind::illegal_access);
+}
+
+TEST_CASE("a box is not stored before the first column, nor between two multiples of 16 bytes") {
+    const Quiet quiet;
+    const int col = GENERATE(-4, 2);
+    float* d_out = nullptr;
+    REQUIRE(cudaMalloc(&d_out, 4 * 32 * sizeof(float)) == cudaSuccess);
+    store_a_box<<<1, 32>>>(
+        warpwise::tensor_map(
+            {.data = d_out, .rows = 4, .cols = 30, .pitch = 32 * sizeof(float), .box_rows = 4, .box_cols = 8}),
+        col);
+    CHECK(cudaDeviceSynchronize() == cudaErrorIllegalInstruction);
+    const Diagnostic found = only_diagnostic();
+    CHECK(found.kind == (col < 0 ? DiagnosticKind::illegal_access : DiagnosticKind::misaligned_access));
+    CHECK_THAT(found.message, ContainsSubstring("coordinate " + std::to_string(col) + " of the innermost dimension"));
 }
