@@ -199,7 +199,8 @@ std::map<std::string, double> power_state() {
         {"nvidia-smi", "--id=" + std::string(address.data()),
          "--query-gpu=power.draw,power.limit,clocks.sm", "--format=csv,noheader,nounits"});
     double watts = 0, limit = 0, megahertz = 0;
-    if (!said || std::sscanf(said->c_str(), "%lf, %lf, %lf", &watts, &limit, &megahertz) != 3)
+    if (!said ||
+        std::sscanf(said->c_str(), "%lf, %lf, %lf", &watts, &limit, &megahertz) != 3)
         return {};
     return {{"W", watts}, {"W at most", limit}, {"MHz of the SMs", megahertz}};
 }

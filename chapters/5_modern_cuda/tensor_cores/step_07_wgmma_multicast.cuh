@@ -14,8 +14,8 @@ constexpr unsigned kBlocks = 2;  // of a cluster
 // when sixteen warps have read it, eight of them in the other block. Therefore each warp
 // arrives at two barriers.
 // The L2 cache delivers 32 KiB per slice and block instead of 48. The price is that each
-// block now also waits for the other one. Still slow because the tensor cores wait between
-// two tiles, as in step 6.
+// block now also waits for the other one, and on an H200 nothing is gained. Still slow
+// because the tensor cores wait between two tiles, as in step 6.
 template <class Format>
 __global__ void __launch_bounds__(kWgmmaThreads, 1)
     wgmma_multicast(const __grid_constant__ CUtensorMap map_of_a,

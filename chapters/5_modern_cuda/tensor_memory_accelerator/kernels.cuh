@@ -176,9 +176,10 @@ __global__ void transpose_swizzled_tile(const __grid_constant__ CUtensorMap in,
 // Step 5, whole chunks: a lane takes 16 bytes of its row, one chunk, and writes its four
 // floats to four rows of the output. Eight lanes are served at a time, and their eight
 // chunks lie in all 32 banks.
-// Faster because no bank is asked twice: 512 bytes take four wavefronts, which is the
-// least. Still slow, probably because the stores are the threads' own work: each lane
-// computes four addresses and four conditions.
+// Better because no bank is asked twice: 512 bytes take four wavefronts, which is the
+// least. But an H200 is no faster by it, so the conflicts were not the limit any more.
+// Still slow, probably because the stores are the threads' own work: each lane computes
+// four addresses and four conditions.
 __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
                                          Transposed out) {
     __shared__ alignas(1024) float tile[kTile][kTile];
@@ -207,12 +208,11 @@ __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
 // Step 6, the accelerator stores as well: the threads write the transposed tile to shared
 // memory, lane beside lane, so without conflicts. The accelerator reaches shared memory by
 // another way than the threads (another proxy), so every thread has to make its writes
-// visible to it by a fence, before the barrier. Then one thread has the box stored. Rows and
-// chunks of 16 bytes outside of the output are dropped; the chunk in which a row ends is
-// written whole. The block must not end before the box has been read.
-// Better because the kernel has no condition left and knows neither address nor pitch.
-// Still slow because a block begins its copy, and then has nothing to do until the copy
-// arrives.
+// visible to it by a fence, before the barrier. Then one thread has the box stored. Rows
+// and chunks of 16 bytes outside of the output are dropped; the chunk in which a row ends
+// is written whole. The block must not end before the box has been read. Better because the
+// kernel has no condition left and knows neither address nor pitch. Still slow because a
+// block begins its copy, and then has nothing to do until the copy arrives.
 __global__ void transpose_tensor_store(const __grid_constant__ CUtensorMap in,
                                        const __grid_constant__ CUtensorMap out,
                                        unsigned cols) {
@@ -264,9 +264,9 @@ struct Buffers {
 // phases have the parities 0, 1, 0 ..., and a thread waits for the parity of the round. Two
 // buffers take turns as the source of stores, and before a buffer is written again, the
 // thread that began its store waits until all stores but the last one have been read.
-// Faster because loads and stores of a block are in flight while its threads work. Step 8
-// has tiles of 64 x 64 floats: a barrier is for four times the bytes, and the rows of a
-// tile are longer.
+// This should be faster because loads and stores of a block are in flight while its threads
+// work. On an H200 step 7 gains next to nothing by it. Step 8 is faster, with tiles of
+// 64 x 64 floats: a barrier is for four times the bytes, and the rows of a tile are longer.
 template <unsigned Side, unsigned Stages>
 __global__ void transpose_in_stages(const __grid_constant__ CUtensorMap in,
                                     const __grid_constant__ CUtensorMap out, unsigned rows,

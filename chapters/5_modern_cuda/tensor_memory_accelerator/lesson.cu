@@ -44,8 +44,8 @@ using warpwise::text_of;
 // Floats from one row to the next: a multiple of 16 bytes.
 std::size_t pitch_of(std::size_t floats) { return warpwise::ceil_div(floats, 4) * 4; }
 
-// The matrix and its transpose, both with pitched rows. What lies behind a row of the output
-// is not looked at: the accelerator stores the last 16 bytes of a row whole.
+// The matrix and its transpose, both with pitched rows. What lies behind a row of the
+// output is not looked at: the accelerator stores the last 16 bytes of a row whole.
 struct Matrices {
     std::size_t rows, cols;
     std::size_t pitch_in, pitch_out;

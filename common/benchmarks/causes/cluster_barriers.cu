@@ -78,7 +78,8 @@ int main(int argc, char** argv) {
     for (unsigned i = 0; i < count; ++i) values[i] = static_cast<float>(i * 2654435761u >> 31);
     for (unsigned i = 0; i < blocks; ++i) asked[i] = static_cast<float>(i % 2);
     const auto ones = static_cast<float>(std::count(values.begin(), values.end(), 1.0f));
-    float *table = device_array<float>(count), *queries = device_array<float>(blocks), *out = device_array<float>(blocks);
+    float *table = device_array<float>(count), *queries = device_array<float>(blocks),
+          *out = device_array<float>(blocks);
     CHECK(cudaMemcpy(table, values.data(), count * sizeof(float), cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(queries, asked.data(), blocks * sizeof(float), cudaMemcpyHostToDevice));
 
@@ -86,7 +87,9 @@ int main(int argc, char** argv) {
     const auto add = [&](const std::string& name, Kernel kernel, unsigned cluster) {
         variants.push_back({name, [=] { launch(kernel, blocks, cluster, table, count, queries, out); },
                             static_cast<double>(blocks) * count * sizeof(float),
-                            [=] { return is_right(out, blocks, Ones{static_cast<float>(count) - ones, ones, queries}); },
+                            [=] {
+                                return is_right(out, blocks, Ones{static_cast<float>(count) - ones, ones, queries});
+                            },
                             "", [=] { CHECK(cudaMemset(out, 0xFF, blocks * sizeof(float))); }});
     };
     add("a block alone, __syncthreads", distances_alone, 1);
@@ -95,7 +98,10 @@ int main(int argc, char** argv) {
         add("own copies, __syncthreads" + of, x_alone_in_cluster<false>, cluster);
         add("own copies, cluster.sync" + of, x_alone_in_cluster<true>, cluster);
         add("multicast, cluster.sync" + of,
-            cluster == 2 ? distances_multicast<2> : cluster == 4 ? distances_multicast<4> : distances_multicast<8>, cluster);
+            cluster == 2   ? distances_multicast<2>
+            : cluster == 4 ? distances_multicast<4>
+                           : distances_multicast<8>,
+            cluster);
     }
     measure("1056 blocks, each reads 16 MiB", variants, "GB/s");
     return finish();

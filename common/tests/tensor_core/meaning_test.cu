@@ -245,8 +245,8 @@ TEST_CASE("to_tf32 rounds to ten bits of fraction, ties away from zero") {
 }
 
 TEST_CASE("to_tf32 of NaN keeps the first ten bits of its fraction, as an H200 does") {
-    const std::vector<unsigned> inputs = {0x7FC00000u, 0xFFFFFFFFu, 0x7FFFF000u, 0x7F802000u, 0x7F803000u,
-                                          0xFFC01234u, 0x7F801FFFu, 0xFF800001u};
+    const std::vector<unsigned> inputs = {0x7FC00000u, 0xFFFFFFFFu, 0x7FFFF000u, 0x7F802000u,
+                                          0x7F803000u, 0xFFC01234u, 0x7F801FFFu, 0xFF800001u};
     const std::vector<unsigned> expected = {0x7FC00000u, 0xFFFFE000u, 0x7FFFE000u, 0x7F802000u, 0x7F802000u,
                                             0xFFC00000u, 0x7F800000u, 0xFF800000u};  // the last two are infinity
     CHECK(map_on_device<ToTf32>(inputs) == expected);

@@ -53,11 +53,13 @@ void check_transpose(std::size_t rows, std::size_t cols, std::size_t more_in = 0
                            "has told it of the threads' writes?")
                      .when({"misused barrier"}, "How many bytes does the whole box have?")
                      .when({"missing arrival"}, "How many bytes does the whole box have?"));
-    // The accelerator stores chunks of 16 bytes, so the one in which a row ends is written whole.
+    // The accelerator stores chunks of 16 bytes, so the one in which a row ends is written
+    // whole.
     const std::vector<float> behind(4 * cols, behind_rows);
     const std::size_t free_bytes = (pitch_of(rows) - rows) * sizeof(float);
-    warpwise::check(cudaMemcpy2D(d_out.data() + rows, pitch_out * sizeof(float), behind.data(), 4 * sizeof(float),
-                                 free_bytes, cols, cudaMemcpyHostToDevice));
+    warpwise::check(cudaMemcpy2D(d_out.data() + rows, pitch_out * sizeof(float),
+                                 behind.data(), 4 * sizeof(float), free_bytes, cols,
+                                 cudaMemcpyHostToDevice));
     CHECK_THAT(d_out,
                grading::EqualTo(expected).when(grading::equals(with_chunks_in_order),
                                                "In which place of its row is chunk c of "

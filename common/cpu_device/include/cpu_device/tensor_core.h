@@ -65,8 +65,8 @@ CPU_DEVICE_INLINE void ldmatrix_trans(unsigned (&fragment)[count], unsigned row,
     load_matrices(fragment, row, true, site);
 }
 
-/// cvt.rna.tf32.f32: to the nearest number with 10 bits of fraction, ties away from zero. Of NaN an H200 keeps the first
-/// 10 bits of the fraction, so NaN with none of them becomes infinity.
+/// cvt.rna.tf32.f32: to the nearest number with 10 bits of fraction, ties away from zero. Of NaN an H200 keeps the
+/// first 10 bits of the fraction, so NaN with none of them becomes infinity.
 CPU_DEVICE_UNSEEN inline std::uint32_t rounded_to_tf32(float value) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);

@@ -135,8 +135,7 @@ void copy_by_the_accelerator_alone() {
     DeviceBuffer<float> d_in(ascending(kRows * kPitch)), d_out(std::vector<float>(kRows * kPitch, -1.0f));
     there_and_back<<<dim3(2, 2), 32>>>(map_of(d_in), map_of(d_out));
     check_finished();
-    expect_equal(d_out.download(),
-                 sequence<float>(kRows * kPitch, [](int i) {
+    expect_equal(d_out.download(), sequence<float>(kRows * kPitch, [](int i) {
                      const int col = i % kPitch;
                      return col < kCols ? i + 1 : col < (kCols + 3) / 4 * 4 ? 0 : -1;
                  }));

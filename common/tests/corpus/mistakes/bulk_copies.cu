@@ -287,7 +287,8 @@ __global__ void source_at_a_float(const __grid_constant__ Map, const __grid_cons
 
 void bulk_copy_from_the_second_float() { run(source_at_a_float); }
 
-__global__ void at_the_second_column(const __grid_constant__ Map in, const __grid_constant__ Map, const float*, float*) {
+__global__ void at_the_second_column(const __grid_constant__ Map in, const __grid_constant__ Map, const float*,
+                                     float*) {
     __shared__ alignas(128) float tile[32][32];
     __shared__ Bar filled;
     begin(&filled);
@@ -302,7 +303,8 @@ __global__ void at_the_second_column(const __grid_constant__ Map in, const __gri
 
 void box_at_the_second_column() { run(at_the_second_column); }
 
-__global__ void stored_before_the_row(const __grid_constant__ Map, const __grid_constant__ Map to, const float*, float*) {
+__global__ void stored_before_the_row(const __grid_constant__ Map, const __grid_constant__ Map to, const float*,
+                                      float*) {
     __shared__ alignas(128) float tile[32][32];
     for (unsigned i = threadIdx.x; i < 32 * 32; i += blockDim.x) tile[i / 32][i % 32] = 1;
     ptx::fence_proxy_async(kShared);
