@@ -252,7 +252,7 @@ std::optional<model::Estimate> estimate_of(const std::vector<LaunchCounts>& laun
     std::vector<model::Estimate> estimates;
     for (const LaunchCounts& launch : launches) {
         if (!launch.facts.known) return std::nullopt;
-        estimates.push_back(model::estimate(launch.facts, *model::chosen_gpu()));
+        estimates.push_back(model::estimate(model::with_machine_code(launch.facts), *model::chosen_gpu()));
     }
     return estimates.empty() ? std::nullopt : std::optional(model::sum_of(estimates));
 }

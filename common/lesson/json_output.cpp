@@ -91,8 +91,9 @@ Json json_of(const LaunchCounts& launch) {
                  {"lines", lines},
                  {"arrays", arrays}};
     if (model::chosen_gpu() != nullptr && launch.facts.known) {
-        json["model"] = model::json_of(model::estimate(launch.facts, *model::chosen_gpu()), *model::chosen_gpu());
-        json["model"]["facts"] = model::json_of(launch.facts);
+        const model::LaunchFacts facts = model::with_machine_code(launch.facts);
+        json["model"] = model::json_of(model::estimate(facts, *model::chosen_gpu()), *model::chosen_gpu());
+        json["model"]["facts"] = model::json_of(facts);
     }
     return json;
 }

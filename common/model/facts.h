@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/code/seen_lines.h"
+
 namespace warpwise::model {
 
 /// The pipes of a streaming multiprocessor that execute a warp's instruction.
@@ -55,6 +57,12 @@ struct Footprint {
     bool in_host_memory = false;
 };
 
+/// By what the machine code that nvcc made of the kernel can be found and counted.
+struct SeenCode {
+    std::vector<std::string> functions;  ///< names, with namespaces and parameters; one of them is the kernel's
+    code::SeenLines lines;
+};
+
 struct LaunchFacts {
     bool known = false;  ///< false: the launch was not looked at
 
@@ -64,7 +72,12 @@ struct LaunchFacts {
     int registers = 0;
     bool registers_are_estimated = true;
 
+    /// `instructions` and what belongs to them come from nvcc's code, and not from that of the host's compiler. Then
+    /// `fp32` stands for all on its pipe, and `integer` for all on the pipe of comparisons, logic, and shifts; in
+    /// `chain`, `issue` holds the cycles between a warp's instructions, results of arithmetic included.
+    bool code_is_known = false;
     std::array<double, kPipes> instructions{};  ///< carried out by warps
+    double integer_products = 0;                ///< in `fp32`, if the code is known: on one half of its pipe
     double lanes = 32;                          ///< active in a warp's instruction, on average
 
     double global_requests = 0;    ///< loads and stores
@@ -77,6 +90,7 @@ struct LaunchFacts {
     double shared_atomic_waits = 0;
     double constant_wavefronts = 0;  ///< above one per request
     double local_requests = 0;       ///< to arrays of a thread's own that are indexed by a variable
+    double local_sectors = 0;        ///< of them
     double global_atomic_lanes = 0;
     double global_atomic_sectors = 0;
     double hottest_address = 0;  ///< atomics to the address that gets the most of them
@@ -85,6 +99,8 @@ struct LaunchFacts {
     /// The longest chain of waits of a warp from its start to its end, by kind: the average warp, and the longest one.
     std::array<double, kLatencies> chain{};
     double longest_over_average = 1;
+
+    SeenCode seen;  ///< until with_machine_code has used it
 
     double warps_per_block() const { return (threads + 31) / 32; }  // NOLINT(bugprone-integer-division)
     double warps() const { return blocks * warps_per_block(); }

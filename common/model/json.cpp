@@ -15,6 +15,8 @@ void for_each_number(Facts& facts, Visit visit) {
     visit("shared_bytes", facts.shared_bytes);
     visit("registers", facts.registers);
     visit("registers_are_estimated", facts.registers_are_estimated);
+    visit("code_is_known", facts.code_is_known);
+    visit("integer_products", facts.integer_products);
     visit("lanes", facts.lanes);
     visit("global_requests", facts.global_requests);
     visit("load_requests", facts.load_requests);
@@ -26,6 +28,7 @@ void for_each_number(Facts& facts, Visit visit) {
     visit("shared_atomic_waits", facts.shared_atomic_waits);
     visit("constant_wavefronts", facts.constant_wavefronts);
     visit("local_requests", facts.local_requests);
+    visit("local_sectors", facts.local_sectors);
     visit("global_atomic_lanes", facts.global_atomic_lanes);
     visit("global_atomic_sectors", facts.global_atomic_sectors);
     visit("hottest_address", facts.hottest_address);

@@ -14,39 +14,48 @@ constexpr double sector = 32;  // bytes
 // What follows was fitted to the training part of common/tests/model, measured on one H200.
 
 /// How sharply the time follows its largest part: two equal parts take 2^(1/sharpness) as long as one.
-constexpr double sharpness = 6.01;
+constexpr double sharpness = 4.29;
 /// Of L2: other data, its two halves, and the order of replacement leave less to a kernel.
-constexpr double usable_l2 = 0.494;
+constexpr double usable_l2 = 0.671;
 /// An array of which L1 has to hold no more than this share of its bytes stays there: all blocks of an SM find it.
 constexpr double usable_l1 = 0.5;
-/// nvcc gives about half of the integer arithmetic to the FP32 pipe, which multiplies and adds integers as well.
-constexpr double integers_on_fp32 = 0.5;
+/// nvcc gives more than half of the integer arithmetic to the FP32 pipe, which multiplies and adds integers as well.
+/// Only for kernels whose machine code is not known.
+constexpr double integers_on_fp32 = 0.621;
 /// Cycles of a pass over constant memory beyond the first of a request.
-constexpr double constant_cycles = 2.2;
+constexpr double constant_cycles = 2.59;
 /// DRAM delivers pairs of sectors. Where only one of the two is wanted, the pairs are scattered, and cost so much more.
-constexpr double scattered_pairs = 0.523;
+constexpr double scattered_pairs = 0.413;
 
-// What keeps L2 busy, in units of a sector of a whole line that it holds: fitted to the utilization that Nsight Compute
-// reports for the training part.
-constexpr double l2_request = 1.05;  ///< each line of a load, and for each of its sectors:
+// What keeps L2 busy, in units of a sector of a whole line that it holds.
+constexpr double l2_request = 0.852;  ///< each line of a load, and for each of its sectors:
 constexpr double l2_sector = 0.74;
-constexpr double l2_missing_sector = 1.82;  ///< besides: comes from DRAM
-constexpr double l2_store_request = 3.3;    ///< the same of stores
-constexpr double l2_stored_sector = 1.75;
-constexpr double l2_atomic_sector = 6.65;
+constexpr double l2_missing_sector = 1.625;  ///< besides: comes from DRAM
+constexpr double l2_store_request = 2.876;   ///< the same of stores
+constexpr double l2_stored_sector = 2.01;
+constexpr double l2_atomic_sector = 6.01;
+/// Local memory is L1's. How much of it comes to L2 depends on the order of accesses, which is not known.
+constexpr double l2_local_sector = 2.64;
 
 /// An instruction of a warp mostly needs the result of the one before (`issue` in latency_cycles). Floating-point
 /// instructions, whose chain is known, take so many cycles besides.
-constexpr double cycles_of_a_float_instruction = 0.557;
+constexpr double cycles_of_a_float_instruction = 0.361;
+/// From an approximation, a conversion, or a constant until its result is there, in nvcc's code.
+constexpr double special_result = 11.5;
 /// A request of 32 lines waits for the last of them: so many cycles longer than a request of one line.
-constexpr double scattered_l2 = 92.3;
-constexpr double scattered_dram = 346;
+constexpr double scattered_l2 = 75.4;
+constexpr double scattered_dram = 321;
+/// Atomics to different lines are carried out at the same time: to n lines so many times as fast as to one, up to the
+/// most that L2 can do.
+constexpr double atomics_of_few_lines = 1.38;
+constexpr double atomics_by_lines = 0.434;  ///< the power of n
+constexpr double most_atomics = 70;
 /// Cycles from the end of a block until its successor on the SM has begun.
-constexpr double next_block_cycles = 594;
+constexpr double next_block_cycles = 448;
 /// Where few blocks share an SM, they do little else while they wait: of the time that resources need for the work of
 /// one block, so much comes on top of its waits. More where barriers keep its warps together.
-constexpr double serial = 0.51;
-constexpr double serial_with_barriers = 0.338;
+constexpr double serial = 0.475;
+constexpr double serial_with_barriers = 0.792;
 
 double at(const std::array<double, kPipes>& values, Pipe pipe) { return values[static_cast<std::size_t>(pipe)]; }
 
@@ -66,6 +75,16 @@ struct Memory {
     double dram_share = 0;       ///< of what loads ask of L2: comes from DRAM
     double l2_share = 1;         ///< of the loads that a block alone would not find in L1: L1 does not hold them
 };
+
+/// How much faster atomics are than all of them to one address.
+double atomics_at_once(const LaunchFacts& facts) {
+    constexpr double sectors_of_a_line = 4;
+    double lines = 1;
+    for (const Footprint& array : facts.arrays) {
+        if (!array.in_host_memory) lines = std::max(lines, array.written_sectors / sectors_of_a_line);
+    }
+    return std::clamp(atomics_of_few_lines * std::pow(lines, atomics_by_lines), 1.0, most_atomics);
+}
 
 Memory memory_of(const LaunchFacts& facts, const Gpu& gpu, double l1_bytes, double used_sms, bool cold) {
     Memory memory;
@@ -125,6 +144,7 @@ double chain_cycles(const LaunchFacts& facts, const Gpu& gpu, const Memory& memo
                          (chain(Latency::global) - global) * latency(Latency::shared) + cycles(Latency::shared) +
                          cycles(Latency::global_atomic) + cycles(Latency::shared_atomic) + cycles(Latency::shuffle) +
                          cycles(Latency::barrier);
+    if (facts.code_is_known) return waits + chain(Latency::special) * special_result + chain(Latency::issue);
     const double results = cycles(Latency::arithmetic) + cycles(Latency::fp64) + cycles(Latency::special);
     const double floats = at(facts.instructions, Pipe::fp32) + at(facts.instructions, Pipe::fp64);
     const double others = facts.all_instructions() + facts.local_requests - floats;
@@ -198,7 +218,7 @@ namespace {
 /// The limiter, as Nsight Compute's figures would tell it (common/tests/model/to_json.py): the unit that is busy for
 /// most of the time, if that is more than about 60 % of its peak; and else what the warps wait for. `busy`: seconds at
 /// the peak of each unit.
-Limiter limiter_of(const Estimate& estimate, const std::array<double, kLimiters>& busy, double kernel_seconds,
+Limiter limiter_of(double hottest_address_seconds, const std::array<double, kLimiters>& busy, double kernel_seconds,
                    double launch_seconds, bool mostly_atomics, double warps_of_an_sm) {
     constexpr double is_busy = 0.6;
     constexpr double next_to_nothing = 0.3;
@@ -209,9 +229,9 @@ Limiter limiter_of(const Estimate& estimate, const std::array<double, kLimiters>
     if (busy[most] >= is_busy * kernel_seconds) {
         return unit == Limiter::l2 && mostly_atomics ? Limiter::atomics : unit;
     }
-    if (estimate.parts[static_cast<std::size_t>(Limiter::atomics)] > 0.5 * working || mostly_atomics) {
-        return Limiter::atomics;
-    }
+    // Nsight Compute would name the warps' waits where one address makes all of them wait.
+    constexpr double takes_all = 0.8;
+    if (mostly_atomics || hottest_address_seconds > takes_all * working) return Limiter::atomics;
     // With many warps, an instruction may be ready without being the one that is chosen.
     constexpr double issues_often = 0.5;
     constexpr double many_warps = 48;
@@ -244,17 +264,21 @@ Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOption
         const double rate = at(gpu.per_cycle, which);
         return rate <= 0 ? 0 : on_sms(at(facts.instructions, which) / rate);
     };
-    unit(Limiter::fp32) = pipe(Pipe::fp32) + on_sms(integers_on_fp32 * at(facts.instructions, Pipe::integer) /
-                                                    at(gpu.per_cycle, Pipe::fp32));
+    const bool known = facts.code_is_known;
+    const double on_other_pipe = known ? 0 : integers_on_fp32;
+    unit(Limiter::fp32) = std::max(pipe(Pipe::fp32) + on_sms(on_other_pipe * at(facts.instructions, Pipe::integer) /
+                                                             at(gpu.per_cycle, Pipe::fp32)),
+                                   on_sms(facts.integer_products / at(gpu.per_cycle, Pipe::integer)));
     unit(Limiter::fp64) = pipe(Pipe::fp64);
     unit(Limiter::special) = pipe(Pipe::special) + pipe(Pipe::conversion);
-    unit(Limiter::integer) = pipe(Pipe::integer) * (1 - integers_on_fp32);
-    unit(Limiter::issue) = on_sms((facts.all_instructions() + facts.local_requests) / gpu.issue_per_cycle);
-    unit(Limiter::l1) = on_sms(
-        facts.constant_wavefronts * constant_cycles +
-        std::max({(facts.l1_lines + facts.local_requests) / gpu.l1_lines_per_cycle,
-                  (facts.l1_sectors + 4 * facts.local_requests + facts.store_sectors) / gpu.l1_sectors_per_cycle,
-                  (at(facts.instructions, Pipe::memory) + facts.local_requests) / at(gpu.per_cycle, Pipe::memory)}));
+    unit(Limiter::integer) = pipe(Pipe::integer) * (1 - on_other_pipe);
+    const double uncounted = known ? 0 : facts.local_requests;
+    unit(Limiter::issue) = on_sms((facts.all_instructions() + uncounted) / gpu.issue_per_cycle);
+    unit(Limiter::l1) =
+        on_sms(facts.constant_wavefronts * constant_cycles +
+               std::max({(facts.l1_lines + facts.local_requests) / gpu.l1_lines_per_cycle,
+                         (facts.l1_sectors + facts.local_sectors + facts.store_sectors) / gpu.l1_sectors_per_cycle,
+                         (at(facts.instructions, Pipe::memory) + uncounted) / at(gpu.per_cycle, Pipe::memory)}));
     unit(Limiter::shared) = on_sms(
         facts.shared_wavefronts / gpu.wavefronts_per_cycle + facts.shared_atomic_waits * gpu.shared_atomic_cycles +
         at(facts.instructions, Pipe::shuffle) / std::max(at(gpu.per_cycle, Pipe::shuffle), 1e-9));
@@ -266,11 +290,12 @@ Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOption
     const double requested = facts.l1_sectors + facts.store_sectors + facts.global_atomic_sectors;
     const double sectors_per_line = facts.l1_lines <= 0 ? 4 : std::clamp(requested / facts.l1_lines, 1.0, 4.0);
     const double stores = std::max(memory.store_sectors - facts.global_atomic_sectors, 0.0);
-    unit(Limiter::l2) = (memory.load_sectors * (l2_request / sectors_per_line + l2_sector) +
-                         memory.missing_sectors * l2_missing_sector +
-                         stores * (l2_store_request / sectors_per_line + l2_stored_sector) +
-                         facts.global_atomic_sectors * l2_atomic_sector) *
-                        sector / gpu.l2_bytes_per_second;
+    unit(Limiter::l2) =
+        (facts.local_sectors * l2_local_sector + memory.load_sectors * (l2_request / sectors_per_line + l2_sector) +
+         memory.missing_sectors * l2_missing_sector +
+         stores * (l2_store_request / sectors_per_line + l2_stored_sector) +
+         facts.global_atomic_sectors * l2_atomic_sector) *
+        sector / gpu.l2_bytes_per_second;
     unit(Limiter::pcie) = memory.host_bytes / gpu.pcie_bytes_per_second;
 
     // The SM with the most blocks ends last, and a warp uses one of its four schedulers only.
@@ -291,7 +316,9 @@ Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOption
     part(result, Limiter::dram) = memory.dram_cost / gpu.dram_bytes_per_second;
     part(result, Limiter::l2) = std::max(unit(Limiter::l2), (memory.load_sectors + memory.store_sectors) / used_sms /
                                                                 gpu.l2_sectors_per_cycle_of_sm / clock);
-    part(result, Limiter::atomics) = facts.hottest_address / gpu.same_address_atomics_per_second;
+    const double hottest_address = facts.hottest_address / gpu.same_address_atomics_per_second;
+    part(result, Limiter::atomics) = std::max(
+        hottest_address, facts.global_atomic_sectors / atomics_at_once(facts) / gpu.same_address_atomics_per_second);
 
     // Little's law: what a warp waits for, one thing after the other, once for each wave.
     const double chain = chain_cycles(facts, gpu, memory) / clock;
@@ -327,7 +354,7 @@ Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOption
     constexpr double events = 1.35e-6;
     const double mostly_atomics = facts.global_atomic_sectors > 0.5 * (memory.load_sectors + memory.store_sectors);
     const Limiter limiter =
-        limiter_of(result, busy, std::max(result.seconds - events, 0.5e-6),
+        limiter_of(hottest_address, busy, std::max(result.seconds - events, 0.5e-6),
                    std::max(gpu.launch_seconds - events, 0.0) * 0.8, mostly_atomics, resident_warps);
     std::array<std::size_t, kLimiters> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -115,6 +115,10 @@ struct EstimateOptions {
 
 Estimate estimate(const LaunchFacts& facts, const Gpu& gpu, const EstimateOptions& options = {});
 
+/// The facts with instructions, registers, and waits of the machine code that was recorded for the kernel (see
+/// common/code/recorded.h); unchanged where none was.
+LaunchFacts with_machine_code(LaunchFacts facts);
+
 /// Blocks that an SM holds at a time.
 double resident_blocks(const LaunchFacts& facts, const Gpu& gpu);
 

@@ -219,6 +219,7 @@ private:
     MicroOperation& add(Kind kind) {
         MicroOperation& operation = block_->operations.emplace_back();
         operation.kind = kind;
+        operation.end = end_;
         return operation;
     }
     MicroOperation& compute(Pipe pipe, Latency wait, float issues, std::int16_t to) {
@@ -249,7 +250,8 @@ private:
 
     BasicBlock* block_ = nullptr;
     std::uint32_t start_ = 0;
-    std::string argument_;  ///< what rdi points at, as an operand
+    std::uint32_t end_ = 0;  ///< of the instruction that is translated
+    std::string argument_;   ///< what rdi points at, as an operand
     struct Loaded {
         std::string place;
         std::int16_t value;
@@ -522,6 +524,7 @@ void Translator::arithmetic(const Instruction& instruction) {
 
 void Translator::translate(const Instruction& instruction) {
     const std::string_view name = instruction.name;
+    end_ = instruction.end;
     if (name == "call") {
         call(instruction);
         return;

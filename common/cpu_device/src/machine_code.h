@@ -39,6 +39,7 @@ struct MicroOperation {
     bool overhead = false;    ///< of a loop: gone where it is unrolled
     bool local = false;       ///< access: to an array of the thread's own, at a variable index
     std::uint16_t place = 0;  ///< access, or store by a move: which operand of the host names the memory; 0: none
+    std::uint32_t end = 0;    ///< offset of the end of the host's instruction in the program, as of a return address
 };
 
 struct BasicBlock {

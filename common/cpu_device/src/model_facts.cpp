@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,11 +19,15 @@ const char cpu_device_has_time_model = 1;
 namespace cpu_device {
 namespace {
 
+using warpwise::code::Counted;
+using warpwise::code::SeenLine;
+using warpwise::code::SeenLines;
 using warpwise::model::Footprint;
 using warpwise::model::kLatencies;
 using warpwise::model::kPipes;
 using warpwise::model::LaunchFacts;
 using warpwise::model::Pipe;
+using warpwise::model::SeenCode;
 
 double scale_of(const Launch& launch, const Tally& tally) {
     return tally.blocks() == 0 ? 1 : static_cast<double>(launch.blocks) / static_cast<double>(tally.blocks());
@@ -97,6 +102,98 @@ std::vector<RecordedWarp> in_order(std::vector<RecordedWarp> warps) {
         return std::tie(a.block, a.warp) < std::tie(b.block, b.warp);
     });
     return warps;
+}
+
+/// Counts the work of a basic block's operations for their lines.
+void see_operations(SeenLines& lines, const BasicBlock& block, double times) {
+    using Kind = MicroOperation::Kind;
+    std::map<SeenLine*, double> special;
+    for (const MicroOperation& operation : block.operations) {
+        const SourceLine place = source_lines({code_start() + operation.end}).front();
+        if (place.file.empty()) continue;
+        SeenLine& line = lines[{place.file, place.line}];
+        line.times = std::max(line.times, times);
+        const bool is_float = operation.pipe == Pipe::fp32 || operation.pipe == Pipe::fp64;
+        if (operation.kind == Kind::product || operation.kind == Kind::sum) {
+            line[Counted::flops] += operation.issues * times;
+        } else if (operation.kind == Kind::compute && is_float && operation.issues > 1) {
+            line.flops_are_known = false;
+        }
+        special[&line] += operation.special * times;
+        if (operation.kind == Kind::compute && operation.pipe == Pipe::shuffle) {
+            line[Counted::shuffle] += operation.issues * times;
+        }
+        // Arrays of a thread's own are not announced; how much of them is accessed is not known. Mostly it is 4 bytes.
+        constexpr double bytes = 4;
+        if (operation.kind == Kind::move && operation.local) line[Counted::store_local] += bytes * times;
+        if (operation.kind == Kind::access && operation.pipe != Pipe::memory)
+            line[Counted::load_local] += bytes * times;
+    }
+    // The host divides by a square root where a GPU approximates both at once, in rsqrtf(): in a block of its own.
+    for (const auto& [line, approximations] : special) {
+        (*line)[Counted::special] = std::max((*line)[Counted::special], approximations);
+    }
+}
+
+/// What the warps did in each line, and the functions that the code belongs to.
+SeenCode seen_code(const Tally& tally, double scale) {
+    SeenCode seen;
+    // All addresses at once, because each question to `addr2line` takes a while.
+    std::vector<const void*> addresses;
+    for (const auto& [code, step] : tally.steps()) {
+        addresses.push_back(code_start() + code);
+        for (const MicroOperation& operation : basic_block(code).operations) {
+            addresses.push_back(code_start() + operation.end);
+        }
+    }
+    for (const auto& [key, request] : tally.requests()) addresses.push_back(code_start() + request.code);
+    std::set<std::string> functions;
+    for (const SourceLine& place : source_lines(addresses)) {
+        functions.insert(place.function);
+        for (const SourceLine& caller : place.callers) functions.insert(caller.function);
+    }
+    seen.functions.assign(functions.begin(), functions.end());
+    for (const auto& [code, step] : tally.steps()) {
+        const double times = static_cast<double>(step.times) * scale;
+        const SourceLine place = source_lines({code_start() + code}).front();
+        if (!place.file.empty()) {
+            SeenLine& line = seen.lines[{place.file, place.line}];
+            line.times = std::max(line.times, times);
+        }
+        see_operations(seen.lines, basic_block(code), times);
+    }
+    for (const auto& [key, request] : tally.requests()) {
+        const SourceLine place = source_lines({code_start() + request.code}).front();
+        if (place.file.empty() || request.counters.lanes == 0) continue;
+        const double times = static_cast<double>(request.counters.requests) * scale;
+        const double bytes =
+            times * static_cast<double>(request.counters.bytes) / static_cast<double>(request.counters.lanes);
+        SeenLine& line = seen.lines[{place.file, place.line}];
+        switch (request.operation) {
+            case MemoryOperation::global_load:
+                line[Counted::load_global] += bytes;
+                break;
+            case MemoryOperation::global_store:
+                line[Counted::store_global] += bytes;
+                break;
+            case MemoryOperation::global_atomic:
+                line[Counted::atomic_global] += times;
+                break;
+            case MemoryOperation::shared_load:
+                line[Counted::load_shared] += bytes;
+                break;
+            case MemoryOperation::shared_store:
+                line[Counted::store_shared] += bytes;
+                break;
+            case MemoryOperation::shared_atomic:
+                line[Counted::atomic_shared] += times;
+                break;
+            case MemoryOperation::constant_load:
+                line[Counted::load_constant] += times;
+                break;
+        }
+    }
+    return seen;
 }
 
 }  // namespace
@@ -194,7 +291,9 @@ void add_code_facts(LaunchFacts& facts, const Tally& tally) {
     double barriers = 0;
     for (const auto& [site, times] : tally.barriers()) barriers += static_cast<double>(times) * scale;
     facts.instructions[static_cast<std::size_t>(Pipe::control)] += barriers;
+    facts.local_sectors = 4 * facts.local_requests;
     if (facts.registers == 0) facts.registers = estimated_registers(codes);
+    facts.seen = seen_code(tally, scale);
 
     if (warps.empty()) return;
     ReplayOptions options;

@@ -52,6 +52,7 @@ void add_arrays(std::vector<ArrayCounts>& sum, const std::vector<ArrayCounts>& a
 void LaunchGroups::add(LaunchCounts launch) {
     std::vector<warpwise::model::Estimate> estimates;
     if (const warpwise::model::Gpu* gpu = warpwise::model::chosen_gpu(); gpu != nullptr && launch.facts.known) {
+        launch.facts = warpwise::model::with_machine_code(std::move(launch.facts));
         estimates.push_back(warpwise::model::estimate(launch.facts, *gpu));
     }
     if (each_launch_) {
