@@ -70,6 +70,7 @@ TEST_CASE("names the pipe that has the most to do") {
         {Pipe::fp64, Limiter::fp64}, {Pipe::special, Limiter::special}, {Pipe::integer, Limiter::integer}};
     for (const auto& [pipe, limiter] : pipes) {
         LaunchFacts facts = idle_launch();
+        facts.code_is_known = true;  // otherwise a part of integer arithmetic is on the FP32 pipe
         instructions(facts, pipe) = 1e10;
         CAPTURE(identifier_of(limiter));
         CHECK(limiter_of(facts) == limiter);
@@ -117,6 +118,45 @@ TEST_CASE("names atomics where all of them have one address") {
     LaunchFacts facts = idle_launch();
     facts.hottest_address = 1e8;
     CHECK(limiter_of(facts) == Limiter::atomics);
+}
+
+TEST_CASE("names atomics where most of what L2 has to do are atomics to few lines") {
+    const auto seconds_of = [](double lines) {
+        LaunchFacts facts = idle_launch();
+        facts.global_atomic_sectors = 1e6;
+        Footprint array;
+        array.bytes = lines * 128;
+        array.store_sectors = 1e6;
+        array.unique_sectors = array.written_sectors = lines * 4;
+        array.unique_pairs = lines * 2;
+        facts.arrays.push_back(array);
+        CHECK(limiter_of(facts) == Limiter::atomics);
+        return estimate(facts, load_gpu("H200")).parts[static_cast<std::size_t>(Limiter::atomics)];
+    };
+    CHECK(seconds_of(8) > 1.5 * seconds_of(64));
+    CHECK(seconds_of(1e6) == seconds_of(2e6));  // L2 can do no more at a time
+}
+
+TEST_CASE("integer products fill half of the FP32 pipe, if the machine code is known") {
+    LaunchFacts facts = idle_launch();
+    facts.code_is_known = true;
+    instructions(facts, Pipe::fp32) = 1e10;
+    const Gpu gpu = load_gpu("H200");
+    const auto seconds = [&] { return estimate(facts, gpu).parts[static_cast<std::size_t>(Limiter::fp32)]; };
+    const double of_floats = seconds();
+    facts.integer_products = 1e10;
+    CHECK_THAT(seconds(), WithinRel(2 * of_floats, 1e-9));
+}
+
+TEST_CASE("cycles between a warp's instructions are a part of latency, if the machine code is known") {
+    LaunchFacts facts = idle_launch();
+    facts.blocks = 1;
+    facts.code_is_known = true;
+    const Gpu gpu = load_gpu("H200");
+    const auto seconds = [&] { return estimate(facts, gpu).parts[static_cast<std::size_t>(Limiter::latency)]; };
+    const double before = seconds();
+    chain(facts, Latency::issue) = 1e6;
+    CHECK_THAT(seconds() - before, WithinRel(1e6 / gpu.clock_hz, 1e-9));
 }
 
 TEST_CASE("asks L2 once per SM for an array that fits into L1") {
