@@ -10,6 +10,7 @@
 
 #include "host_library.h"
 #include "rewriter.h"
+#include "status_functions.h"
 
 namespace cpu_device::rewriter {
 namespace {
@@ -24,6 +25,29 @@ constexpr std::array<std::string_view, 25> host_only{
 constexpr std::array<std::string_view, 22> of_cuda_as_well{
     "min",  "max",   "abs",  "fabs", "sqrt", "pow",   "exp",  "log",   "sin",   "cos",   "tan",
     "ceil", "round", "fmin", "fmax", "fma",  "rsqrt", "norm", "floor", "hypot", "clock", "printf"};
+
+/// Functions of the runtime API that kernels may call, too.
+constexpr std::array<std::string_view, 14> of_the_device_runtime{
+    "cudaDeviceGetAttribute",
+    "cudaDeviceGetCacheConfig",
+    "cudaDeviceGetLimit",
+    "cudaDeviceGetSharedMemConfig",
+    "cudaFree",
+    "cudaFuncGetAttributes",
+    "cudaGetDevice",
+    "cudaGetDeviceCount",
+    "cudaMalloc",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cudaRuntimeGetVersion",
+    "cudaStreamCreateWithFlags",
+    "cudaStreamDestroy",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"};
+
+/// The same, of those that the CPU device lacks: they would have to come after kernels that have not run yet.
+constexpr std::array<std::string_view, 12> missing_in_kernels{
+    "cudaEventCreateWithFlags", "cudaEventDestroy",  "cudaEventRecord",   "cudaEventRecordWithFlags",
+    "cudaGraphLaunch",          "cudaMemcpy2DAsync", "cudaMemcpy3DAsync", "cudaMemcpyAsync",
+    "cudaMemset2DAsync",        "cudaMemset3DAsync", "cudaMemsetAsync",   "cudaStreamWaitEvent"};
 
 template <std::size_t n>
 bool is_one_of(std::string_view text, const std::array<std::string_view, n>& words) {
@@ -58,6 +82,18 @@ std::optional<std::string> wrong_number(const NamedLaunch& launch,
     }
     return launch.kernel + " takes " + takes + ", " + std::to_string(given) + (given == 1 ? " was" : " were") +
            " given";
+}
+
+/// Why device code cannot call this function of the runtime API; empty where it can.
+std::string refusal_of_runtime_function(const std::string& name) {
+    if (!returns_status(name) || is_one_of(name, of_the_device_runtime)) return {};
+    if (name == "cudaDeviceSynchronize")
+        return name +
+               " left device code with CUDA 12: a kernel cannot wait for kernels that it has launched. What needs "
+               "their "
+               "results is launched into the stream cudaStreamTailLaunch";
+    if (is_one_of(name, missing_in_kernels)) return name + " in device code is not supported on the CPU device";
+    return name + " is a host function, and device code cannot call it";
 }
 
 }  // namespace
@@ -124,6 +160,9 @@ void check_uses(const Analysis& file, const std::vector<const Analysis*>& visibl
             report(call.line, (call.is_in_std ? "std::" : "") + call.name +
                                   " is for host code only: kernels and "
                                   "__device__ functions do not have it");
+        } else if (call.sides == device_side && !call.is_in_std && !is_function && members.count(call.name) == 0 &&
+                   !refusal_of_runtime_function(call.name).empty()) {
+            report(call.line, refusal_of_runtime_function(call.name));
         } else if (call.sides == device_side && call.is_in_std &&
                    !refusal_of_std_function(call.name, relaxed).empty()) {
             report(call.line, refusal_of_std_function(call.name, relaxed));

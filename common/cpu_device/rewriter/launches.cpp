@@ -24,7 +24,6 @@ public:
         const KernelExpression kernel = reader_.kernel_before(i);
         const std::size_t begin = i + 3;
         const std::size_t end = reader_.configuration_end(i);
-        check_launch_place(i);
         reader_.check_configuration(i, begin, end);
         tokens_.require_no_directive(kernel.begin, begin - 1, "a launch");
         tokens_.require_no_directive(end, std::min(end + 3, tokens_.size() - 1), "a launch");
@@ -42,7 +41,6 @@ public:
             open = tokens_.match(open) + 1;
         if (!tokens_.is(open, "("))
             tokens_.fail(i, "expected '(' and the kernel's arguments after the launch configuration");
-        check_launch_place(i);
         tokens_.require_no_directive(kernel.begin, open, "a launch");
         NamedLaunch launch = rewrite_launch_head(kernel, i, tokens_[i].begin, "");
         rewrite_arguments(kernel, i, tokens_[open].begin, open, "", launch);
@@ -55,11 +53,6 @@ private:
         const std::size_t end = tokens_.size() - 3;
         editor_.replace(tokens_[0].begin, tokens_[2].end(), "::cpu_device::LaunchConfig(");
         editor_.replace(tokens_[end].begin, tokens_[end + 2].end(), ")");
-    }
-
-    void check_launch_place(std::size_t i) const {
-        if (scopes_.on_device_only(i))
-            tokens_.fail(i, "a launch in device code (dynamic parallelism) is not supported on the CPU device");
     }
 
     /// Puts the beginning of the launcher in place of everything from the kernel to offset `to`, then `after`. The

@@ -295,6 +295,63 @@ private:
                read + ");";
     }
 
+    /// `[%1 + 16]` as the number of an address in the shared window.
+    std::string shared_number(std::size_t i) const {
+        if (i >= arguments_.size()) throw NotUnderstood{};
+        const std::string& text = arguments_[i];
+        if (text.size() < 3 || text.front() != '[' || text.back() != ']') throw NotUnderstood{};
+        const Words parts = split(text.substr(1, text.size() - 2), '+');
+        if (parts.size() > 2) throw NotUnderstood{};
+        return value(parts[0], "unsigned int") + (parts.size() == 2 ? " + " + value(parts[1], "unsigned int") : "");
+    }
+
+    /// Fragments of matrices in shared memory: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16.
+    std::string load_matrices() const {
+        const Words words = elements(0);
+        const std::string count = has("x4") ? "4" : has("x2") ? "2" : has("x1") ? "1" : "";
+        const bool is_known = has("m8n8") && has("b16") && (has("shared") || has("shared::cta"));
+        if (!is_known || std::to_string(words.size()) != count || arguments_.size() != 2) throw NotUnderstood{};
+        std::string text = "unsigned int ptx_words[" + count + "]; ::cpu_device::ptx::load_matrices(ptx_words, " +
+                           shared_number(1) + ", " + (has("trans") ? "true" : "false") + ");";
+        for (std::size_t k = 0; k < words.size(); ++k)
+            text += " " + set(words[k], "unsigned int", "ptx_words[" + std::to_string(k) + "]");
+        return text;
+    }
+
+    /// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32, and all others whose rows of a have 32 bytes.
+    std::string multiply_matrices() const {
+        static const std::map<std::string, std::string> inputs = {
+            {"f16", "16"}, {"bf16", "16"}, {"tf32", "8"}, {"e4m3", "32"}, {"e5m2", "32"}, {"s8", "32"}, {"u8", "32"}};
+        if (words_.size() < 10 || arguments_.size() != 4) throw NotUnderstood{};
+        const auto from_the_end = [&](std::size_t i) { return words_[words_.size() - i]; };
+        const std::string sum = from_the_end(4), input = from_the_end(3);
+        const auto found = inputs.find(input);
+        if (found == inputs.end() || from_the_end(2) != input || from_the_end(1) != sum) throw NotUnderstood{};
+        if (!has("sync") || !has("row") || !has("col") || !has("m16n8k" + found->second)) throw NotUnderstood{};
+        const bool is_integer = input == "s8" || input == "u8";
+        if (is_integer ? sum != "s32" : sum != "f32" && (sum != "f16" || input != "f16")) throw NotUnderstood{};
+        const std::string type = sum == "f32" ? "float" : sum == "s32" ? "int" : "unsigned int";
+        const auto list = [&](std::size_t argument, std::size_t count, const std::string& as) {
+            const Words parts = elements(argument);
+            if (parts.size() != count) throw NotUnderstood{};
+            std::string text = "{";
+            for (const std::string& part : parts) text += (text.size() > 1 ? ", " : "") + value(part, as);
+            return text + "}";
+        };
+        const std::size_t sums = sum == "f16" ? 2 : 4;
+        std::string text = type + " ptx_sums[] = " + list(3, sums, type) +
+                           "; const unsigned int ptx_a[] = " + list(1, 4, "unsigned int") +
+                           ", ptx_b[] = " + list(2, 2, "unsigned int") +
+                           "; using ptx_number = ::cpu_device::MatrixNumber; ::cpu_device::ptx::multiply_matrices(" +
+                           found->second + ", ptx_number::" + input + ", ptx_number::" + sum + ", " +
+                           (has("satfinite") ? "true" : "false") + ", ptx_sums, ptx_a, ptx_b);";
+        const Words results = elements(0);
+        if (results.size() != sums) throw NotUnderstood{};
+        for (std::size_t k = 0; k < sums; ++k)
+            text += " " + set(results[k], type, "ptx_sums[" + std::to_string(k) + "]");
+        return text;
+    }
+
     /// Instructions with one result and values of one type.
     std::string arithmetic() const {
         const std::string as = type();
@@ -340,6 +397,8 @@ private:
         if (is("rcp") && has("rn")) return result(as, as + "(1) / " + arg(1));
         if (as == "unsigned int") {
             if (is("popc")) return result(as, "::__popc(" + arg(1) + ")");
+            if (is("bfind") && words_.size() == 2)  // the place of the highest bit that is 1
+                return result(as, "31u - ::__clz(static_cast<int>(" + arg(1) + "))");
             if (is("clz")) return result(as, "::__clz(static_cast<int>(" + arg(1) + "))");
             if (is("brev")) return call("::__brev", 1);
             if (is("prmt") && words_.size() == 2) return call("::__byte_perm", 3);
@@ -362,6 +421,8 @@ private:
         if (is("st")) return access(false);
         if (is("prefetch") || is("prefetchu") || is("discard") || is("applypriority")) return "";
         if (is("cp") && has("async")) return copy_async();
+        if (is("ldmatrix")) return load_matrices();
+        if (is("mma")) return multiply_matrices();
         if (is("trap")) return "::__trap();";
         if (is("brkpt")) return "::__brkpt();";
         if (is("nanosleep")) return "::__nanosleep(" + argument(0, "unsigned int") + ");";

@@ -3,10 +3,10 @@
 // Only what a C++ compiler cannot read is touched: kernel launches, `__shared__` declarations and `__noinline__`; and
 // behind each definition of a `__device__`, `__constant__` or `__managed__` variable, or of a kernel, follows, on the
 // same line, what tells the runtime of it. Everything else, comments and line numbers included, stays as it is. What
-// the CPU device does not offer (inline PTX, texture references, dynamic parallelism) is refused
-// by name. Code that depends on __CUDA_ARCH__ gets that macro in device code (architecture.h); launches and calls that
-// nvcc refuses (checks.h) and brackets that nothing closes (brackets.h) are refused, too. Host code that reads or
-// writes a device variable by its name gets the host's own copy of it, as on a GPU (host_uses.h).
+// the CPU device does not offer (inline PTX, texture references, calls of the runtime in device code that have to wait)
+// is refused by name. Code that depends on __CUDA_ARCH__ gets that macro in device code (architecture.h); launches and
+// calls that nvcc refuses (checks.h) and brackets that nothing closes (brackets.h) are refused, too. Host code that
+// reads or writes a device variable by its name gets the host's own copy of it, as on a GPU (host_uses.h).
 //
 //     std::string cpp = cpu_device::rewriter::rewrite(source, "/home/me/add.cu");
 #pragma once

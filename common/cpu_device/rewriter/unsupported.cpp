@@ -57,6 +57,14 @@ void UnsupportedFeatures::rewrite_ptx(std::size_t i, Analysis& analysis) const {
     const std::string_view named = is_named_feature(feature) ? std::string_view(feature)
                                    : feature.empty()         ? std::string_view("asm in device code")
                                                              : std::string_view(result.unknown);
+    if (tokens_.in_macro()) {  // which the program may never use
+        Editor(tokens_.source().text, analysis.edits)
+            .replace(tokens_[i].begin, tokens_[tokens_.match(at)].end(),
+                     "::cpu_device::abort_kernel(::cudaErrorNotSupported, \"%s\", \"inline PTX is not supported on the "
+                     "CPU device: " +
+                         std::string(named) + "\")");
+        return;
+    }
     tokens_.fail(i, "inline PTX is not supported on the CPU device: " + std::string(named));
 }
 

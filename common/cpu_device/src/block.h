@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "child_launches.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/execution.h"
 #include "cpu_device/instrument.h"
@@ -91,6 +92,9 @@ struct Launch {
         0};                                    ///< of those that began: looked at for races, while that is asked for
     std::atomic<int> failure{cudaSuccess};     ///< the first cudaError_t that ended the kernel
     std::atomic<std::size_t> shared_bytes{0};  ///< dynamic and every static variable met so far, in the arena
+
+    unsigned depth = 0;      ///< how many kernels are above it that launch each other
+    ChildLaunches children;  ///< what the kernel launches
 
     std::mutex mutex;  ///< guards what follows
     std::size_t static_bytes = 0;

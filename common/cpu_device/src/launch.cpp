@@ -25,10 +25,12 @@
 #include "block.h"
 #include "broken_restrict.h"
 #include "capture.h"
+#include "child_launches.h"
 #include "cpu_device/device_model.h"
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/execution.h"
+#include "cpu_device/progress.h"
 #include "device_output.h"
 #include "device_races.h"
 #include "device_work.h"
@@ -260,6 +262,13 @@ public:
         active_.store(false, std::memory_order_release);
     }
 
+    std::optional<RunningKernel> running() {
+        std::lock_guard lock(mutex_);
+        if (launch_ == nullptr) return std::nullopt;
+        return RunningKernel{launch_->site.kernel, launch_->finished_blocks.load(std::memory_order_relaxed),
+                             launch_->blocks, launch_->threads, launch_->id};
+    }
+
 private:
     void go_on(Launch& launch, unsigned helpers) {
         {
@@ -380,6 +389,11 @@ std::string why_refused(const LaunchConfig& config) {
 
 std::atomic<std::uint64_t> launches{0};
 
+constexpr unsigned kDeepestLaunch = 24;  // of kernels that kernels launch
+
+/// How many kernels are above those that this host thread runs.
+thread_local unsigned launch_depth = 0;
+
 }  // namespace
 
 std::uint64_t Launch::cluster_of(std::uint64_t linear_index) const {
@@ -437,6 +451,8 @@ std::string Launch::parameter_in(std::uintptr_t begin, std::uintptr_t end) const
     return "";
 }
 
+std::optional<RunningKernel> running_kernel() { return Crew::instance().running(); }
+
 void set_schedule_seed(std::uint64_t seed) { launch_settings().seed = seed; }
 std::uint64_t schedule_seed() { return launch_settings().seed; }
 void set_watchdog_seconds(double seconds) { launch_settings().watchdog_seconds = seconds; }
@@ -452,6 +468,7 @@ void run_launch(const LaunchSite& site, const LaunchConfig& config, const Erased
     const LaunchSite named = instrumented ? with_kernel_name(site) : site;
     Launch launch(named);
     launch.id = ++launches;
+    launch.depth = launch_depth;
     if (logs_activity()) log_launch(config.stream, config.in_graph);
     launch.grid = config.grid;
     launch.block = config.block;
@@ -500,16 +517,53 @@ void run_launch(const LaunchSite& site, const LaunchConfig& config, const Erased
     publish_diagnostics();
     if (looked_for_errors) report_broken_restrict(launch);  // after a race, which says more
     const int failure = launch.failure;
-    if (failure != cudaSuccess) kernel_failed(static_cast<cudaError_t>(failure), site);
+    if (failure != cudaSuccess) return kernel_failed(static_cast<cudaError_t>(failure), site);
+    ++launch_depth;
+    for (const ChildLaunch& child : launch.children.take()) {
+        if (!device_is_lost())
+            run_launch(child.site, child.config, child.kept->launch, false, child.cluster, {}, nullptr);
+        child.kept->destroy(child.kept);
+    }
+    --launch_depth;
+}
+
+/// A launch by the running thread of a kernel.
+void launch_from_kernel(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code,
+                        bool cooperative) {
+    const Uninstrumented now;
+    Block& parent = *current_thread.block;
+    if (cooperative) {
+        abort_kernel(cudaErrorNotSupported, "a kernel launches kernel %s cooperatively: CUDA has no such launch",
+                     site.kernel);
+    }
+    const std::string refused = why_refused(config);
+    if (!refused.empty()) return launch_refused(cudaErrorInvalidConfiguration, site, refused);
+    if (parent.launch().depth + 1 == kDeepestLaunch) {
+        return launch_refused(
+            cudaErrorLaunchMaxDepthExceeded, site,
+            "kernels that launch kernels are nested at most " + std::to_string(kDeepestLaunch) + " deep");
+    }
+    dim3 cluster = {1, 1, 1};
+    if (cluster_support != nullptr) {
+        std::string why;
+        const cudaError_t error = cluster_support->shape_of(config, cluster, why);
+        if (error != cudaSuccess) return launch_refused(error, site, why);
+    }
+    KeptLaunch* const kept = code.keep == nullptr ? nullptr : code.keep(code.keeper);
+    if (kept == nullptr) {
+        abort_kernel(cudaErrorNotSupported,
+                     "a kernel launches kernel %s with something that cannot be kept until the kernel has ended",
+                     site.kernel);
+    }
+    ChildLaunch child{parent.linear_index(), config.stream == cudaStreamTailLaunch, site, config, cluster, kept};
+    child.config.stream = parent.launch().stream;  // its own may be destroyed before it runs
+    parent.launch().children.add(child);
 }
 
 }  // namespace
 
 void launch_erased(const LaunchSite& site, const LaunchConfig& config, const ErasedLaunch& code, bool cooperative) {
-    if (in_kernel()) {
-        abort_kernel(cudaErrorNotSupported, "kernel %s is launched by a kernel: dynamic parallelism is not supported",
-                     site.kernel);
-    }
+    if (in_kernel()) return launch_from_kernel(site, config, code, cooperative);
     flush_device_output();
     if (device_is_lost()) {
         note_skipped_launch();

@@ -2,6 +2,7 @@
 #include "allocations.h"
 #include "api_call.h"
 #include "cpu_device/device_model.h"
+#include "cpu_device/execution.h"
 #include "cpu_device/runtime_api.h"
 #include "device_work.h"
 #include "devices.h"
@@ -80,16 +81,17 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent, Site site) 
 cudaError_t cudaFree(void* pointer) {
     const ApiCall call{"cudaFree", {}, __builtin_return_address(0)};
     const bool is_pools = is_of_pool != nullptr && is_of_pool(pointer);
+    const bool waits = !is_pools && !in_kernel();  // a kernel cannot wait for the device, which runs it
     return api_call(
-        is_pools ? Waits::no : Waits::yes,
+        waits ? Waits::yes : Waits::no,
         [&]() -> cudaError_t {
             if (is_pools) return free_of_pool(pointer, call);
-            if (device_work() != nullptr && pointer != nullptr) {
+            if (waits && device_work() != nullptr && pointer != nullptr) {
                 const auto allocation = find_allocation(pointer);
                 const OnDevice device(allocation ? allocation->device : current_device);
                 (void)finish_device();
             }
-            note_order(OrderStep::all_done);
+            if (waits) note_order(OrderStep::all_done);
             return pointer == nullptr ? cudaSuccess : release(pointer, MemoryKind::device, MemoryKind::managed, call);
         },
         call);
