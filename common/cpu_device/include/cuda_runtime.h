@@ -38,4 +38,6 @@
 
 #include "cpu_device/warp.h"
 
+#include "cpu_device/ptx_matrices.h"
+
 #include "cpu_device/texture.h"

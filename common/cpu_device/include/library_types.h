@@ -40,5 +40,12 @@ enum cudaDataType_t {
 };
 using cudaDataType = cudaDataType_t;
 
+/// Of products in double precision that are emulated, which the CPU device does not do.
+enum cudaEmulationMantissaControl_t {
+    CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC = 0,
+    CUDA_EMULATION_MANTISSA_CONTROL_FIXED = 1,
+};
+using cudaEmulationMantissaControl = cudaEmulationMantissaControl_t;
+
 enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 using libraryPropertyType = libraryPropertyType_t;

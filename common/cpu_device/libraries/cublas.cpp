@@ -226,6 +226,10 @@ public:
         if (handle == nullptr) {
             fail(CUBLAS_STATUS_NOT_INITIALIZED);
         } else {
+            if (is_captured(handle->stream)) {
+                unsupported("the capture of cuBLAS in a graph");
+                fail(CUBLAS_STATUS_NOT_SUPPORTED);
+            }
             (void)finish_stream(handle->stream);  // an operation of NCCL, say, whose other ranks come later
         }
         if (device_is_lost()) fail(CUBLAS_STATUS_EXECUTION_FAILED);

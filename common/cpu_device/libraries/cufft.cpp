@@ -33,6 +33,7 @@ struct Plan {
     std::optional<Layout> in;  ///< nothing: values without gaps, but for transforms between real and complex in place
     std::optional<Layout> out;
     bool is_made = false;
+    cudaStream_t stream = nullptr;
 };
 
 struct Plans {
@@ -86,6 +87,7 @@ cufftResult make(cufftHandle handle, int rank, const int* n, const int* inembed,
     plan.in = layout_of(rank, inembed, istride, idist);
     plan.out = layout_of(rank, onembed, ostride, odist);
     plan.is_made = true;
+    plan.stream = found->second.stream;
     found->second = plan;
     if (work_bytes != nullptr) *work_bytes = 0;
     return CUFFT_SUCCESS;
@@ -197,6 +199,10 @@ cufftResult execute(cufftHandle handle, cufftType type, In* in, Out* out, int si
     const int half = plan.n[2] / 2 + 1;
     const int in_columns = real_out ? half : plan.n[2], out_columns = real_in ? half : plan.n[2];
     const std::size_t out_bytes = extent(plan, to, out_columns, sizeof(Out));
+    if (cpu_device::is_captured(plan.stream)) {
+        cpu_device::unsupported("the capture of cuFFT in a graph", cpu_device::place_of(call));
+        return CUFFT_NOT_SUPPORTED;
+    }
     (void)cpu_device::finish_device();
     if (cpu_device::device_is_lost() || !is_for_device(call, "input", in, extent(plan, from, in_columns, sizeof(In))) ||
         !is_for_device(call, "output", out, out_bytes)) {
@@ -293,7 +299,13 @@ cufftResult cufftGetSize(cufftHandle plan, size_t* workSize) {
 }
 cufftResult cufftSetAutoAllocation(cufftHandle plan, int /*autoAllocate*/) { return check(plan); }
 cufftResult cufftSetWorkArea(cufftHandle plan, void* /*workArea*/) { return check(plan); }
-cufftResult cufftSetStream(cufftHandle plan, cudaStream_t /*stream*/) { return check(plan); }
+cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream) {
+    std::lock_guard lock(plans().mutex);
+    const auto found = plans().all.find(plan);
+    if (found == plans().all.end()) return CUFFT_INVALID_PLAN;
+    found->second.stream = stream;
+    return CUFFT_SUCCESS;
+}
 cufftResult cufftGetVersion(int* version) {
     if (version == nullptr) return CUFFT_INVALID_VALUE;
     *version = CUFFT_VERSION;

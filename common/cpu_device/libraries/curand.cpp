@@ -73,6 +73,7 @@ struct curandGenerator_st {
     std::uint64_t offset = 0;
     std::uint64_t next = 0;         ///< XORWOW: the number of the thread that comes, Philox: of the value
     std::vector<Xorwow> threads{};  /// of XORWOW; empty until they are seeded
+    cudaStream_t stream = nullptr;
 
     void start_over() {
         threads.clear();
@@ -170,6 +171,10 @@ curandStatus_t generate(curandGenerator_t generator, T* values, std::size_t coun
     if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
     if (count == 0) return CURAND_STATUS_SUCCESS;
     (void)cpu_device::finish_device();
+    if (cpu_device::is_captured(generator->stream)) {
+        cpu_device::unsupported("the capture of cuRAND in a graph", cpu_device::place_of(call));
+        return CURAND_STATUS_INTERNAL_ERROR;
+    }
     if (generator->for_host ? values == nullptr : !is_for_device(call, "output", values, count * sizeof(T))) {
         return CURAND_STATUS_LAUNCH_FAILURE;
     }
@@ -219,8 +224,10 @@ curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
     *value = type == MAJOR_VERSION ? CURAND_VER_MAJOR : type == MINOR_VERSION ? CURAND_VER_MINOR : CURAND_VER_PATCH;
     return CURAND_STATUS_SUCCESS;
 }
-curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t /*stream*/) {
-    return generator == nullptr ? CURAND_STATUS_NOT_INITIALIZED : CURAND_STATUS_SUCCESS;
+curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
+    if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+    generator->stream = stream;
+    return CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed) {
     if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;

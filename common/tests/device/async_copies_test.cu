@@ -1,6 +1,7 @@
 // Asynchronous barriers, copies to shared memory, and pipelines: cuda::barrier, cuda::memcpy_async, cuda::pipeline.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cuda_pipeline.h>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -292,6 +293,36 @@ __global__ void reverse_by_roles(const int* in, int* out, unsigned parts) {
     }
 }
 
+// ---- primitives ------------------------------------------------------------------------------------------
+
+/// Reverses parts of 64 values, two of them in flight at a time.
+__global__ void reverse_by_primitives(const int* in, int* out, unsigned parts) {
+    __shared__ int tile[2][64];
+    const unsigned i = threadIdx.x;
+    if (parts > 0) __pipeline_memcpy_async(&tile[0][i], in + i, sizeof(int));
+    __pipeline_commit();
+    for (unsigned part = 0; part < parts; ++part) {
+        if (part + 1 < parts) {
+            __pipeline_memcpy_async(&tile[(part + 1) % 2][i], in + (part + 1) * 64 + i, sizeof(int));
+        }
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        out[part * 64 + i] = tile[part % 2][63 - i];
+        __syncthreads();
+    }
+}
+
+/// The first values of each four, and zeros for the others.
+__global__ void copy_with_zeros(const int* in, int* out) {
+    __shared__ __align__(16) int tile[4 * 32];
+    const unsigned i = threadIdx.x;
+    __pipeline_memcpy_async(tile + 4 * i, in + 4 * i, 16, 4 * (i % 5));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    for (unsigned k = 0; k < 4; ++k) out[4 * i + k] = tile[4 * i + k];
+}
+
 }  // namespace
 
 TEST_CASE("a barrier waits for the arrivals of each phase") {
@@ -383,4 +414,21 @@ TEST_CASE("stages of a pipeline are waited for in their order") {
     check(reverse_by_shared_pipeline<3>, 64);
     check(reverse_by_roles<false>, 96);
     check(reverse_by_roles<true>, 96);
+}
+
+TEST_CASE("a thread waits for all groups of its copies but the last") {
+    device_or_skip();
+    const unsigned parts = GENERATE(0u, 1u, 2u, 7u);
+    const std::size_t count = 64 * parts;
+    const auto out = results_from<int>(count + 1, count + 1, [&](const int* d_in, int* d_out) {
+        reverse_by_primitives<<<1, 64>>>(d_in, d_out, parts);
+    });
+    CHECK(std::vector<int>(out.begin(), out.end() - 1) == reversed_in_parts(count, 64));
+}
+
+TEST_CASE("the end of a copy is filled with zeros") {
+    device_or_skip();
+    const auto out =
+        results_from<int>(128, 128, [](const int* d_in, int* d_out) { copy_with_zeros<<<1, 32>>>(d_in, d_out); });
+    for (int i = 0; i < 128; ++i) CHECK(out[static_cast<std::size_t>(i)] == (i % 4 < 4 - i / 4 % 5 ? i : 0));
 }

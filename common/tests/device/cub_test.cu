@@ -24,6 +24,9 @@
 #include "common/tests/device/results_of.h"
 #include "common/tests/device_or_skip.h"
 
+// CUB includes the headers of these types.
+static_assert(sizeof(__half) == 2 && sizeof(nv_bfloat16) == 2);
+
 namespace {
 
 /// An array in device memory for as long as it lives.

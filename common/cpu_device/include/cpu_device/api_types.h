@@ -163,6 +163,9 @@ typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 /// The two streams that need no creation. Both are ordered like every other stream: by the calls of the program.
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
+/// For launches by kernels: after the launching kernel and all that it launched; and without any order.
+#define cudaStreamTailLaunch ((cudaStream_t)0x3)
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
 
 typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* user_data);
 typedef void(CUDART_CB* cudaHostFn_t)(void* user_data);

@@ -272,15 +272,17 @@ T fetch_as(cudaTextureObject_t texture, Fetch fetch, const TextureCoordinates& a
 void* surface_address(cudaSurfaceObject_t surface, unsigned dimensions, int x, int y, int z, std::size_t bytes,
                       cudaSurfaceBoundaryMode mode);
 
+// Unseen: the elements of an array are the runtime's own memory.
 template <SurfaceType T>
-T surface_read(cudaSurfaceObject_t surface, unsigned dimensions, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
+CPU_DEVICE_UNSEEN T surface_read(cudaSurfaceObject_t surface, unsigned dimensions, int x, int y, int z,
+                                 cudaSurfaceBoundaryMode mode) {
     const void* address = surface_address(surface, dimensions, x, y, z, sizeof(T), mode);
     return address != nullptr ? *static_cast<const T*>(address) : T{};
 }
 
 template <SurfaceType T>
-void surface_write(T value, cudaSurfaceObject_t surface, unsigned dimensions, int x, int y, int z,
-                   cudaSurfaceBoundaryMode mode) {
+CPU_DEVICE_UNSEEN void surface_write(T value, cudaSurfaceObject_t surface, unsigned dimensions, int x, int y, int z,
+                                     cudaSurfaceBoundaryMode mode) {
     void* address = surface_address(surface, dimensions, x, y, z, sizeof(T), mode);
     if (address != nullptr) *static_cast<T*>(address) = value;
 }

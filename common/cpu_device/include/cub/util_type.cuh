@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "cub/version.cuh"
+#include "cuda_bf16.h"  // which programs that include CUB get from it
+#include "cuda_fp16.h"
 #include "cuda_runtime.h"
 
 namespace cub {
