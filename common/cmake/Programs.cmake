@@ -442,6 +442,7 @@ function(write_try_tools)
     json_strings(include_folders ${PROJECT_SOURCE_DIR})
     json_strings(libraries ${WARPWISE_TIME_MODEL} $<TARGET_FILE:try_support> $<TARGET_FILE:lesson_cpu>
         $<TARGET_FILE:first_lesson_parts_cpu> $<TARGET_FILE:lesson_counts> $<TARGET_FILE:lesson_text> $<TARGET_FILE:time_model>
+        $<TARGET_FILE:machine_code>
         $<TARGET_FILE:json_helpers> $<TARGET_FILE:helpers_cpu> $<TARGET_FILE:checks_cpu> $<TARGET_FILE:cpu_device> $<TARGET_FILE:cpu_device_base>
         $<TARGET_FILE:host_helpers> $<TARGET_FILE:Boost::context> $<TARGET_FILE:fmt::fmt> -pthread)
     json_strings(toolkit_libraries $<TARGET_FILE:toolkit_libraries>)

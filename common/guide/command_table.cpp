@@ -221,6 +221,9 @@ void configure_try(CLI::App& app, Values& values) {
     app.add_option("-l", options.libraries, "library to link; may be repeated")
         ->allow_extra_args(false)
         ->type_name("NAME");
+    app.add_option("--compile-commands", options.compile_commands,
+                   "a compile_commands.json, whose folders and definitions count for FILE")
+        ->type_name("FILE");
     app.add_flag("--keep", values.keep,
                  "keep the rewritten source and the program beside FILE; --keep=DIR: in that folder");
     app.add_option("--json", options.json_file, "counters and diagnostics to this file; - is stdout")

@@ -135,8 +135,8 @@ bool includes_openmp(std::string_view text) {
 }
 
 bool wants_toolkit_libraries(std::string_view linker_output) {
-    static constexpr std::array<std::string_view, 5> functions = {"cublas", "cufft", "curand", "nccl",
-                                                                  "cpu_device::curand::"};
+    static constexpr std::array<std::string_view, 7> functions = {
+        "cublas", "cufft", "curand", "cusolver", "cusparse", "nccl", "cpu_device::curand::"};
     return std::any_of(functions.begin(), functions.end(), [&](std::string_view function) {
         return linker_output.find("undefined reference to `" + std::string(function)) != std::string_view::npos;
     });
@@ -158,6 +158,18 @@ std::filesystem::path find_cccl() {
             std::error_code error;
             if (std::filesystem::exists(toolkit / folder / "thrust/version.h", error)) return toolkit / folder;
         }
+    }
+    return {};
+}
+
+std::filesystem::path find_samples_headers(const std::filesystem::path& file) {
+    std::filesystem::path folder = file.parent_path();
+    while (folder.has_relative_path()) {
+        for (const char* name : {"Common", "common/inc"}) {
+            std::error_code error;
+            if (std::filesystem::exists(folder / name / "helper_cuda.h", error)) return folder / name;
+        }
+        folder = folder.parent_path();
     }
     return {};
 }

@@ -72,6 +72,10 @@ bool wants_separate_compilation(std::string_view nvcc_output);
 /// package of the distribution needs no folder.
 std::filesystem::path find_cccl();
 
+/// The folder with helper_cuda.h in the checkout of NVIDIA's cuda-samples that `file` lies in; empty where it lies in
+/// none.
+std::filesystem::path find_samples_headers(const std::filesystem::path& file);
+
 /// True for the headers of the CUDA Toolkit, whose place the CPU device's own take.
 bool is_toolkit_folder(const std::filesystem::path& folder);
 

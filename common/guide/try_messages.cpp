@@ -497,6 +497,8 @@ std::optional<Short> said_by_name(const Diagnostic& diagnostic) {
     }
     if (const Feature* feature = find_feature(unsupported_names, name)) return unsupported(feature->text, name);
     if (is_of_driver_api(name)) return unsupported("the driver API", name);
+    if (diagnostic.error.find("is not a member of 'cub'") != std::string::npos && name != "cub")
+        return unsupported("this part of CUB", "cub::" + name);
     if (name == "cub") return Short{"cub needs #include <cub/cub.cuh>", "cub", false, false};
     if (name == "half" || name == "half2" || name == "__half" || name == "__half2") {
         return Short{fmt::format("{} needs #include <cuda_fp16.h>", name), "half", false, false};

@@ -19,6 +19,7 @@
 
 #include "common/guide/builder.h"
 #include "common/guide/command.h"
+#include "common/guide/compile_commands.h"
 #include "common/guide/try_build.h"
 #include "common/guide/try_messages.h"
 #include "common/helpers/json.h"
@@ -155,9 +156,9 @@ private:
     bool shown_ = false;
 };
 
-/// The folders of -I as absolute paths. The CPU device has CUDA headers of its own, which the toolkit's must not
-/// replace.
-std::vector<fs::path> include_folders(const Project& project, const TryOptions& options) {
+/// The folders of -I as absolute paths, and those of NVIDIA's samples where `file` is one of them. The CPU device has
+/// CUDA headers of its own, which the toolkit's must not replace.
+std::vector<fs::path> include_folders(const Project& project, const TryOptions& options, const fs::path& file) {
     std::vector<fs::path> folders;
     for (const std::string& folder : options.include_folders) {
         const fs::path path = absolute_to(project.caller, folder);
@@ -169,6 +170,7 @@ std::vector<fs::path> include_folders(const Project& project, const TryOptions& 
             folders.push_back(path);
         }
     }
+    if (const fs::path samples = find_samples_headers(file); !samples.empty()) folders.push_back(samples);
     return folders;
 }
 
@@ -261,7 +263,7 @@ public:
           options_(options),
           file_(find_source(project, options.file)),
           shown_(options.file.string()),
-          source_{file_, include_folders(project, options), options.definitions, options.colors},
+          source_{file_, include_folders(project, options, file_), options.definitions, options.colors},
           workshop_(project, options, file_) {
         try {
             if (!options.gpu_model.empty()) warpwise::model::load_gpu(options.gpu_model);
@@ -269,6 +271,7 @@ public:
             throw Refusal(fmt::format("--gpu-model: {}", error.what()));
         }
         source_.libraries = options.libraries;
+        if (!options.compile_commands.empty()) add_compile_commands();
         if (!options.gpu) source_.cccl = find_cccl();
         for (const fs::path& file : options.more_files) {
             require_no_argument(project, options.file, file);
@@ -295,6 +298,7 @@ public:
     int run();
 
 private:
+    void add_compile_commands();
     Built build_for_cpu_device();
     Built compile(const TryTools& tools, const TrySource& source, const TryParts& parts) const;
     Built build_for_gpu();
@@ -320,6 +324,16 @@ private:
     std::vector<std::string> headers_;  ///< the CPU device's
     mutable Progress progress_;
 };
+
+/// Adds what a build system says of the program's first file. The reader's own options count more: folders that come
+/// first, and definitions that come last.
+void Attempt::add_compile_commands() {
+    const CompileOptions found = read_compile_commands(absolute_to(project_.caller, options_.compile_commands), file_);
+    for (const fs::path& folder : found.include_folders) {
+        if (options_.gpu || !is_toolkit_folder(folder)) source_.include_folders.push_back(folder);
+    }
+    source_.definitions.insert(source_.definitions.begin(), found.definitions.begin(), found.definitions.end());
+}
 
 CommandResult Attempt::command(const std::vector<std::string>& arguments) const {
     CommandOptions options;

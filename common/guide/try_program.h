@@ -26,6 +26,7 @@ struct TryOptions {
     std::vector<std::string> include_folders;       ///< -I
     std::vector<std::string> definitions;           ///< -D, "NAME" or "NAME=VALUE"
     std::vector<std::string> libraries;             ///< -l
+    std::filesystem::path compile_commands;         ///< a compile_commands.json; empty: none
     std::optional<std::filesystem::path>
         keep;  ///< folder for the rewritten source and the program; empty path: beside FILE
     std::filesystem::path

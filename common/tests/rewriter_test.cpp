@@ -1475,15 +1475,24 @@ TEST_CASE("kernels that CUDA does not have are refused") {
     CHECK_NOTHROW(rewritten("UNKNOWN void f() { __shared__ int a; } constexpr int g() { __shared__ int a; }"));
 }
 
-TEST_CASE("a launch in device code is refused as dynamic parallelism") {
+TEST_CASE("a launch in device code becomes a launch like any other") {
     for (const char* source :
          {"__global__ void k() {\n k<<<1, 2>>>(); }", "__device__ void f() {\n { k<<<1, 2>>>(); } }",
           "struct A { static __device__ int f(int a) const {\n k<<<1, 2>>>(); } };",
           "void f() { g([=] __device__ (int i) mutable {\n k<<<1, 2>>>(); }); }"}) {
-        const Refusal found = refusal(source);
-        CHECK(found.line == 2);
-        CHECK_THAT(found.message, ContainsSubstring("dynamic parallelism"));
+        CHECK_THAT(rewritten(source), ContainsSubstring("::cpu_device::launcher"));
     }
+}
+
+TEST_CASE("calls of the runtime that device code does not have are refused") {
+    const Refusal wait = refusal("__global__ void k() {\n cudaDeviceSynchronize(); }");
+    CHECK(wait.line == 2);
+    CHECK_THAT(wait.message, ContainsSubstring("cudaStreamTailLaunch"));
+    CHECK_THAT(refusal("__device__ void f(int* a, int* b) {\n cudaMemcpyAsync(a, b, 4, x); }").message,
+               ContainsSubstring("not supported on the CPU device"));
+    CHECK_THAT(refusal("__global__ void k() {\n cudaDeviceReset(); }").message, ContainsSubstring("host function"));
+    CHECK_NOTHROW(rewritten("__global__ void k(int** p) { cudaMalloc(p, 4); cudaFree(*p); cudaGetLastError(); }"));
+    CHECK_NOTHROW(rewritten("__host__ __device__ void f() { cudaDeviceSynchronize(); }"));
 }
 
 TEST_CASE("shared declarations that CUDA does not have are refused") {
@@ -1521,8 +1530,12 @@ TEST_CASE("inline PTX is refused by the feature it uses") {
     CHECK_THAT(message("\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(x) : \"l\"(p)"),
                EndsWith("ld.acquire.gpu.global.u32"));
     CHECK_THAT(message("\"something else;\""), EndsWith("asm in device code"));
-    CHECK_THAT(refusal("#define ANY(x) __asm__(\"vote.sync.any.pred %0, 1, 1;\" : \"=r\"(x))").message,
-               ContainsSubstring("inline PTX"));
+    CHECK_THAT(message("\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0}, {%1}, {%2}, {%3};\""),
+               ContainsSubstring("mma (warp matrix multiply)"));
+    // A macro that nobody uses does no harm: its refusal comes when a kernel gets there.
+    CHECK_THAT(rewritten("#define ANY(x) __asm__(\"vote.sync.any.pred %0, 1, 1;\" : \"=r\"(x))"),
+               ContainsSubstring("abort_kernel(::cudaErrorNotSupported, ") &&
+                   ContainsSubstring("inline PTX is not supported on the CPU device: vote.sync.any.pred"));
 }
 
 TEST_CASE("inline PTX that has a counterpart in C++ is written as that, in one statement") {
@@ -1541,6 +1554,16 @@ TEST_CASE("inline PTX that has a counterpart in C++ is written as that, in one s
                ContainsSubstring("Elements<float, 4>") && ContainsSubstring("static_cast<unsigned long long>(16)"));
     CHECK_THAT(rewritten("#define LANE(x) __asm__(\"mov.u32 %0, %laneid;\" : \"=r\"(x))\n"),
                ContainsSubstring("::cpu_device::lane_id()"));
+    CHECK_THAT(translated("\"ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2 + 64];\" : \"=r\"(a), "
+                          "\"=r\"(b) : \"r\"(from)"),
+               ContainsSubstring("ptx::load_matrices(ptx_words, ::cpu_device::ptx::bits_as<unsigned int>((from)) + ") &&
+                   ContainsSubstring("true); ::cpu_device::ptx::set<unsigned int>((a), ptx_words[0]);"));
+    CHECK_THAT(translated("\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                          "{%8, %9}, {%0, %1, %2, %3};\" : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : "
+                          "\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1])"),
+               ContainsSubstring("float ptx_sums[] = {") &&
+                   ContainsSubstring("ptx::multiply_matrices(8, ptx_number::tf32, ptx_number::f32, false, ptx_sums, "
+                                     "ptx_a, ptx_b)"));
 }
 
 TEST_CASE("assembly that is not PTX is left alone") {

@@ -12,9 +12,8 @@
 //     WARPWISE_TRY_GPU=NAME                        whose times the time model estimates; empty: no estimates
 //     WARPWISE_TRY_REGISTERS=N                     registers per thread, for the theoretical occupancy
 //     WARPWISE_TRY_TRACE=FILE                      gets what the warps of the first blocks did (lesson/trace_file.h)
-//     WARPWISE_TRY_REPORT=FILE                     gets {"launches": [...], "diagnostics": [...], "ran_kernels": ...}
-//     as
-//                                                  JSON
+//     WARPWISE_TRY_PROGRESS=SECONDS                after which a running program says how far it is: 5; 0: never
+//     WARPWISE_TRY_REPORT=FILE                     gets launches, diagnostics, and ran_kernels as JSON
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -32,6 +32,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/guide/try_support/kernel_table.h"
@@ -46,6 +47,7 @@
 #include "cpu_device/diagnostics.h"
 #include "cpu_device/error_state.h"
 #include "cpu_device/instrument.h"
+#include "cpu_device/progress.h"
 
 extern "C" {
 /// What the linker is told to look for.
@@ -59,6 +61,7 @@ namespace {
 constexpr int status_with_diagnostics = 1;
 constexpr int status_without_trace = 2;
 constexpr std::chrono::milliseconds collecting_period(100);
+constexpr double seconds_without_progress = 5;
 
 struct Settings {
     bool table = true;
@@ -103,6 +106,50 @@ warpwise::Terminal terminal_of_stderr() {
     return terminal;
 }
 
+/// "1,048,576"
+std::string with_commas(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+    return text;
+}
+
+/// Says now and then how far a program is that takes long: after 5 s, 10 s, 20 s, and so on.
+class ProgressReport {
+public:
+    ProgressReport() {
+        const std::string chosen(variable("WARPWISE_TRY_PROGRESS"));
+        if (!chosen.empty()) next_ = std::atof(chosen.c_str());
+        if (!(next_ > 0)) next_ = std::numeric_limits<double>::infinity();
+    }
+
+    /// Called often.
+    void look() {
+        const std::chrono::duration<double> running = std::chrono::steady_clock::now() - start_;
+        if (running.count() < next_) return;
+        while (next_ <= running.count()) next_ *= 2;
+        std::string text = fmt::format("Running for {:.0f} s", running.count());
+        if (const auto kernel = cpu_device::running_kernel()) {
+            text += fmt::format(": launch {}, of {}, has run {} of {} blocks of {} threads",
+                                with_commas(kernel->launches), kernel->kernel, with_commas(kernel->finished_blocks),
+                                with_commas(kernel->blocks), kernel->threads);
+        } else {
+            text += ", in host code";
+        }
+        text += ".\n";
+        if (!std::exchange(has_advised_, true)) {
+            text +=
+                "The CPU device runs all threads on the cores of this machine. Try a smaller size or fewer "
+                "repetitions, by the program's arguments or its constants.\n";
+        }
+        std::fputs(text.c_str(), stderr);
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    double next_ = seconds_without_progress;
+    bool has_advised_ = false;
+};
+
 /// What was launched so far. Programs may launch for hours: a thread adds up, so that memory holds a group of launches
 /// and not each of them.
 class Collector {
@@ -131,6 +178,7 @@ private:
             const std::lock_guard lock(mutex_);
             if (ended_) return;
             collect();
+            progress_.look();
         }
     }
 
@@ -139,6 +187,7 @@ private:
     }
 
     std::mutex mutex_;
+    ProgressReport progress_;
     LaunchGroups groups_;
     bool ended_ = false;
     bool with_lines_;

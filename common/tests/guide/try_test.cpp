@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/guide/compile_commands.h"
 #include "common/guide/try_build.h"
 #include "common/guide/try_messages.h"
 #include "common/guide/try_program.h"
@@ -124,6 +125,38 @@ TEST_CASE("refuses folders for headers and files for results that cannot be used
     options = options_for("add.cu");
     options.keep = "add.cu/below_a_file";
     CHECK_THAT(refusal_of(folder, options), StartsWith("--keep: cannot write into "));
+}
+
+TEST_CASE("takes folders and definitions from a compile_commands.json") {
+    const TemporaryFolder folder;
+    const fs::path source = folder.path() / "src/add.cu";
+    folder.write("src/add.cu", "int main() {}\n");
+    folder.write("build/includes.rsp", "-I/opt/lib/include -isystem=/opt/system");
+    folder.write("compile_commands.json",
+                 fmt::format(R"([{{"directory": "{0}", "file": "{0}/src/other.cu", "command": "nvcc -DOTHER -c"}},
+                                 {{"directory": "{0}/build", "file": "../src/add.cu", "command":
+                 "nvcc -DSIZE=3 -D 'NAME=\"a b\"' --options-file includes.rsp -I../include -std=c++17 -c ../src/add.cu"}}])",
+                             folder.path().string()));
+    const guide::CompileOptions options = guide::read_compile_commands(folder.path() / "compile_commands.json", source);
+    CHECK(options.include_folders ==
+          std::vector<fs::path>{"/opt/lib/include", "/opt/system", folder.path() / "include"});
+    CHECK(options.definitions == std::vector<std::string>{"SIZE=3", "NAME=\"a b\""});
+
+    guide::TryOptions without = options_for("src/add.cu");
+    without.compile_commands = "src/add.cu";
+    CHECK_THAT(refusal_of(folder, without), ContainsSubstring("is no compile_commands.json"));
+    folder.write("compile_commands.json", "[]");
+    without.compile_commands = "compile_commands.json";
+    CHECK_THAT(refusal_of(folder, without), ContainsSubstring("does not say how") && ContainsSubstring("add.cu"));
+}
+
+TEST_CASE("finds the headers of NVIDIA's samples for a program in their folders") {
+    const TemporaryFolder folder;
+    folder.write("samples/Common/helper_cuda.h", "");
+    folder.write("samples/Samples/0_Introduction/clock/clock.cu", "");
+    CHECK(guide::find_samples_headers(folder.path() / "samples/Samples/0_Introduction/clock/clock.cu") ==
+          folder.path() / "samples/Common");
+    CHECK(guide::find_samples_headers(folder.path() / "other/clock.cu").empty());
 }
 
 TEST_CASE("names Nsight Compute when a GPU run is asked for counts") {
@@ -451,6 +484,15 @@ TEST_CASE("says where a header comes from that is not there") {
     CHECK_THAT(text_for("cutil_inline.h"), ContainsSubstring("gone since CUDA 5"));
     CHECK_THAT(text_for("nvtx3/nvToolsExt.h"), ContainsSubstring("not supported on the CPU device"));
     CHECK(text_for("book.h") == "add.cu:1: error: book.h: no such file; -I FOLDER names a folder to look in\n");
+}
+
+TEST_CASE("names the part of CUB that is missing") {
+    const BuildMessage message = guide::explain_compiler(
+        "/home/me/work/add.cu:41:49: error: 'ScanTileState' is not a member of 'cub'\n"
+        "   41 | __global__ void scan(cub::ScanTileState<int> state)\n",
+        places);
+    CHECK(message.text == "add.cu:41: error: not supported on the CPU device: this part of CUB (cub::ScanTileState)\n");
+    CHECK(message.needs_gpu);
 }
 
 TEST_CASE("says in one sentence that a program draws with OpenGL") {
