@@ -20,7 +20,7 @@ const parts = [
         '4_examples/matrix_multiply_further',
         '4_examples/matrix_multiply_last_percent',
     ] },
-    { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'time_model', 'warp_view', 'cpu_device', 'glossary', 'cuda_names', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded'] },
+    { en: 'Reference', zh: '参考', pages: ['counters_and_reports', 'time_model', 'warp_view', 'cpu_device', 'glossary', 'cuda_names', 'recorded', 'results/counters_h200', 'results/steps_h200', 'results/mistakes_h200', 'results/sanitizers_h200', 'results/causes_h200', 'results/what_is_graded', 'results/published_programs'] },
     { en: 'Contributing', zh: '参与编写', pages: ['add_a_lesson', 'fair_graders', 'recording', 'writing_pages', 'why_our_own'] },
 ];
 

@@ -246,11 +246,11 @@ test('the recorded runs give a roofline', () => {
     assert.ok(data.points.some(({ lesson }) => lesson === 'coalescing'));
     for (const point of data.points) assert.ok(roofline.shareOf(data, point) > 0, point.lesson);
     for (const point of data.points) assert.ok(roofline.rateOf(point) <= data.gopPerS, point.lesson);
-    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['attention', 'BF16'], ['attention', 'BF16']]);
+    assert.deepEqual(data.tensorPoints.map(({ lesson, ceiling }) => [lesson, data.tensorCeilings[ceiling].format]), [['attention', 'BF16'], ['attention', 'BF16'], ['tensor_cores', 'BF16']]);
     const drawn = [...data.points, ...data.tensorPoints].filter(roofline.hasPlace);
     for (const point of drawn) assert.ok(Number.isFinite(roofline.intensityOf(point)), point.lesson);
     assert.deepEqual(data.points.filter((point) => point.operations > 0 && !drawn.includes(point)).map(({ lesson }) => lesson), ['pi', 'pi_precision']);
-    assert.deepEqual([...new Set(drawn.filter(({ isLeast }) => isLeast).map(({ lesson }) => lesson))], ['matrix_multiply', 'linear_solver', 'attention']);
+    assert.deepEqual([...new Set(drawn.filter(({ isLeast }) => isLeast).map(({ lesson }) => lesson))], ['matrix_multiply', 'linear_solver', 'attention', 'tensor_cores']);
     for (const point of data.tensorPoints) assert.ok(roofline.rateOf(point) <= 1.05 * data.tensorCeilings[point.ceiling].gopPerS);
     // The same as the lesson prints, which selects them in C++.
     const counted = JSON.parse(fs.readFileSync(here('../../../results/cpu_chapter_3.json'), 'utf8'));
