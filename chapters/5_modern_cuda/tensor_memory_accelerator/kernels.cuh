@@ -210,9 +210,9 @@ __global__ void transpose_swizzled_quads(const __grid_constant__ CUtensorMap in,
 // another way than the threads (another proxy), so every thread has to make its writes
 // visible to it by a fence, before the barrier. Then one thread has the box stored. Rows
 // and chunks of 16 bytes outside of the output are dropped; the chunk in which a row ends
-// is written whole. The block must not end before the box has been read. Better because the
-// kernel has no condition left and knows neither address nor pitch. Still slow because a
-// block begins its copy, and then has nothing to do until the copy arrives.
+// is written whole. The block must not end before the box has been read.
+// Better because the kernel has no condition left and knows neither address nor pitch.
+// Still slow because a block has nothing to do until the copy that it began arrives.
 __global__ void transpose_tensor_store(const __grid_constant__ CUtensorMap in,
                                        const __grid_constant__ CUtensorMap out,
                                        unsigned cols) {

@@ -16,6 +16,7 @@
 #include "common/cpu_device/src/operands.h"
 #include "cpu_device/runtime_api.h"
 #include "matrix_product.h"
+#include "size_of_type.h"
 
 using namespace cpu_device;
 
@@ -820,26 +821,6 @@ struct AnyMatrix {
     int columns;
     int ld;
 };
-
-std::size_t size_of_type(cudaDataType type) {
-    switch (type) {
-        case CUDA_R_8I:
-            return 1;
-        case CUDA_R_16F:
-        case CUDA_R_16BF:
-            return 2;
-        case CUDA_R_32F:
-        case CUDA_R_32I:
-            return 4;
-        case CUDA_R_64F:
-        case CUDA_C_32F:
-            return 8;
-        case CUDA_C_64F:
-            return 16;
-        default:
-            return 0;
-    }
-}
 
 template <class T>
 T value_at(const void* data, cudaDataType type, std::ptrdiff_t place) {

@@ -10,6 +10,7 @@
 #include "cpu_device/runtime_api.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "size_of_type.h"
 
 struct cublasLtContext {};  // several threads may use one at a time
 
@@ -73,24 +74,6 @@ void finish(const cublasLtMatmulDescOpaque_t& what, T* D, const cublasLtMatrixLa
     }
 }
 
-std::size_t bytes_of(cudaDataType type) {
-    switch (type) {
-        case CUDA_R_16F:
-        case CUDA_R_16BF:
-            return 2;
-        case CUDA_R_32F:
-        case CUDA_R_32I:
-            return 4;
-        case CUDA_R_64F:
-        case CUDA_C_32F:
-            return 8;
-        case CUDA_C_64F:
-            return 16;
-        default:
-            return 1;
-    }
-}
-
 /// What alpha and beta are for cublasGemmStridedBatchedEx.
 cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType factors) {
     if (factors == CUDA_C_32F || factors == CUDA_C_64F) return factors;
@@ -122,7 +105,7 @@ bool fit(const cublasLtMatmulDescOpaque_t& what, const Layout& A, const Layout& 
 
 /// Column by column: what lies between the columns of D is not D's.
 void copy_matrix(void* to, const Layout& D, const void* from, const Layout& C) {
-    const std::size_t size = bytes_of(D.type);
+    const std::size_t size = cpu_device::size_of_type(D.type);
     for (std::int32_t batch = 0; batch < D.batch; ++batch) {
         for (std::uint64_t column = 0; column < D.columns; ++column) {
             const auto place = [&](const Layout& layout) {
@@ -138,7 +121,8 @@ void copy_matrix(void* to, const Layout& D, const void* from, const Layout& C) {
 std::size_t bytes_of(const cublasLtMatrixLayoutOpaque_t& layout) {
     if (layout.rows == 0 || layout.columns == 0) return 0;
     const auto last = static_cast<std::uint64_t>((layout.batch - 1) * layout.stride);
-    return (last + (layout.columns - 1) * static_cast<std::uint64_t>(layout.ld) + layout.rows) * bytes_of(layout.type);
+    return (last + (layout.columns - 1) * static_cast<std::uint64_t>(layout.ld) + layout.rows) *
+           cpu_device::size_of_type(layout.type);
 }
 
 }  // namespace
@@ -299,7 +283,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t
     cublasDestroy(blas);
     if (status != CUBLAS_STATUS_SUCCESS || needs_no_more) return status;
     if (has_bias(computeDesc->epilogue) &&
-        !is_for_device(call, "the bias", computeDesc->bias, Ddesc->rows * bytes_of(Ddesc->type)))
+        !is_for_device(call, "the bias", computeDesc->bias, Ddesc->rows * cpu_device::size_of_type(Ddesc->type)))
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (Ddesc->type == CUDA_R_32F) {
         finish(*computeDesc, static_cast<float*>(D), *Ddesc);
